@@ -28,8 +28,8 @@ export interface Embedder {
   readonly dims: number;
 
   /**
-   * True if the model is useful for this BCP 47 language, or for text without a language. Text that the model does not read is
-   * found only by keywords.
+   * True if the model is useful for this BCP 47 language, or for text without a language (null). docshelf finds other text only
+   * by keywords.
    */
   reads(language: string | null): boolean;
 

@@ -30,8 +30,7 @@ export class BundleSearchMaker {
   /**
    * Writes the vectors of a site's passages. If `vectorsWithinMs` is too short, returns false, and the cache keeps the vectors
    * for the next call.
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; if the signal is aborted, its reason as soon as the process has
-   * ended
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the reason of an aborted signal, after the process has ended
    */
   async make(
     { siteDir, files }: { readonly siteDir: string; readonly files: readonly FileEntry[] },

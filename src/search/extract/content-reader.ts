@@ -103,7 +103,6 @@ export class ContentReader {
   read(): readonly ContentPart[] {
     // A container that was found by text density often has the anchor of the heading as its id, as in DocBook. The id of a marked
     // container, such as `main`, belongs to the layout.
-    // content element belongs to the layout.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);
     return this.parts;
@@ -350,8 +349,8 @@ function anchorOf(element: Element): string | null {
 }
 
 /**
- * Finds the fragments of headings. Generators put the id on the heading, inside the heading, on the element around the heading
- * (Sphinx, DocBook), or before the heading. The caller must report every element and all text in page order.
+ * Finds the fragments of headings. Generators put the id on the heading, inside it, on the element around it (Sphinx, DocBook) or
+ * before it. The caller must report every element and all text in page order.
  */
 class Anchors {
   readonly #document: Parent;

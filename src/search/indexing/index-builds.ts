@@ -30,8 +30,8 @@ const PAGE_MS_MAX = 20_000;
 /** If this many pages have killed the process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
 /**
- * Maximum time to wait for another replica that builds the same index in a shared folder. docshelf then builds the index as well,
- * in another folder.
+ * Maximum time to wait for another replica that builds the same index in a shared folder. docshelf then builds the index in
+ * another folder.
  */
 const OTHERS_MS_MAX = 600_000;
 
@@ -237,7 +237,7 @@ export class IndexTurns {
   }
 
   /**
-   * @param size size of the build in any unit. Smaller builds run first
+   * @param size in any unit. Smaller builds run first
    * @param site object that identifies the site, because sites take turns
    * @throws errors of `work`; the signal's reason
    */

@@ -26,8 +26,8 @@ export const SCHEMA = `
 `;
 
 /**
- * Position of SQLite's application_id, in which docshelf stores the CRC-32 of the file. The CRC-32 is computed with zero in this
- * field. docshelf writes the CRC-32 last, so that an incomplete file has a wrong one.
+ * Position of SQLite's application_id, in which docshelf stores the CRC-32 of the file (computed with zero in this field).
+ * Written last, so that an incomplete file has a wrong CRC-32.
  */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;

@@ -84,7 +84,7 @@ const without =
   };
 const STEM_LENGTH_MIN = 3;
 
-/** Gives `Schlüssel`, `Schluessel` and `Schlussel` the same key, but keeps the vowels of `neue` and `Quelle`. */
+/** Maps `Schlüssel`, `Schluessel` and `Schlussel` to the same key, but keeps the vowels of `neue` and `Quelle`. */
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
 /** Unifies `å` and `aa`, and `ø` and `oe`, because Danish has both spellings. */
 const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');

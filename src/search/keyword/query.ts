@@ -343,9 +343,8 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // Add the last character of a run that is not at the end of the phrase, because the run must also end in the section. At the
-  // end of the phrase, a run may continue in the section.
-  // At the end of the phrase, a run may continue in the section.
+  // A run of characters inside the phrase must also end in the section, so add its last character as a term. A run at the end of
+  // the phrase may continue in the section.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];

@@ -240,7 +240,7 @@ export function symbolsOf(text: string): FoundSymbol[] {
     const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
     if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
     symbols.push({ symbol, start, end });
-    // Also add the symbol without the full stop of a sentence, and `#!` without the slash of a path.
+    // Add a second symbol without the full stop of a sentence, or `#!` without the slash of a path.
     const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
     const isShebang = symbol === '#!/';
     if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
@@ -333,7 +333,7 @@ export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
 interface TextTerms {
-  /** One term per position, for phrases. A run of n characters gives n - 1 pairs and its last character. */
+  /** One term per position, for phrases. A run of n characters has n - 1 pairs, followed by its last character. */
   readonly sequence: string[];
   readonly characters: string[];
   /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and column lengths do not include these names. */

@@ -71,7 +71,6 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
   return best.ranked().map(({ section, score: relevance }) => {
     // For a short query, the words alone may give a higher score, because the model knows little about single words and nothing
     // about names.
-    // nothing about names.
     const byWords = isShort ? scoreOf(found.get(section) ?? 0, { known, bestCosine: null }) : 0;
     previous = Math.min(previous, Math.max(scoreOf(relevance, facts), byWords));
     return { section, score: previous };

@@ -21,8 +21,8 @@ export interface ModelFiles {
 /** Maximum tokens of a text. The cost of attention grows with the square of the length, and passages have about 220 tokens. */
 const TOKENS_MAX = 512;
 /**
- * Prefers quantised graphs: a quarter of the size and three times as fast as the full graph, with nearly the same vectors (cosine
- * 0.99).
+ * In order of preference. Quantised graphs have a quarter of the size and three times the speed, with nearly the same vectors
+ * (cosine 0.99).
  */
 const ONNX_FILES =
   'onnx/model_quantized.onnx onnx/model_int8.onnx onnx/model.onnx model_quantized.onnx model.onnx'.split(' ');

@@ -14,7 +14,7 @@ export interface VectorRecord {
 
 /**
  * Quantised vectors of one model, shared by all releases. Each open cache writes a separate segment file. Other processes find
- * its vectors the next time they read the cache. A power cut may lose vectors, which docshelf then computes again.
+ * new vectors the next time they read the cache. A power cut may lose vectors, which docshelf then computes again.
  */
 export class VectorCache {
   readonly folder: string;
