@@ -24,7 +24,7 @@ export interface BundleSearchRequest {
 }
 
 const USE_PREFIX = 'export-';
-/** Maximum number of exports whose vectors stay in the cache. 20,000 passages take 8 MB. */
+/** Maximum number of exports whose vectors stay in the cache. An export with 20,000 passages takes 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**

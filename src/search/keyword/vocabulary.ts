@@ -177,7 +177,7 @@ function gramsOf(word: string): string[] {
   return Array.from({ length: Math.max(0, word.length - GRAM + 1) }, (_, at) => word.slice(at, at + GRAM));
 }
 
-/** Bit of a language by its number. All languages from number 30 share the last bit. */
+/** Bit of the language with this number. All languages from number 30 share the last bit. */
 const bitOf = (at: number): number => 1 << Math.min(at, 30);
 
 const ARRAYS = [

@@ -6,7 +6,7 @@
 
 const PIECES_MIN = 100;
 
-/** ISO 15924 code and Unicode property. Chinese and Japanese share Han. */
+/** ISO 15924 code and Unicode property of each script. Chinese and Japanese share Han. */
 const SCRIPT_NAMES = [
   'Latn:Latin Cyrl:Cyrillic Grek:Greek Arab:Arabic Hebr:Hebrew Deva:Devanagari Beng:Bengali Guru:Gurmukhi Gujr:Gujarati',
   'Taml:Tamil Telu:Telugu Knda:Kannada Mlym:Malayalam Sinh:Sinhala Thai:Thai Laoo:Lao Khmr:Khmer Mymr:Myanmar',

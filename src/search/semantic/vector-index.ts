@@ -234,7 +234,10 @@ export function inverseLength(values: Int8Array): number {
  * cosines map the scale of a model to the scale of the built-in model, for which ranking is fitted.
  */
 export interface CosineScale {
-  /** Mean cosine of a question and its own answer. `unrelated` is the mean cosine of a question and another answer. */
+  /**
+   * `related` is the mean cosine of a question and its own answer. `unrelated` is the mean cosine of a question and another
+   * answer.
+   */
   readonly related: number;
   readonly unrelated: number;
 }
