@@ -27,7 +27,7 @@ const READER_BYTES = 64 * MIB;
 const BYTES_A_TABLE_BYTE = 100;
 /** Maximum processor time for a large page. The largest pages take 3 s, or 6 s if other threads read as well (measured). */
 const PAGE_MS_MAX = 20_000;
-/** If this number of pages have killed the process, docshelf skips all large pages. */
+/** After this number of pages has killed the process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
 /**
  * Maximum time to wait for another replica that builds the same index in a shared folder. docshelf then builds the index in

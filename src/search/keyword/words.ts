@@ -61,7 +61,10 @@ const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Maximum letters of a joined name that is also indexed as one word, such as `nodejs` for `Node.js`. */
+/**
+ * Maximum letters after the joint, for names that are also indexed as one word, such as `Node.js` and `TCP/IP`. Longer parts are
+ * file extensions or names in a folder.
+ */
 const ONE_WORD_LENGTH_MAX = 16;
 /**
  * Maximum letters after the joint of such a name, as in `Node.js` and `TCP/IP`. Longer parts are file extensions or names in a
