@@ -48,7 +48,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toMatchObject([{ version: V2, previous: null }]);
   });
 
-  test('lists older releases by the time of their last activation, and puts releases that were never active last', async () => {
+  test('lists older releases by the time of their last activation, and lists releases without an activation at the end', async () => {
     const { site } = await daemonThrough(await copyOf(seed), [V1, V3, V1]);
     expect(site.older.map(({ digest, servedAt }) => [digest, servedAt === null])).toEqual([
       [seed.march.digest, false],
@@ -79,7 +79,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
   });
 
-  test('keeps serving the old release, and lists it in the heartbeat file, if the active pointer cannot be written', async () => {
+  test('keeps the old release served and in the heartbeat file if docshelf cannot store which version is active', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     store.setActive = () => Promise.reject(new Error('the disk is full'));
@@ -121,7 +121,7 @@ describe('a swap', () => {
     expect(await one.deployment.refreshFromDisk()).toBe(false);
   });
 
-  test('leaves the active pointer and the served site on the same version if two swaps run concurrently', async () => {
+  test('serves the version that is stored as active if two swaps run concurrently', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await Promise.all([deployment.activate(V2), deployment.activate(V3)]);
@@ -132,7 +132,7 @@ describe('a swap', () => {
 });
 
 describe('pruning', () => {
-  test('keeps the number of old releases in keep, newest first, and removes the version labels of other releases', async () => {
+  test('keeps only the newest old releases, up to the number in keep, and removes the version labels of removed releases', async () => {
     const store = await copyOf(seed);
     const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });
     expect(await storedIn(store)).toEqual([seed.february.digest, seed.march.digest].sort());
@@ -198,7 +198,7 @@ describe('pruning', () => {
     expect(await storedIn(store)).toHaveLength(3);
   });
 
-  test('waits ten seconds for requests in progress before it removes old releases if keep is 0', async () => {
+  test('removes old releases only ten seconds after the swap if keep is 0, so that requests in progress can end', async () => {
     const store = await copyOf(seed);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const { deployment } = await daemonThrough(store, [V1, V2], { keep: 9 });
@@ -222,7 +222,7 @@ describe('pruning', () => {
   });
 });
 
-test('activate() resolves only after the pointer is on disk', async () => {
+test('activate() resolves only after the active version and its history are on disk', async () => {
   const store = await copyOf(seed);
   const { deployment } = await daemonThrough(store, [V1]);
   await deployment.activate(V2);
@@ -234,7 +234,7 @@ test('activate() resolves only after the pointer is on disk', async () => {
   expect((await readdir(store.paths.dir)).filter((name) => name.startsWith('.tmp-'))).toEqual([]);
 });
 
-test('refreshFromDisk() reports no new releases if the site is disabled while it reads the disk', async () => {
+test('refreshFromDisk() returns false if the site is disabled while refreshFromDisk() reads the disk', async () => {
   const serving = new ServedRecord();
   const release = { version: V1, digest: 'd', pages: 1, bytes: 1 } as unknown as ReleaseView;
   (await serving.prepare(release, [{ digest: 'e', servedAt: '2024-01-01' } as unknown as KeptRelease]))(

@@ -60,7 +60,7 @@ describe('openDaemonSocket()', () => {
 });
 
 describe('removeDaemonSocket()', () => {
-  test('removes only the socket of the given daemon, and no other file at its path', async () => {
+  test('removes only the socket of the given daemon, and never a regular file at the path of that socket', async () => {
     const path = join(paths.daemons, 'abc.sock');
     await writeFile(path, 'a file');
     await removeDaemonSocket({ id: 'abc', path });

@@ -82,7 +82,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     },
   );
 
-  test('accepts the heartbeat file of another host that numbers devices differently', async () => {
+  test('accepts the heartbeat file of another host, which can have other device and inode numbers for the same folder', async () => {
     const { dir, mark, file } = await marked();
     const owner = { host: 'elsewhere', pid: 1, startTicks: null };
     const folder = { ...(await identityOf(dataPaths(dir))), device: '7' };
@@ -149,7 +149,7 @@ describe('DaemonRegistration', () => {
     await registration.withdraw();
   });
 
-  test('writes the last state if many changes happen at once', async () => {
+  test('writes the final state after many concurrent changes', async () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);

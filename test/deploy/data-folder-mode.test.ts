@@ -11,7 +11,7 @@ async function parent(): Promise<string> {
 }
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-it('openDataFolder() creates the data folder for its user only', async () => {
+it('openDataFolder() creates a data folder that only its owner can access', async () => {
   const dir = join(await parent(), 'a', 'data');
   await openDataFolder(dir);
   expect(await modeOf(dir)).toBe(0o700);

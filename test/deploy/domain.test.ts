@@ -73,7 +73,7 @@ describe('a deployment', () => {
     expect(await readdir(store.paths.sites)).toEqual(['acme']);
   });
 
-  test('accepts a bundle of another domain after the step that the error suggests, if the folder has the default domain', async () => {
+  test('accepts a bundle of another domain after deployment.domain is set to that domain, if the folder has the default domain', async () => {
     const store = await newStore();
     const { deployment, site } = await startDaemon(store);
     const plain = await packBundle('hand-v1.0.0.tar.gz', 'plain');

@@ -38,7 +38,7 @@ test('retry() waits a random part of its maximum delay, but at least as long as 
   expect(waits).toEqual([50, 7000, 120_000]);
 });
 
-test('retry() fails with the last error after retriesMax', async () => {
+test('retry() fails with the last error after retriesMax retries', async () => {
   const last = passing();
   const { attempt, tools, attempts } = scene([passing(), passing(), last], () => 0);
   await expect(retry(attempt, { retriesMax: 2, signal: NEVER }, tools)).rejects.toBe(last);

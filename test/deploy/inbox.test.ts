@@ -215,7 +215,7 @@ describe.concurrent('the inbox', () => {
     expect(deployment.lastError).toBeNull();
   });
 
-  test('keeps an archive if its import fails for an external reason, and does not retry the import at once', async ({
+  test('keeps an archive whose import fails for a reason such as a full disk, and does not retry the import at once', async ({
     expect,
   }) => {
     const store = await newStore();

@@ -122,7 +122,7 @@ describe('a version that an operator activated, if bundleUrl is set', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is replaced without a fetch by the bundle of bundleUrl if staticExport changes', async () => {
+  test('is replaced by the bundle of bundleUrl, without another fetch, if staticExport changes', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     expect(versionOf(daemon)).toBe(V3);
@@ -208,7 +208,7 @@ describe('rollback()', () => {
     expect(versionOf(again)).toBe(V1);
   });
 
-  test('skips removed versions permanently', async () => {
+  test('skips removed versions in all later rollbacks', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);
@@ -216,7 +216,7 @@ describe('rollback()', () => {
     expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
   });
 
-  test('skips an earlier activation of the current version if the version after that activation was removed', async () => {
+  test('does not return to the current version if all versions between its two activations were removed', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V3, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);

@@ -104,7 +104,7 @@ describe('importPreload()', () => {
     expect((await store.label(V1))?.digest).toBe(seed.march.digest);
   });
 
-  test('imports an unchanged archive with a removed release again only if the release is needed', async () => {
+  test('imports an unchanged archive again after its release was removed, but only if the release is needed', async () => {
     await putInto(folder, seed.january);
     await run();
     await store.removeRelease(seed.january.digest);
@@ -113,7 +113,7 @@ describe('importPreload()', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('continues after a rejected archive, and reports it each time', async () => {
+  test('imports the other archives if one archive is rejected, and reports the rejected archive each time', async () => {
     await putInto(folder, seed.january);
     await writeFile(join(folder, 'aaa.zip'), 'no archive');
     const outcome = { versions: [V1], codes: ['unknown_format'] };
@@ -145,7 +145,7 @@ describe('a daemon with a preload folder', () => {
     expect(third.site.active?.version).toBe(V3);
   });
 
-  test('serves a new archive even if an operator activated an older version before', async () => {
+  test('serves a new archive even if an operator has activated an older version', async () => {
     const daemon = await openDaemon(store);
     await daemon.deployment.activate(V1);
     await putInto(folder, await later());

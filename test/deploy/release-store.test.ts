@@ -49,7 +49,7 @@ describe('SiteStore', () => {
     await expect(store.sweepIncomplete()).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('rejects a release of a newer format, in every list', async () => {
+  test('throws data_folder_newer for a release of a newer format, and for every list with that release', async () => {
     const store = await copyOf(seed);
     await rewriteRecord(store, seed.january.digest, { formatVersion: 99 });
     expect(await codeOf(store.info(seed.january.digest))).toBe('data_folder_newer');
@@ -72,7 +72,7 @@ describe('SiteStore', () => {
     expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: true });
   });
 
-  test('rejects a file table that does not match its record', async () => {
+  test('rejects a file table that does not match release.json', async () => {
     const store = await copyOf(seed);
     await rm(join(store.folderOf(seed.january.digest), 'files.table'));
     await writeFileTable(store.folderOf(seed.january.digest), []);

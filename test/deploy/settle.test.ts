@@ -111,7 +111,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('ignores and keeps the active pointer until an operator activates the pinned version', async () => {
+  test('ignores but does not change the stored active version until an operator activates the pinned version', async () => {
     await makeActive(V1);
     const before = await store.active();
     const daemon = await startDaemon(store, { version: V2 });
@@ -189,7 +189,7 @@ describe('a pinned daemon', () => {
   });
 });
 
-describe('a link whose bundle was served as one version', () => {
+describe('a link whose bundle was served under one version label', () => {
   const SAME_LINK = `${LINK}-renewed`;
 
   test('is not used for another pinned version, so the daemon serves the old version until the link changes', async () => {
@@ -248,14 +248,14 @@ describe('a link whose bundle was served as one version', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is accepted for a pinned version if docshelf derived the first version label itself', async () => {
+  test('is accepted for a newly pinned version if no version was pinned before', async () => {
     const daemon = await startDaemon(await newStore(), { link: LINK }, await marchAtLink());
     expect(daemon.site.active?.version).toBe(V3);
     await daemon.reload({ version: 'v2', link: LINK });
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is recorded with the last fifty versions', async () => {
+  test('is stored with at most fifty versions, of which new versions replace the oldest', async () => {
     const empty = await newStore();
     const link = 'https://bundles.test/docs.tar.gz';
     const [digest] = [seed.march.digest];
@@ -276,7 +276,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(second.source.opened).toEqual([LINK]);
   });
 
-  test('fetches once until its link changes', async () => {
+  test('does not fetch again until its link changes', async () => {
     const source = await (await marchAtLink()).serveBundle(OTHER_LINK, seed.february);
     const daemon = await startDaemon(store, { link: LINK }, source);
     await daemon.reload({ link: LINK, keep: 2 });
@@ -306,7 +306,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(await stateOf(second)).toEqual({ state: 'ready', version: V1, error: null });
   });
 
-  test('serves the last active version as stale if the fetch at its start fails', async () => {
+  test('serves the last active version with the state stale if the fetch at its start fails', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().serve(LINK, fault('link_expired')));
     expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'link_expired' });

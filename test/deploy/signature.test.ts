@@ -220,14 +220,14 @@ describe('the link to a signature', () => {
     ['returns a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
     ['has expired', fault('link_expired'), 'link_expired'],
     ['does not exist', fault('bundle_not_found'), 'bundle_not_found'],
-  ])('is never printed, and causes a rejected bundle if it %s', async (_, answer, code) => {
+  ])('is never printed, and the bundle is rejected if the link to its signature %s', async (_, answer, code) => {
     const daemon = await fetchJune(answer);
     expect(lastCode(daemon)).toBe(code);
     expect(await stored(daemon)).toEqual([]);
     expect(JSON.stringify([await daemon.deployment.status(), daemon.events])).not.toContain('canary');
   });
 
-  test('can be replaced by a valid signature in the config, with which a reload serves the bundle', async () => {
+  test('can be replaced by a valid signature in the config, after which a reload serves the bundle', async () => {
     const daemon = await fetchJune(Buffer.from('none'));
     await daemon.reload({ link: LINK, signature: { ...REQUIRED, text: signature } });
     expect(daemon.deployment.active?.version).toBe('2024-06-01');

@@ -150,7 +150,7 @@ describe('sites of one daemon', () => {
     expect(requests).toEqual(['/elsewhere']);
   });
 
-  test('keep their import error while a rejected config is reported, and retry the import afterwards', async () => {
+  test('report an import error again after a rejected config was corrected, and retry the import', async () => {
     const daemon = await newDaemon(await newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
@@ -448,7 +448,7 @@ describe('pruning on a folder of several sites', () => {
     return { acme, giveUp: () => acme.removeReleases(async () => [bundle.digest]) };
   }
 
-  test('keeps a stored release that another site imports again and has not given a version label yet', async () => {
+  test('keeps a stored release that another site is importing again but has not labeled yet', async () => {
     const dir = await newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const beta = await betaWhere(dir, 'setLabel', giveUp);
@@ -456,7 +456,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('keeps a release that another site has just unpacked and not given a version label yet', async () => {
+  test('keeps a release that another site has just unpacked but not labeled yet', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.january);
     const beta = await betaWhere(dir, 'setLabel', () => acme.removeReleases(async () => [seed.march.digest]));
@@ -464,7 +464,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('blocks an import of the same release by another site, which then unpacks the release again', async () => {
+  test('delays an import of the same release by another site, which then unpacks the release again', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');

@@ -96,7 +96,7 @@ describe('a partial download', () => {
 });
 
 describe('two fetches of one link', () => {
-  test('use separate partial files, of which the second is never resumed', async () => {
+  test('use separate partial files, and never resume the partial file of the second fetch', async () => {
     const first = await Part.open(dir, LINK, 0);
     await first.restart('"v1"');
     await first.append(Buffer.from('first'));
@@ -115,7 +115,7 @@ describe('two fetches of one link', () => {
     expect(await readFile(join(dir, `${KEY}.json`), 'utf8')).toBe('{"etag":"\\"v1\\""}');
   });
 
-  test('lock their partial file across processes, until the process that has the lock ends', async () => {
+  test('lock the partial file against other processes until the process with the lock ends', async () => {
     const spool = new URL('../../src/deploy/fetch/fetch.ts', import.meta.url).href;
     const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
     // Opens the part, writes, and ends without releasing it.

@@ -92,7 +92,7 @@ describe('removeSite()', () => {
     await registration.withdraw();
   });
 
-  test('rejects a site that is not stored, and never touches a path outside of the sites', async () => {
+  test('rejects a site that is not stored, and never removes a path outside the folder of sites', async () => {
     const { paths } = await twoSites();
     for (const domain of ['gamma', '..', '', '../releases']) {
       expect(await codeOf(removeSite(paths, domain))).toBe('not_found');

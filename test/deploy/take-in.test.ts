@@ -269,7 +269,7 @@ describe('Importer', () => {
     expect((await store.view(named.digest, 'v2')).files.size).toBe(1);
   });
 
-  test.each(['release.json', 'files.table'])('imports a release with a damaged %s again', async (file) => {
+  test.each(['release.json', 'files.table'])('imports a release again if its %s is damaged', async (file) => {
     store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), file), '{');
     expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: true });
@@ -279,7 +279,7 @@ describe('Importer', () => {
   test.each<[string, (file: string) => Promise<void>]>([
     ['changed', (file) => writeFile(file, 'changed on disk')],
     ['missing', (file) => rm(file)],
-  ])('imports a release with a %s file again, also while it is active', async (_, damage) => {
+  ])('imports a release again if one of its files is %s, also while the release is active', async (_, damage) => {
     store = await copyOf(seed);
     const { deployment } = await startDaemon(store);
     await deployment.activate(V1);
@@ -320,7 +320,7 @@ function mountSmall(dir: string): string | null {
   }
 }
 
-test('Importer reports missing disk space before it writes, and does not report an error of the archive', async (context) => {
+test('Importer reports missing disk space instead of an error of the archive, before it writes any file', async (context) => {
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {

@@ -52,7 +52,7 @@ async function errorOf(promise: Promise<unknown>): Promise<DocshelfError> {
   throw error;
 }
 
-describe.each([false, true])('a service that also returns digests and Retry-After: %s', (extras) => {
+describe.each([false, true])('a service with digests and Retry-After in its responses (%s)', (extras) => {
   test('start() sends only the given values', async () => {
     const { vendor, service } = await setUp({ extras });
     expect(await service.start({ domain: 'acme', version: 'v3', paths: ['/a', '/b'] }, signal)).toEqual({
@@ -71,7 +71,7 @@ describe.each([false, true])('a service that also returns digests and Retry-Afte
     expect(vendor.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('wait() polls every 2 s or as Retry-After requires, plus up to a quarter, until the job completes', async () => {
+  test('wait() polls until the job completes, every 2 s or as Retry-After requires, plus a random delay of up to a quarter', async () => {
     const { service, pauses } = await setUp({ extras, polls: 3 });
     const { jobId } = await service.start(ACME, signal);
     const seen: string[] = [];
@@ -126,7 +126,7 @@ describe('wait()', () => {
     ['0', 625],
     ['86400', 75_000],
     ['never', 2500],
-  ])('limits a Retry-After of %s to its bounds', async (retryAfter, pauseMs) => {
+  ])('polls at the minimum, maximum or default interval if Retry-After is %s', async (retryAfter, pauseMs) => {
     const { vendor, service, pauses } = await setUp();
     const { jobId } = await service.start(ACME, signal);
     const body = { jobId, status: 'running' };
@@ -228,7 +228,7 @@ describe('the API key', () => {
 });
 
 describe('a response', () => {
-  test('is a temporary error if it is truncated or missing', async () => {
+  test('causes a temporary error if it is truncated or does not arrive', async () => {
     const { vendor, service } = await setUp({}, httpClientOf({ idleTimeoutMs: 200 }));
     vendor.fault(
       /./,

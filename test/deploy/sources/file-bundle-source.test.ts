@@ -29,7 +29,7 @@ test('a file: link to another machine causes cannot_read', async () => {
   await expect(new FileBundleSource([folder]).open(link, REQUEST)).rejects.toMatchObject({ code: 'cannot_read' });
 });
 
-test('a name with a space, a percent sign and an umlaut is read', async () => {
+test('a file with a space, a percent sign and an umlaut in its name is read', async () => {
   const file = join(folder, 'ä 100%.zip');
   await writeFile(file, 'x');
   const bundle = await open(file);

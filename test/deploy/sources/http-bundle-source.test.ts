@@ -244,7 +244,7 @@ describe('an opened bundle', () => {
   });
 
   test.each(['gzip', 'x-gzip', 'zstd', 'aws-chunked', 'identity', 'aws-chunked, gzip'])(
-    'contains the stored bytes if the Content-Encoding of the response is %s',
+    'is not decoded if the Content-Encoding of the response is %s',
     async (coding) => {
       const bundle = await openFrom(answerWith(200, 'as stored', { 'content-encoding': coding }));
       expect(await textOf(bundle)).toBe('as stored');
