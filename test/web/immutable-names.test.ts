@@ -145,7 +145,7 @@ describe('ImmutableNames, judging by the other names in the folder', () => {
     expect(immutableOf([...hashed, 'init.js'])).toEqual(hashed);
   });
 
-  it('accepts uncertain names only if most names in the folder have a hash and several of these are certain', () => {
+  it('accepts uncertain names only if most names in the folder have a hash, and several names certainly have a hash', () => {
     expect(immutableOf(['index-Dk3JxaBq.js', 'vendor-CKgyzEfF.js'])).toEqual(['index-Dk3JxaBq.js']);
     const plain = ['a.js', 'b.js', 'c.js', 'd.js', 'e.js', 'f.js'];
     const sure = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js'];

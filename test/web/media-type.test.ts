@@ -66,7 +66,7 @@ describe('mediaTypeOf()', () => {
 describe('mediaTypeOfFile()', () => {
   const bytes = (text: string) => Buffer.from(text, 'latin1');
 
-  it('reads the charset from markup only', () => {
+  it('reads the declared charset from HTML and SVG, but not from scripts', () => {
     expect(mediaTypeOfFile('a.html', bytes('<meta charset=EUC-JP>'))).toBe('text/html; charset=euc-jp');
     expect(mediaTypeOfFile('a.svg', bytes('<?xml version="1.0" encoding="iso-8859-1"?><svg/>'))).toBe(
       'image/svg+xml; charset=windows-1252',
@@ -119,7 +119,7 @@ describe('isCompressible()', () => {
     ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
     ['zip', [0x50, 0x4b, 3, 4]],
     ['WOFF2', [0x77, 0x4f, 0x46, 0x32]],
-  ])('returns false for %s bytes in a file with a text name', (_name, head) => {
+  ])('returns false for %s bytes, even if the declared type is text/javascript', (_name, head) => {
     expect(isCompressible('text/javascript', Uint8Array.from(head))).toBe(false);
   });
 

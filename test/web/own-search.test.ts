@@ -11,7 +11,7 @@ function judge(page: string, files: readonly string[] = []) {
 const ALGOLIA = 'assets/chunks/VPAlgoliaSearchBox.Dd80gY2X.js';
 const LOCAL = 'assets/chunks/VPLocalSearchBox.C1a_9-xY.js';
 
-describe('surveys of the search in bundles', () => {
+describe('surveys of the built-in search of a site', () => {
   it.each([
     ['VitePress, DocSearch', '<div class="VPNavBarSearch search" data-v-1>', [ALGOLIA]],
     ['DocSearch', '<button type="button" class="DocSearch DocSearch-Button" aria-label="Search">', []],
@@ -50,7 +50,7 @@ describe('surveys of the search in bundles', () => {
     ],
     ['Sphinx', '<form class="search" action="../search.html" method="get">', [], 'searchindex.js'],
     ['mdBook', '<button id="search-toggle" class="icon-button">', [], 'searchindex-1a2b3c4d.js'],
-  ])('detect that %s works only with its index: %s', (kind, page, files, index) => {
+  ])('detect that %s needs its index file: %s', (kind, page, files, index) => {
     expect(judge(page, files)).toMatchObject([{ kind, state: 'no-index' }]);
     const there = judge(page, [...files, index]);
     expect(there).toMatchObject([{ kind, state: 'works' }]);
@@ -83,7 +83,7 @@ describe('surveys of the search in bundles', () => {
     expect(hostile[0]?.boxes).toBe('.DocSearch-Button,#docsearch');
   });
 
-  it('read the first page and an even sample of the other pages', () => {
+  it('read the start page, and an evenly spread sample of the other pages', () => {
     const survey = new BundledSearchSurvey(1_000);
     for (let page = 0; page < 999; page += 1) survey.add(`a/${page}.html`);
     survey.add('index.html');

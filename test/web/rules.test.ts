@@ -17,7 +17,7 @@ function first(text: string, path: string, query = ''): string {
 }
 
 describe('_redirects', () => {
-  it('redirects to no other host if the site is served without its first folder', () => {
+  it('redirects to no other host if a target starts with // after its first folder is removed', () => {
     const [matched] = redirects('/docs/old* /docs/:splat').redirects.others('/docs/old/evil.example');
     const strip = (path: string) => path.replace(/^\/docs/, '');
     expect(matched?.rule.target.location(matched.captures, '', strip)).toBe('/evil.example');
@@ -198,7 +198,7 @@ describe('_redirects', () => {
     },
   );
 
-  it('reports a target that is longer than an address, and a path that occurs in too many rules', () => {
+  it('reports a target longer than 8,192 characters, and a rule for a path that already has 256 rules', () => {
     const long = redirects(`/a/* /${':splat/'.repeat(40_000)}\n/b /c`);
     expect(long.notices).toEqual([
       '_redirects of the bundle, line 1, has a target of more than 8192 characters; docshelf ignores it.',

@@ -32,7 +32,7 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'a/index.html': `${canonical('https://x.dev/docs/a')}${link('x.png', 'y.png')}` })).toBe('never');
   });
 
-  it('counts absolute links only to the host of the canonical', () => {
+  it('counts absolute links only if they point to the host of the canonical', () => {
     const page = (host: string) => `<link rel=canonical href="https://x.dev/">${link(`https://${host}/a/`)}`;
     expect(decide({ 'index.html': page('x.dev'), 'a/index.html': '' })).toBe('always');
     expect(decide({ 'index.html': page('y.dev') + link('/c.html'), 'a/index.html': '', 'c.html': '' })).toBe('never');

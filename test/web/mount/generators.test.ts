@@ -37,7 +37,7 @@ describe('mountFile() for Next.js at another base path', () => {
     expectMounted('a.js', script, expected);
   });
 
-  it('fills in the function that removes the base path, which is empty in the build', () => {
+  it('fills in the body of removeBasePath(), which a build without a base path leaves empty', () => {
     const script = 'function n(e){return e}e.i(1),Object.defineProperty(r,"removeBasePath",{get:function(){return n}})';
     const made = rewritten('a.js', script, '/', '/team/docs/');
     const remove = (code: string): ((path: string) => string) =>
@@ -75,7 +75,7 @@ describe('mountFile() for Next.js at another base path', () => {
     .replaceAll('"/images', '"/team/docs/images')
     .replace('"/a.html', '"/team/docs/a.html');
 
-  it('rewrites elements and files in data files, but not component properties or text rows', () => {
+  it('rewrites addresses of elements and files in Next.js data, but not in component properties and text rows', () => {
     // The text row ends within the line, and another row follows in it.
     const payload = PAYLOAD.replace('4:T1e,', `4:T${Buffer.byteLength('["$","a",null,{"href":"/é"}]').toString(16)},`);
     const expected = MOUNTED.replace(

@@ -95,7 +95,7 @@ describe('mountFile() for pages at another base path', () => {
     expect(mounted('a.html', script('/blog/'), ABOVE)).toBe(script('/blog/'));
   });
 
-  it('escapes the version label in URL patterns', () => {
+  it('escapes special characters of the version label, such as +, in URL patterns', () => {
     const mount = { from: '/', to: '/_docshelf/v/1.0+a/' };
     const rules = '<script type="speculationrules">{"prefetch":[{"where":{"href_matches":"/b/*"}}]}</script>';
     const made = /\{.*\}/.exec(mounted('a.html', rules, mount))?.[0] ?? '';

@@ -3,7 +3,7 @@ import { sourceTypeOf } from '../../../src/web/rewrite/index.ts';
 import { found, rewritten } from './helpers.ts';
 
 describe('findReferences() in XML that is not a page', () => {
-  it('finds the style sheets of a feed, and does not change its content', () => {
+  it('finds the style sheets of a feed, and leaves the content of the feed unchanged', () => {
     const feed = `<?xml version="1.0"?>\n<?xml-stylesheet type="text/xsl" href="a.xsl?b&amp;c"?><?xml-stylesheet href='d.css'?><rss><channel><link>https://x.test/</link><image href="e.png"/></channel><?xml-stylesheet href="f.css"?></rss>`;
     expect(found('feed', feed)).toEqual(['asset a.xsl?b&c', 'style d.css']);
     expect(rewritten('feed', feed, 'N&')).toBe(

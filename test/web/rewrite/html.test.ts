@@ -337,14 +337,14 @@ describe('findReferences() and rewriteFile() in HTML', () => {
     );
   });
 
-  it('can replace an address with an empty address, whatever its quotes', () => {
+  it('can replace an address with an empty address, with any quotes or none', () => {
     expect(rewritten('html', '<base href=/a/><base href="/b/">', '')).toBe('<base href=""><base href="/b/">');
     expect(rewritten('html', '<iframe srcdoc="<a href=a id=b>">', '')).toBe(
       '<iframe srcdoc="<a href=&quot;&quot; id=b>">',
     );
   });
 
-  it('return robots, base and import maps of the page', () => {
+  it('return the robots directives, the base URL and the import maps of the page', () => {
     const html = `<META NAME=ROBOTS CONTENT=none><base href=" /b/ "><base href="/no/"><meta name=description content=nofollow>
       <!-- <meta name=robots content=no> --><meta content="index, NOFOLLOW" name=" docshelf "><script type=importmap>{"imports":{}}</script>
       <iframe srcdoc='<base href="/inner/"><meta name=robots content=inner>'></iframe>`;

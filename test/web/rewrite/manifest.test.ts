@@ -6,7 +6,7 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
   "icons": [{"src": "a.png", "sizes": "1x1"}, {"src": "\u0062.png"}], "screenshots": [{"src": "c.png"}],
   "shortcuts": [{"url": "/d", "icons": [{"src": "e.png"}]}], "other": {"src": "no"}, "src": "no"}`;
 
-  it('find its pages and images, whatever the escapes', () => {
+  it('find pages and images, even if their URLs contain JSON escapes', () => {
     expect(found('manifest', manifest)).toEqual([
       'scope /x',
       'scope /',

@@ -19,7 +19,7 @@ describe('relativeUrl()', () => {
     expect(relativeUrl(from, to, suffix)).toBe(url);
   });
 
-  it('returns a URL that resolves to the target, whatever the names', () => {
+  it('returns a URL that resolves to the target, whatever characters the path contains', () => {
     // Every URL treats names of dots as folders, encoded or not.
     const segment = fc
       .string({ minLength: 1, maxLength: 8 })

@@ -18,7 +18,7 @@ function replaced(bytes: Uint8Array): Uint8Array {
 }
 
 describe('unitsOf() and decodeUnits()', () => {
-  it('use one unit per byte, and decode all units together', () => {
+  it('represent each byte as one unit, and decode the units to the text of the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const units = unitsOf(bytes);
@@ -89,7 +89,7 @@ describe('utf8Bytes()', () => {
     expect(urlsOf(made)).toEqual(urls);
   });
 
-  it('changes only the charset that the file declares', () => {
+  it('changes only the charset declaration of the file', () => {
     const page = (charset: string) =>
       `<!--charset=latin1--><meta charset=${charset}><meta http-equiv="Content-Type" content="text/html; charset=${charset}"><meta name=a content="charset=koi8-r"><p>é`;
     expect(inUtf8(Buffer.from(page('ISO-8859-1'), 'latin1'))).toBe(`\ufeff${page('utf-8')}`);

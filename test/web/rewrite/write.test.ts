@@ -134,7 +134,7 @@ describe('rewriteFile()', () => {
 });
 
 describe('writtenUrl()', () => {
-  it('returns an ASCII URL with the same meaning in every notation', () => {
+  it('returns an ASCII URL with the same meaning, whatever notation the URL is written in', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.nat(0x1ff), (url, writing) => {
         const written = writtenUrl(url, writing & ~0x10f);
