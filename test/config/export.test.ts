@@ -134,7 +134,7 @@ describe('organizationsFile', () => {
     expect(faults).toMatchObject([{ key: 'organizations[0].plam', where: './orgs.yaml:2:14' }]);
   });
 
-  it('must not contain other keys', async () => {
+  it('must not contain keys other than organizations', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': `admin: { token: t }\n${organizations}` });
     const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(faults).toMatchObject([{ key: 'admin.token', where: './orgs.yaml:1:10' }]);

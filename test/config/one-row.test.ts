@@ -87,7 +87,7 @@ describe('a new key with one row in the schema', () => {
     expect(faults).toMatchObject([{ key: 'robot.future', where: 'config.yaml:1:10' }]);
   });
 
-  it('is listed if it needs a restart', async () => {
+  it('is reported as pending if its change needs a restart', async () => {
     const [{ config: one }, { config: other }] = await Promise.all([
       at.load('robot: { patience: 2m }'),
       at.load('robot: { patience: 3m, roomBytes: 2KiB }'),

@@ -10,7 +10,7 @@ const entry = (domain: string, more = ''): string =>
   `  - { domain: ${domain}, staticExport: { enabled: true }${more === '' ? '' : `, ${more}`} }\n`;
 
 describe('sites', () => {
-  it('load as one entry from a config without a list', async () => {
+  it('consist of one entry if the config has no list', async () => {
     const { sites, config } = await load('deployment: { domain: acme }\nstaticExport: { enabled: true }\n');
     expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);
   });
