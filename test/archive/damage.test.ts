@@ -74,7 +74,7 @@ describe('an archive whose first block is damaged', () => {
     expect(await bench.codeOf(garbled(frame, 9))).toBe('wrong_crc');
   });
 
-  it('is reported as a damaged archive, because of the rest of its header, in a format without checksums', async () => {
+  it('is reported as a damaged archive in a format without checksums, because the rest of the header is recognized', async () => {
     const bytes = Buffer.from(tar);
     bytes[0] = 0x58;
     expect(await bench.codeOf(zstdCompressSync(bytes))).toBe('damaged_archive');
@@ -82,7 +82,7 @@ describe('an archive whose first block is damaged', () => {
 });
 
 it.each([1, 2 ** 21])(
-  'a tar.gz that decodes to other bytes has a wrong checksum, with a file of %d bytes',
+  'a changed byte in a tar.gz with a file of %d bytes is reported as a wrong checksum',
   async (size) => {
     const tar = rawTar([
       { name: 'index.html', body: '<title>x</title>' },

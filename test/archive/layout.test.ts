@@ -38,7 +38,7 @@ describe('layoutOf()', () => {
     expect(layout.launchers).toEqual([]);
   });
 
-  it('ignores launchers, also in a wrapping folder and if folders have their names', () => {
+  it('finds launchers also in a wrapping folder, but treats guide/serve.js as a file of the site', () => {
     const names = ['x/index.html', 'x/Start Docs.app/Contents/a.html', 'x/README.txt', 'x/guide/serve.js'];
     const layout = layoutOf(entriesOf(...names));
     expect(layout.launchers).toEqual(['x/Start Docs.app/Contents/a.html', 'x/README.txt']);

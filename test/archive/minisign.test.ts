@@ -98,7 +98,7 @@ describe('verifyFile()', () => {
     expect(await codeOf(verifyFile(BUNDLE, change(SIGNATURE), [PUBLIC]))).toBe('bad_signature');
   });
 
-  it.each([SIGNATURE, LEGACY])('rejects other content', async (signature) => {
+  it.each([SIGNATURE, LEGACY])('rejects a file whose content differs from the signed content', async (signature) => {
     const file = join(bench.dir, 'bundle.txt');
     await writeFile(file, 'A bundle, or so it says!\n');
     expect(await codeOf(verifyFile(file, signature, [PUBLIC]))).toBe('bad_signature');
@@ -155,7 +155,7 @@ describe('signFile()', () => {
     ['a public key', PUBLIC],
     ['a damaged key', withLine(SECRET, 1, (line) => withBit(line, 70))],
     ['a truncated key', withLine(SECRET, 1, (line) => line.slice(0, 100))],
-  ])('rejects %s, without printing it', (_, text) => {
+  ])('rejects %s, and does not show the content of the key in the error', (_, text) => {
     const parse = () => parseSecretKey(text);
     expect(parse).toThrow(expect.objectContaining({ code: 'config_invalid' }));
     expect(parse).not.toThrow(text.split('\n')[1] as string);

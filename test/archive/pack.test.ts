@@ -49,7 +49,7 @@ describe('encodeManifest()', () => {
     { path: 'a.js', size: 2, sha256: 'a'.repeat(64), type: 'text/javascript' },
   ];
 
-  it('writes a manifest that parseManifest() reads, with sorted files and without pages in _docshelf in the count', () => {
+  it('sorts the files of a manifest that parseManifest() reads, and does not count pages in _docshelf', () => {
     const manifest = parseManifest(encodeManifest({ ...words, version: null }, table), 'out');
     expect(manifest).toEqual({
       formatVersion: 1,

@@ -22,12 +22,9 @@ describe('the rules of unpacking', () => {
     }
   });
 
-  it.each(ARCHIVE_FORMATS)(
-    'accept a valid %s, so that each other test case is rejected only for the broken rule',
-    async (format) => {
-      expect((await bench.attempt(siteArchive(format))).stage).toBe('passed');
-    },
-  );
+  it.each(ARCHIVE_FORMATS)('accept a valid %s', async (format) => {
+    expect((await bench.attempt(siteArchive(format))).stage).toBe('passed');
+  });
 
   for (const rule of ARCHIVE_CODES) {
     for (const format of ARCHIVE_FORMATS) {
