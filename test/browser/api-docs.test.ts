@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
     }
   });
 
-  it('shows a list of all calls with their methods, next to the calls on a screen and above them on a phone', async () => {
+  it('shows a list of all calls with their methods, beside the calls on a wide screen and above the calls on a phone', async () => {
     for (const [width, isBeside] of [
       [1280, true],
       [360, false],

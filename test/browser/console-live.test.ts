@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   const focused = (): Promise<string> =>
     page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
 
-  it('move the focus to the table heading if the focused row disappears, and leave it there at the next update', async () => {
+  it('move the focus to the table heading if the focused row disappears, and keep this focus at the next update', async () => {
     await page.goto(`${listener.url}/sites/acme`);
     await page.locator('#remove-2024-05-01 summary').focus();
     const versions = STATUS.versions.filter(({ version }) => version !== '2024-05-01');
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
     await other.context().close();
   });
 
-  it('show the progress of a job on the page of the job and in the list, also without sign-in', async () => {
+  it('show the progress of a job in the job list, and on the page of the job even without sign-in', async () => {
     const { jobId } = await desk.start({ domain: 'acme' });
     await page.goto(`${listener.url}/jobs`);
     const reader = await (await browser.newContext()).newPage();

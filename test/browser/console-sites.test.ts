@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await operator.leave();
   });
 
-  it('gives each view of the list an address, to which the back button returns', async () => {
+  it('gives each view of the list a separate address, so that the back button returns to the previous view', async () => {
     const operator = await enter();
     const { page, press } = operator;
     await press('link', 'With problems 3');
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     },
   );
 
-  it('selects all rows that the filter shows, and retries the selected sites with a reload', async () => {
+  it('selects all rows that the filter shows, and retries the selected sites by reloading the config', async () => {
     const operator = await enter();
     const { page, press, untilMessage } = operator;
     await operator.show('?show=problems');

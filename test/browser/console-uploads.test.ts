@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`archives that an operator drops on the console${w
 
   const stored = async (): Promise<string[]> => (await daemon.status()).versions.map(({ version }) => version).sort();
 
-  it('are uploaded one after the other, with progress, signature and result, and can be canceled', async () => {
+  it('are uploaded one after the other, show progress, signature and result, and can be canceled', async () => {
     const operator = await enter();
     const { press, untilMessage, page } = operator;
     const atRate = await slowDown(operator);

@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     await other.leave();
   });
 
-  it('passes the accessibility checks on every page without sign-in, and on the 404 page', async () => {
+  it('passes the accessibility checks on every page if the user is not signed in, and on the 404 page', async () => {
     shown.status = STATUS;
     const other = await ConsoleOperator.open(browser, admin);
     const inside = [

@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
     expect(await verified(site, 'keep')).toEqual([]);
   });
 
-  it('removes the scripts only from pages that scripts have changed, if scripts is drop', async () => {
+  it('removes the scripts only from pages that scripts have changed, if the option scripts is drop', async () => {
     const site = await crawl('drop', 'drop');
     expect(site.text('guide.html')).toContain('<h1>The guide</h1>');
     expect(site.text('guide.html')).not.toContain('<script');
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
     expect(await verified(site, 'drop')).toEqual([]);
   });
 
-  it('causes findings and pictures if a stored page differs from the live page', async () => {
+  it('reports findings and takes pictures if a stored page differs from the live page', async () => {
     const site = await crawl('drop', 'wrong');
     site.files.set('guide.html', Buffer.from(page('<p>Something else</p>')));
     site.files.delete('scrolled-to.png');

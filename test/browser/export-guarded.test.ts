@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium)(`a page behind the guarded fetcher${whyNoChromium}
     await other.close();
   });
 
-  it('reaches no metadata service in any notation, and sends credentials only to the origin of the site', async () => {
+  it('cannot request a metadata service under any notation of its address, and sends credentials only to the origin of the site', async () => {
     const limits = { bytesMax: 1024 ** 2, memoryBytesMax: 1024 ** 2 };
     const answer: AnswerRequest = ({ url, headers }, signal) =>
       fetcher.fetch({ url, headers, limitsOf: () => limits }, signal);
