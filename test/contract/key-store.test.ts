@@ -56,7 +56,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await subject.store.list()).toEqual([two]);
   });
 
-  it('applies changes of another daemon without a call', async () => {
+  it('updates its keys automatically after a change by another daemon', async () => {
     const other = await subject.another();
     await subject.store.add(madeKey('one'));
     await expect.poll(() => other.keys.map(({ id }) => id)).toEqual(['one']);
@@ -72,7 +72,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect((await subject.store.list()).map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
-  it('returns the latest use of a key at once, and to other daemons after the daemon has stopped', async () => {
+  it('returns the latest use of a key immediately in the same daemon, and in other daemons after that daemon has stopped', async () => {
     const { sha256 } = madeKey('one');
     const other = await subject.another();
     other.noteUse(sha256);

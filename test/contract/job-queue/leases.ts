@@ -44,7 +44,7 @@ export function leases(open: OpenSubject): void {
     expect(await bench.queue.renew(claim)).toBe('held');
   });
 
-  test('gives a job with an expired lease to a process at its first claim()', async () => {
+  test('returns a job with an expired lease from the first claim() of another process', async () => {
     await bench.add('one');
     await bench.claim();
     bench.clocks.wait(LEASE_MS);

@@ -125,7 +125,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       expect(await bench.queue.claim(LEASE_MS)).toBeNull();
     });
 
-    test('notifies the worker of a running job, which cannot complete the job and ends it as canceled', async () => {
+    test('makes renew() return canceled for a running job, rejects complete(), and ends the job as canceled on fail()', async () => {
       await bench.add('one');
       const claim = await bench.claim();
       expect(await bench.queue.cancel(jobIdOf('one'))).toMatchObject({

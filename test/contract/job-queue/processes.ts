@@ -20,7 +20,7 @@ export function processes(open: OpenSubject): void {
     return { lines, first, all: once(reader, 'close').then(() => lines) };
   }
 
-  test('keeps acknowledged writes after kill -9 in the middle of writes, and serves another process', {
+  test('keeps acknowledged writes if a process is killed with -9 while it writes, and gives the job to another process', {
     timeout: 60_000,
   }, async () => {
     await bench.add('one');
