@@ -61,23 +61,26 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect(active?.pages).toBe(known.pages);
   });
 
-  it.each(['gzip', 'br'] as const)('serves a sample in %s that decodes to the same bytes', async (encoding) => {
-    const sample = [...site.files].filter(
-      ([path], at) => at % ENCODED_EVERY === 0 && !left.has(path) && !isHidden(path),
-    );
-    const wrong: string[] = [];
-    let encoded = 0;
-    await sideBySide(sample, CONNECTIONS, async ([path, bytes]) => {
-      const answer = await client.get(addressOf(path), { 'accept-encoding': encoding });
-      const { status, headers } = answer;
-      const sent = headers['content-encoding'];
-      if (sent === encoding) encoded++;
-      const isRight = status === 200 && headers.vary !== undefined && (await decodeBody(answer)).equals(bytes);
-      if (!isRight) wrong.push(`${path}: ${status} ${sent}`);
-    });
-    expect(wrong).toEqual([]);
-    expect(encoded).toBeGreaterThan(sample.length / 4);
-  });
+  it.each(['gzip', 'br'] as const)(
+    'serves a sample of the files with Content-Encoding %s, which decodes to the same bytes',
+    async (encoding) => {
+      const sample = [...site.files].filter(
+        ([path], at) => at % ENCODED_EVERY === 0 && !left.has(path) && !isHidden(path),
+      );
+      const wrong: string[] = [];
+      let encoded = 0;
+      await sideBySide(sample, CONNECTIONS, async ([path, bytes]) => {
+        const answer = await client.get(addressOf(path), { 'accept-encoding': encoding });
+        const { status, headers } = answer;
+        const sent = headers['content-encoding'];
+        if (sent === encoding) encoded++;
+        const isRight = status === 200 && headers.vary !== undefined && (await decodeBody(answer)).equals(bytes);
+        if (!isRight) wrong.push(`${path}: ${status} ${sent}`);
+      });
+      expect(wrong).toEqual([]);
+      expect(encoded).toBeGreaterThan(sample.length / 4);
+    },
+  );
 
   it('resolves every link like the original site, after at most one redirect', async () => {
     const links = site.links();
@@ -156,7 +159,7 @@ describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
       expect([...files.keys()].some((path) => path.startsWith('guides/rpc/'))).toBe(true);
     });
 
-    it('receive every payload with its `_rsc` query, and never a page', async () => {
+    it('receive the data file, and never a page, for each request with a `_rsc` query', async () => {
       const payloads = [...files].filter(([path]) => path.endsWith('.txt'));
       const wrong: string[] = [];
       await sideBySide(payloads, CONNECTIONS, async ([path, bytes]) => {
@@ -173,7 +176,7 @@ describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
 describe.skipIf(corpus === undefined)(`sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
 
-  it('is rejected for its links, and leaves no files behind', async () => {
+  it('is rejected because it contains symbolic links, and leaves no files behind', async () => {
     const folder = await newHome(bench, { search: { enabled: false } });
     const refused = importBundle(bench, folder, bundleFile('sphinx-symlinks.tar.gz'));
     await expect(refused).rejects.toMatchObject({ code: 'type_symlink' });

@@ -32,7 +32,7 @@ const random = new SeededRandom(seedOfEnvironment());
 /** Contents of the job's work folders at the time of each kill. */
 const fellInto = new Map<string, number>();
 
-test(`after kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more, each job ends once, and no partial file is available`, {
+test(`after kill -9 of a daemon at ${KILLS} random moments, each of at least ${JOBS} export jobs ends once, without a partial file`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
   const clock = join(await bench.folder(), 'clock');

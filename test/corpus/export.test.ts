@@ -70,7 +70,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
 
     // The same bytes as the archive, which other tests serve and crawl.
     if (known.name === 'docusaurus-classic.tar.gz')
-      it('is served with every link of the original site', async () => {
+      it('is served so that every link of the original site works', async () => {
         const { bundleUrl } = await service.bundle(jobId);
         const file = join(await bench.folder(), 'acme.tar.gz');
         await writeFile(file, await service.download(bundleUrl));
@@ -98,7 +98,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
 );
 
 describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
-  it('is exported and imported without broken symbolic links, and the report names them', async () => {
+  it('is exported and imported without broken symbolic links, and the report lists these links', async () => {
     const service = await exporterOf('corpus', {}, { search: { enabled: false } });
     const built = join(service.daemon.folder, 'built');
     await mkdir(built, { recursive: true });

@@ -39,7 +39,7 @@ describe.skipIf(corpus === undefined)(`a site of 1,169 pages${whyNoCorpus}`, () 
     expect(median(cpu)).toBeLessThan(READY_CPU_MS.max);
   });
 
-  it(`is kept completely in memory within a target of ${RESIDENT_MIB.aim} MiB resident`, async () => {
+  it(`is kept completely in memory, with a target of ${RESIDENT_MIB.aim} MiB of resident memory`, async () => {
     const files = await readArchive(bundleFile('postgres-15.tar.gz'));
     const pages = [...files.keys()].filter((path) => path.endsWith('.html')).map((path) => path.replace(/^html\//, ''));
     const { daemon } = await startUntilReady();

@@ -26,7 +26,7 @@ describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus
   }
 
   it.each(['es', 'ru'] as const)(
-    'finds the page of an inflected question first by keywords, in %s',
+    'ranks the right page first for inflected questions by keywords alone, in %s',
     async (language) => {
       const right = await firsts(language);
       console.log(`figure: questions ${language}, keywords only, ${right}/40`);
@@ -34,7 +34,9 @@ describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus
     },
   );
 
-  it('finds the page first for almost as many questions by keywords and meaning', { timeout: 900_000 }, async () => {
+  it('ranks the right page first for almost as many questions by keywords and meaning together', {
+    timeout: 900_000,
+  }, async () => {
     await bundle.embed();
     for (const language of ['es', 'ru'] as const) {
       const right = await firsts(language);
