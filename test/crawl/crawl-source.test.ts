@@ -254,7 +254,7 @@ describe('crawl of a site', () => {
     expect(crawled.details('path_not_found')).toHaveLength(1);
   });
 
-  it('exports the data files of a framework next to its pages', async () => {
+  it('exports the data files of Next.js next to their pages', async () => {
     const tree =
       '2:[["children",{"s":"__PAGE__"}]]\n1:[["children",{"s":{"n":"slug","t":"c"},"c":"$Q2"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}';
     const text = (body: string) => ({ type: 'text/plain', body });

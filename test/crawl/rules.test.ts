@@ -141,7 +141,7 @@ describe('hasNoFollow()', () => {
 });
 
 describe('segmentsOf()', () => {
-  it('reads the segments of a route from its tree', () => {
+  it('reads the segments of a Next.js route from the route tree', () => {
     const tree = [
       ':HL["/x.css","style"]',
       '3:[["children",{"s":"__PAGE__","h":160}]]',
