@@ -52,7 +52,7 @@ describe('the feature table', () => {
     );
   });
 
-  it('creates a config key with its schema from one additional row', async () => {
+  it('creates a config key and its schema for each added row', async () => {
     onTestFinished(() => {
       vi.doUnmock(TABLE);
       vi.doUnmock(SCHEMA);
