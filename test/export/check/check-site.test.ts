@@ -106,7 +106,7 @@ describe('references in checkSite()', () => {
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
   });
 
-  it('are resolved in a folder page against the address of this page in links', async () => {
+  it('are resolved in a folder page against the address that links use for this page', async () => {
     // For a link without the slash, relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
@@ -149,7 +149,7 @@ describe('absolute references to the site itself', () => {
     ]);
   });
 
-  it('are external if a canonical only names another page', async () => {
+  it('are external if the canonical of the page points to another page', async () => {
     const site = { 'v1/a.html': canonical('https://acme.dev/v2/b') + links('https://acme.dev/none') };
     expect(await check(site)).toEqual([]);
   });
@@ -180,7 +180,7 @@ describe('fragments in checkSite()', () => {
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
   });
 
-  it('are not checked if the target is not a page, or is loaded by the page', async () => {
+  it('are not checked if the target is not a page, or if the page loads the target as a resource', async () => {
     const site = {
       'index.html': `${links('/m.pdf#page=2')}<svg><use href="/s.svg#i"/><use href="#j"/></svg>`,
       'm.pdf': '',

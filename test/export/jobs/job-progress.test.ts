@@ -83,7 +83,7 @@ describe('JobProgress', () => {
     expect([steps.length, vi.getTimerCount()]).toEqual([length, 0]);
   });
 
-  it('reports if another attempt has taken the job, and ignores a failing queue', async () => {
+  it('reports that another attempt has taken the job, but not that the queue has failed', async () => {
     const lost = track(async () => false);
     await lost.progress.checkpoint('table');
     expect(lost.onLost).toHaveBeenCalledTimes(1);

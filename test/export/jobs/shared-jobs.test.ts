@@ -101,7 +101,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 3 });
   });
 
-  it('have bundles whose signature any daemon can read, and which any daemon can pack again', async () => {
+  it('let any daemon read the signature of a bundle, and pack the bundle again', async () => {
     const bundle = await exported('one', await daemon('a'));
     const other = await daemon('b');
     expect(await other.signatures.read(bundle.sha256)).toContain('trusted comment');
@@ -121,7 +121,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(await readPicture(other.folder, 'se_1', '2-live.png', read)).toBeNull();
   });
 
-  it('leave only objects in the bucket that a job uses', async () => {
+  it('leave no unused objects in the bucket', async () => {
     const { shared, ...first } = await daemon('a');
     const gone = await exported('one', { ...first, shared });
     await bench.write({ 'index.html': '<!doctype html><title>Anew</title>' });

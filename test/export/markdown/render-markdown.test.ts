@@ -8,7 +8,7 @@ const render = (markdown: string, rewrite: (reference: string) => string | null 
 const html = (markdown: string, rewrite?: (reference: string) => string | null) => render(markdown, rewrite).html;
 
 describe('headings of renderMarkdown()', () => {
-  it('have unique fragments like those of GitHub', () => {
+  it('have unique fragments in the format of GitHub', () => {
     expect(["What's new?", 'A & B', 'API_v2.0 (beta)', 'Über uns', '概要', '!'].map(slugify)).toEqual([
       'whats-new',
       'a--b',

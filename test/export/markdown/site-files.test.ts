@@ -28,12 +28,12 @@ describe('MarkdownSource', () => {
     expect(site.pages).toBe(3);
   });
 
-  it('writes the same bytes in the same order from another folder', async () => {
+  it('writes the same bytes in the same order if the source folder has another path', async () => {
     const [first, second] = [await render(PLAIN), await render(PLAIN)];
     expect([...second.files]).toEqual([...first.files]);
   });
 
-  it('copies other files byte for byte, and writes each path once', async () => {
+  it('copies files that are not pages byte for byte, and writes each path once', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const site = await render({ ...PLAIN, 'images/a b.png': bytes, 'robots.txt': 'mine', 'data.json': '{"a":1}\r\n' });
     expect(site.files.get('images/a b.png')).toEqual(Buffer.from(bytes));
@@ -41,7 +41,7 @@ describe('MarkdownSource', () => {
     expect(site.text('data.json')).toBe('{"a":1}\r\n');
   });
 
-  it('does not copy a file at the path of a rendered page, and reports it', async () => {
+  it('reports a file at the path of a rendered page, and does not copy that file', async () => {
     const site = await render({ ...PLAIN, 'guides/start.html': 'old' });
     expect(site.text('guides/start.html')).toContain('Begin.');
     expect(site.found('duplicate_path')).toMatchObject([{ page: 'guides/start.html' }]);
@@ -81,7 +81,7 @@ describe('MarkdownSource', () => {
     expect(site.text('robots.txt')).toContain('Sitemap: https://x.dev/docs/sitemap.xml');
   });
 
-  it('uses a placeholder for canonical addresses if no URL is configured, and reports it', async () => {
+  it('uses a placeholder for canonical addresses if no URL is configured, and reports the missing URL', async () => {
     const site = await render(PLAIN);
     expect(site.text('sitemap.xml')).toContain('<loc>https://acme.example/</loc>');
     expect(site.found('no_url')).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('MarkdownSource', () => {
     expect(site.found('missing_file')).toMatchObject([{ detail: expect.stringContaining('none.png') }]);
   });
 
-  it('limits the site to the requested pages and all other files', async () => {
+  it('omits pages that are not requested, but writes all files that are not pages', async () => {
     const tree = {
       ...PLAIN,
       'a.md': '# A\n\n[b](b.md), [home](index.md)\n',
@@ -193,7 +193,7 @@ describe('MarkdownSource', () => {
     await expect(renderFolder('/nowhere/at/all')).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('omits drafts, hidden folders and files that are not for readers', async () => {
+  it('omits drafts, hidden folders, node_modules and MDX files', async () => {
     const site = await render({
       ...PLAIN,
       '.git/HEAD': 'x',

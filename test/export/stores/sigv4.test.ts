@@ -11,7 +11,7 @@ const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
 const SIGNED_MS = Date.parse('2013-05-24T00:00:00Z');
 
 describe('checkPresigned()', () => {
-  it('accepts the example of Amazon on its day', () => {
+  it("accepts the example in Amazon's documentation for exactly one day", () => {
     expect(checkPresigned('GET', LINK, SECRET, SIGNED_MS)).toBe('valid');
     expect(checkPresigned('GET', LINK, SECRET, SIGNED_MS + 86_399_999)).toBe('valid');
     expect(checkPresigned('GET', LINK, SECRET, SIGNED_MS + 86_400_000)).toBe('expired');

@@ -22,7 +22,7 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
     return new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });
   };
 
-  it('does not end jobs of processes that renew their lease within one lease after the outage, and ends all other leases', {
+  it('keeps jobs whose process renews the lease within one lease period after the outage, and ends all other leases', {
     timeout: 60_000,
   }, async () => {
     const server = await PostgresServer.start();
