@@ -45,7 +45,7 @@ describe('LineSpool', () => {
     expect([...slow].at(-1)).toBe('line 49999');
   });
 
-  it('leaves no file in the folder, and rejects a file name that is taken', async () => {
+  it('leaves no file in the folder, and rejects the name of an existing file', async () => {
     using spool = open();
     spool.add('line');
     expect([...spool.lines()]).toEqual(['line']);

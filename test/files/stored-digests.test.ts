@@ -65,7 +65,7 @@ it('storedDigests() skips a truncated table, and reads later tables', async () =
   expect([...stored.values()]).toEqual([join(sound, 'site/c.html')]);
 });
 
-it('storedDigests() limits the number of digests, and finds each of them', async () => {
+it('storedDigests() returns all digests of a release, but at most the given maximum', async () => {
   const files = Array.from({ length: 5_000 }, (_, n) => fileOf(`${String(n).padStart(4, '0')}.html`));
   const folder = await release('many', files);
   const all = await storedDigests([folder]);
