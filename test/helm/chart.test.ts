@@ -27,7 +27,7 @@ const valuesOf = (manifests: readonly Manifest[]): Record<string, string> =>
   );
 
 describe('staticExport values of the chart', () => {
-  it('can be bundleUrl, which is stored in a mounted Secret, and version, which stays text', () => {
+  it('store bundleUrl in a mounted Secret, and keep the version 3.10 as text', () => {
     const manifests = templateWith(
       'staticExport.enabled=true',
       `staticExport.bundleUrl=${LINK}`,

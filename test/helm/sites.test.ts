@@ -122,7 +122,7 @@ describe('routes to several sites', () => {
     ]);
   });
 
-  it('route every host to a site without a host', () => {
+  it('route requests for all hosts to the site that has no host', () => {
     const sites = [{ domain: 'all' }, { domain: 'below', basePath: '/below/' }];
     expect(places(rendered({ sites, ingress: { enabled: true } }))).toEqual([
       '*/ Prefix docshelf:80',
