@@ -324,7 +324,7 @@ describe('structure of src/', () => {
     expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
   });
 
-  it('keeps to the design', () => {
+  it('follows the import rules and the size limits of the design', () => {
     expect(breaches(tree, dependencies, files)).toEqual([]);
   });
 });
@@ -332,7 +332,7 @@ describe('structure of src/', () => {
 describe('structure test', () => {
   const judge = (tree: Tree) => breaches(tree, new Set(['hono', 'undici', 'parse5']));
 
-  it('accepts a tree that keeps to the design', () => {
+  it('accepts a tree that follows all rules', () => {
     const tree = {
       'main.ts': "import { run } from './cli/index.ts';\nawait run();\n",
       'app.ts':
