@@ -6,7 +6,7 @@ const THREADS = new URL('../../src/threads/index.ts', import.meta.url).href;
 
 /** In a separate process, which keeps the lowest priority. */
 it.runIf(process.platform === 'linux')(
-  'yieldToAll() lowers the priority of all threads while some of them end',
+  'yieldToAll() lowers the priority of all threads, even if some threads end during the call',
   async () => {
     const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';
@@ -26,7 +26,7 @@ it.runIf(process.platform === 'linux')(
 );
 
 it.runIf(process.platform === 'linux')(
-  'yieldToReaders() lowers the priority of all threads if a process calls it, but of one thread if this thread calls it',
+  'yieldToReaders() lowers the priority of all threads if called by the process, but of one thread if called by this thread',
   async () => {
     const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';
