@@ -35,7 +35,7 @@ describe('readTraceparent()', () => {
 });
 
 describe('Recorder', () => {
-  test('nests a span under the running span, or under its parent header if there is such a header', async () => {
+  test('nests a span under the span of its parent header, or under the running span if there is no such header', async () => {
     const { tracer, named } = recorder();
     let carried: string | null = null;
     await tracer.span('call', { kind: 'server', parent: CAUSE }, async () => {
