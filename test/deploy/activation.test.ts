@@ -106,7 +106,7 @@ describe('a swap', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
-  test('is visible to another daemon on the folder after refreshFromDisk(), which lists the release as formerly active', async () => {
+  test('is visible to a pinned daemon on the folder after refreshFromDisk(), as the activation time of the activated release', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
     await one.deployment.reconcile();

@@ -139,7 +139,7 @@ describe('the trusted comment of a signature', () => {
     expect(await importWith(changes)).toBe(code);
   });
 
-  test('is ignored if it has another format', async () => {
+  test('is ignored if its format is not that of docshelf', async () => {
     const { deployment } = await startDaemon(await newStore(), { signature: KEYS });
     const signature = await signFile(first.file, SECRET, { trustedComment: 'docshelf release of acme' });
     expect(await codeOf(deployment.deliver(delivery(first, { signature })))).toBe('it resolved');

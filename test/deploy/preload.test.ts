@@ -193,7 +193,7 @@ describe('a daemon with a preload folder', () => {
     expect((await daemon.deployment.status()).versions).toHaveLength(3);
   });
 
-  test('imports its pinned version from the folder again if it was pruned', async () => {
+  test('imports its pinned version from the folder again if that version was pruned', async () => {
     await putInto(folder, seed.january, seed.february, seed.march);
     const daemon = await startDaemon(store, { keep: 0 });
     expect(daemon.site.active?.version).toBe(V3);

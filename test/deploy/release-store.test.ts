@@ -153,7 +153,7 @@ test('openDataFolder() rejects a path that is not a folder', async () => {
 });
 
 test.each(['versions', 'active', 'domain'])(
-  'openDataFolder() rejects a folder of the first format with %s in it, without any change',
+  'openDataFolder() rejects a data folder in the first format that contains %s, and does not change the folder',
   async (name) => {
     const dir = await newFolder();
     await writeFile(join(dir, name), '');

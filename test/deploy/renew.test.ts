@@ -220,7 +220,7 @@ test('a daemon without bundleUrl requests a link from the export service, and st
   expect(links.calls.slice(3)).toEqual(['link null']);
 });
 
-test('a daemon that lost the export service waits for the same export again instead of starting another export', async () => {
+test('a daemon that lost the connection to the export service waits for the same export again instead of starting another export', async () => {
   links.next = fault('source_unreachable', true);
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
