@@ -154,7 +154,11 @@ describe('mountFile() for Docusaurus at another base path', () => {
       'docusaurus;JSON.parse(\'{"permalink":"/a","slug":"/a","href":"/a"}\')',
       'docusaurus;JSON.parse(\'{"permalink":"/team/docs/a","slug":"/a","href":"/team/docs/a"}\')',
     ],
-    ["not the router's own", 'docusaurus;x={path:"/",url:"/",params:{}}', 'docusaurus;x={path:"/",url:"/",params:{}}'],
+    [
+      'no strings of the router code',
+      'docusaurus;x={path:"/",url:"/",params:{}}',
+      'docusaurus;x={path:"/",url:"/",params:{}}',
+    ],
   ])('rewrites %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
