@@ -35,12 +35,12 @@ describe('crawl of a hostile site', () => {
     ],
     ['in repeated folders', (path) => `<a href="${path === '/' ? '' : path}/a/b">x</a>`, {}, /repeats itself/],
     [
-      'with other queries',
+      'with a new query in each link',
       (path) => `<a href="/p?n=${path.length}${'x'.repeat(path.length)}">x</a>`,
       { queryVariantsMax: 5 },
       /query alone/,
     ],
-    ['to other dates', (path) => calendar(path), {}, /date alone/],
+    ['to a new date in each link', (path) => calendar(path), {}, /date alone/],
     [
       'over a long chain of links',
       (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
