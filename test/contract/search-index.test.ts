@@ -202,7 +202,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(release, searchRequest('dough'))).toEqual(['/bread.html']);
   });
 
-  test('finds pages by words that they do not contain if the release has vectors', async () => {
+  test('finds pages by related words that the pages do not contain if the release has vectors', async () => {
     const release = await opened();
     const question = searchRequest('automobile repair');
     expect(await paths(release, question)).toEqual([]);
