@@ -15,7 +15,7 @@ describe('sites', () => {
     expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);
   });
 
-  it('have separate staticExport settings in a list, and override the daemon key by key', async () => {
+  it('have separate staticExport settings in a list, and override the settings of the daemon key by key', async () => {
     const cwd = await folderWith({
       'archives/none.txt': '',
       'config.yaml': `server: { trailingSlash: always, port: 8100 }
