@@ -97,7 +97,7 @@ describe('MarkdownSource', () => {
     expect(site.text('index.md')).toBe('# Home\n\n> All of it.\n\nText.\n');
   });
 
-  it('lists the pages in llms.txt, and writes llms-full.txt if it is small', async () => {
+  it('lists the pages in llms.txt, and writes llms-full.txt only if the whole text is small', async () => {
     const site = await render({
       'index.md': '---\ndescription: One.\n---\n# Home [x]\n',
       'guides/a b.md': '# A\n',
@@ -112,13 +112,13 @@ describe('MarkdownSource', () => {
     expect(large.files.has('llms-full.txt')).toBe(false);
   });
 
-  it('excludes pages with noindex from search engines', async () => {
+  it('sets robots to noindex on pages with noindex, and omits these pages from the sitemap', async () => {
     const site = await render({ 'index.md': '# Home\n', 'secret.md': '---\nnoindex: true\n---\n# Secret\n' });
     expect([site.meta('secret.html', 'robots'), site.meta('index.html', 'robots')]).toEqual(['noindex', null]);
     expect(site.text('sitemap.xml')).not.toContain('secret');
   });
 
-  it('writes language, version and tags to the meta elements that searches read', async () => {
+  it('writes language, version and tags to the meta elements that search tools read', async () => {
     const site = await render(
       { 'index.md': '---\ntags: [a, b c]\n---\n# Home\n', 'old.md': '---\nversion: 1.10\n---\n# Old\n' },
       { version: 'v2' },
