@@ -29,7 +29,7 @@ function openScheduler(options: SchedulerOptions | number) {
 }
 
 describe('Scheduler', () => {
-  it('runs at most `max` tasks at once, and all of them even if some fail', async () => {
+  it('runs all tasks, at most `max` at once, even if some tasks fail', async () => {
     const scheduler = new Scheduler(2);
     let running = 0;
     let most = 0;

@@ -288,7 +288,7 @@ describe('A thread with `isProcess`', () => {
     expect(await own.call('pid', null)).not.toBe(first);
   });
 
-  it('does not affect the parent if its heap is full or it fails, and reports the reason', async () => {
+  it('does not affect the parent if the heap of the process is full or the process fails, and reports the reason', async () => {
     const own = start({ isProcess: true });
     await expect(own.call('fill', null)).rejects.toThrow('Cannot test: its process needs more than 128 MiB of memory');
     await expect(own.call('exit', 3)).rejects.toThrow('Cannot test: its process ended with 3');
