@@ -79,7 +79,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
   });
 
-  test('keeps the old release served and in the heartbeat file if docshelf cannot store which version is active', async () => {
+  test('serves the old release, also according to the heartbeat file, if docshelf cannot store which version is active', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     store.setActive = () => Promise.reject(new Error('the disk is full'));

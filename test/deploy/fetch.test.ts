@@ -170,7 +170,7 @@ describe('fetchBundle()', () => {
     expect((await fetchFrom(cut, { sha256: DIGEST })).digest).toBe(DIGEST);
   });
 
-  test('rejects a bundle that is too large before the transfer, or during the transfer if the response declares no length', async () => {
+  test('rejects a bundle over the size limit before the transfer, or during the transfer if the response declares no length', async () => {
     const declaring = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
     const progress = vi.fn();
     const bounded = { bundleBytesMax: BUNDLE.length - 1 };

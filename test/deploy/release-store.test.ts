@@ -49,7 +49,7 @@ describe('SiteStore', () => {
     await expect(store.sweepIncomplete()).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('throws data_folder_newer for a release of a newer format, and for every list with that release', async () => {
+  test('throws data_folder_newer for a release of a newer format, and for the list of releases', async () => {
     const store = await copyOf(seed);
     await rewriteRecord(store, seed.january.digest, { formatVersion: 99 });
     expect(await codeOf(store.info(seed.january.digest))).toBe('data_folder_newer');
@@ -153,7 +153,7 @@ test('openDataFolder() rejects a path that is not a folder', async () => {
 });
 
 test.each(['versions', 'active', 'domain'])(
-  'openDataFolder() rejects a data folder in the first format that contains %s, and does not change the folder',
+  'openDataFolder() rejects a folder that contains %s, as a data folder of the first format did, and does not change the folder',
   async (name) => {
     const dir = await newFolder();
     await writeFile(join(dir, name), '');

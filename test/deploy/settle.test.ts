@@ -255,7 +255,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is stored with at most fifty versions, of which new versions replace the oldest', async () => {
+  test('is stored with only the last fifty versions', async () => {
     const empty = await newStore();
     const link = 'https://bundles.test/docs.tar.gz';
     const [digest] = [seed.march.digest];

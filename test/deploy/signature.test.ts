@@ -220,7 +220,7 @@ describe('the link to a signature', () => {
     ['returns a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
     ['has expired', fault('link_expired'), 'link_expired'],
     ['does not exist', fault('bundle_not_found'), 'bundle_not_found'],
-  ])('is never printed, and the bundle is rejected if the link to its signature %s', async (_, answer, code) => {
+  ])('is never printed, and causes the rejection of the bundle if the link %s', async (_, answer, code) => {
     const daemon = await fetchJune(answer);
     expect(lastCode(daemon)).toBe(code);
     expect(await stored(daemon)).toEqual([]);

@@ -71,7 +71,7 @@ describe.each([false, true])('a service with digests and Retry-After in its resp
     expect(vendor.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('wait() polls until the job completes, every 2 s or as Retry-After requires, plus a random delay of up to a quarter', async () => {
+  test('wait() polls until the job completes, every 2 s or as Retry-After requires, plus a random delay of up to a quarter of that interval', async () => {
     const { service, pauses } = await setUp({ extras, polls: 3 });
     const { jobId } = await service.start(ACME, signal);
     const seen: string[] = [];
