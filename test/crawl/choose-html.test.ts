@@ -7,7 +7,7 @@ const rendered = (text: string, html = `<!DOCTYPE html><meta charset="utf-8"><p>
 });
 
 describe('chooseHtml()', () => {
-  it('keeps the original page if its text is in the document, even if styles hide a part and scripts add a few words', () => {
+  it('keeps the original page if it contains the text of the rendered page, even if styles hide a part and scripts add a few words', () => {
     const original = `<nav hidden>${words(20, 'menu')}</nav><main>${words(200)}</main>`;
     expect(chooseHtml(original, rendered(`${words(200)} Copy Copied`), 'keep')).toEqual({ kind: 'original' });
   });
