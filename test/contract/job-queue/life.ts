@@ -248,7 +248,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.counts('nobody')).toEqual({ queued: 0, running: 0 });
   });
 
-  test('returns another revision() after each change of a job, and the same revision() without a change', async () => {
+  test('changes the value of revision() after each change of a job, and only then', async () => {
     const seen = [await bench.queue.revision()];
     const look = async (change: Promise<unknown>): Promise<void> => {
       await change;
