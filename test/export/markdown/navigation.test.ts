@@ -17,7 +17,7 @@ function outline(element: Element): unknown[] {
 }
 
 describe('navigation from the folders', () => {
-  it('lists the index page first, then pages by the front matter key order, the number in the file name and the title', async () => {
+  it('lists the index page first, then pages by `order` in the front matter, the number in the file name and the title', async () => {
     const site = await render({
       'index.md': '# Home\n',
       'zebra.md': '---\norder: 0\n---\n# Zebra\n',
