@@ -177,7 +177,7 @@ describe('A thread that exceeds its heap limit', () => {
 describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   const PAGES = 600;
 
-  it('is killed if its memory exceeds search.memory, and is retried while other sites stay searchable', async () => {
+  it('is killed if its memory exceeds search.memory, and its work is retried while other sites stay searchable', async () => {
     const sound = engineOf(384 * MIB);
     const release = await releaseOf('a', 1);
     const built = siteOf(sound);

@@ -89,7 +89,7 @@ describe('Scheduler', () => {
     expect(begun()).toEqual(['first', 'small', 'large', 'late']);
   });
 
-  it('gives each running task the lowest free number', async () => {
+  it('numbers the running tasks, and gives each new task the lowest free number', async () => {
     const { places, run, end } = openScheduler(3);
     for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
     await end(1);
@@ -166,7 +166,7 @@ describe('A shared task', () => {
     expect(await again).toBe('second');
   });
 
-  it('continues if one of two callers aborts, and is aborted if the last caller aborts, who waits for the end of the task', async () => {
+  it('continues if one of two callers aborts, and is aborted with the last caller, whose call ends only after the task', async () => {
     const { begun, run } = sharedWork();
     const [one, other] = [new AbortController(), new AbortController()];
     const first = run('june', one.signal);
