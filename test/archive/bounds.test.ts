@@ -19,7 +19,7 @@ const pack = (names: readonly string[]) => {
 };
 
 describe.each(['tar', 'zip'] as const)('limits.entries, in a %s', (format) => {
-  it('counts files and folders separately', async () => {
+  it('limits the number of files and the number of folders separately', async () => {
     const bytes = pack(['a/', 'b/', 'c/', 'a/x.js', 'b/x.js'])[format];
     expect(await bench.codeOf(bytes, { entriesMax: 3 })).toBeNull();
     expect(await bench.codeOf(bytes, { entriesMax: 2 })).toBe('too_many_entries');

@@ -125,7 +125,7 @@ describe('BundleManifest', () => {
     );
   });
 
-  it('rejects a manifest that lists itself or a launcher, which docshelf does not unpack', () => {
+  it('rejects a manifest that lists itself or a launcher, because docshelf does not unpack these files', () => {
     const launcher = { ...SCRIPT, path: 'Start Docs.bat', size: 0 };
     for (const file of [{ ...SCRIPT, ...manifestFile }, launcher]) {
       expect(() =>
