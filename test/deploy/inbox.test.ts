@@ -179,7 +179,7 @@ describe.concurrent('the inbox', () => {
     ]);
   });
 
-  test('waits for an archive that grows', async ({ expect }) => {
+  test('does not import an archive that still grows', async ({ expect }) => {
     const store = await newStore();
     const { inbox, delivered } = inboxOver(store, async () => undefined);
     const file = join(store.paths.inbox, 'growing.zip');
@@ -192,7 +192,7 @@ describe.concurrent('the inbox', () => {
     await inbox.stop();
   });
 
-  test('does not import an archive while its copy is paused, but after the copy is complete', async ({ expect }) => {
+  test('imports an archive only after its copy is complete, even if the copy pauses', async ({ expect }) => {
     const store = await copyOf(seed);
     const file = join(store.paths.inbox, seed.march.fileName);
     const { deployment, site } = await startDaemon(store);
