@@ -60,7 +60,7 @@ describe('the source of a site', () => {
     ]);
   });
 
-  it('can be a live site with its bounds', async () => {
+  it('can be a live site with credentials and with limits for the crawl', async () => {
     const cwd = await folderWith({
       'config.yaml': `organizations:
   - { id: a, domains: { d: { source: { kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB } } } } }`,
