@@ -14,7 +14,7 @@ export function listing(open: OpenSubject): void {
   };
   const add = (name: string, domain = 'docs') => bench.add(name, { domain, version: name });
 
-  test('returns the jobs of an organization, newest first, by domain and status', async () => {
+  test('returns the jobs of an organization, newest first, and filters them by domain and status', async () => {
     await bench.completed('v1', { domain: 'docs', version: 'v1' });
     await bench.failed('v2', { domain: 'docs', version: 'v2' });
     await bench.completed('v3', { domain: 'blog', version: 'v3' });
