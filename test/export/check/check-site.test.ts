@@ -195,7 +195,7 @@ describe('fragments in checkSite()', () => {
   });
 });
 
-describe('loads from other hosts in checkSite()', () => {
+describe('references to other hosts in checkSite()', () => {
   it('are reported for files that a page loads, but not for links', async () => {
     const found = await check({
       'index.html': `<link rel=stylesheet href=https://fonts.dev/a.css><link rel=preconnect href=https://fonts.dev>

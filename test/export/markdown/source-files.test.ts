@@ -156,7 +156,7 @@ describe('docs.json settings', () => {
   });
 });
 
-describe('the key since in front matter', () => {
+describe('the key `since` in front matter', () => {
   const tree = {
     'index.md': 'See [the later page](later.md#x), <a href="later.md">raw</a>.\n',
     'later.md': '---\nsince: v1.10\n---\n# Later\n',
