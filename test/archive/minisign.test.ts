@@ -175,7 +175,7 @@ describe.skipIf(spawnSync('minisign', ['-v']).error !== undefined)('the minisign
   });
 
   it.each([[], ['-l']])(
-    'creates a signature that verifyFile() accepts with a generated key: %s',
+    'creates, with a generated key, a signature that verifyFile() accepts: %s',
     async (...flags: string[]) => {
       minisign('-G', '-W', '-p', 'own.pub', '-s', 'own.key');
       await writeFile(join(bench.dir, 'bundle'), 'bytes');

@@ -110,7 +110,7 @@ describe('packBundle()', () => {
     },
   );
 
-  it('packs smaller at a higher level, and within 1 % of gzip -9', async () => {
+  it('creates a smaller archive at a higher level, which is at most 1 % larger than that of gzip -9', async () => {
     const fast = await pack({ level: 1 });
     const best = await pack({ level: 9 });
     expect(best.sizeBytes).toBeLessThan(fast.sizeBytes);
