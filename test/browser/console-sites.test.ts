@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await operator.leave();
   });
 
-  it('neither activates nor undoes a version if another operator has changed the active version', async () => {
+  it('neither activates a version nor undoes an activation if another operator has changed the active version', async () => {
     const [one, other] = [await enter(), await enter()];
     await one.show('sites/site-2/review?version=2.1');
     await other.show('sites/site-2/review?version=2.1');

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       expect(await renderPath(session, '/a.html')).toMatchObject({ state: 'settled' });
     });
 
-    it('stop rendering a page with the reason of the abort signal', async () => {
+    it('stop rendering a page on an abort, and reject with the reason of the signal', async () => {
       const site = new MemorySite({
         '/waits.html': '<script>fetch("/never")</script>',
         '/never': 'never',

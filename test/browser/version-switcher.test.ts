@@ -87,7 +87,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       };
     }
 
-    it('opens the same page of another version after client-side navigation, and returns, with the keyboard alone', async () => {
+    it('opens the same page of another version and returns, with the keyboard alone, after client-side navigation', async () => {
       const { reader, page, summary, at, expectQuiet } = await open('/next/middleware/builtin/basic-auth');
       await summary.filter({ hasText: 'Version v2' }).waitFor();
       const before = await page.locator('main').evaluate((node) => node.getBoundingClientRect().y);
