@@ -280,7 +280,7 @@ network: { proxy: "ftp://canary", allowedHosts: ["ca na/ry"] }
   });
 });
 
-describe('the rules across keys', () => {
+describe('config rules that compare several keys', () => {
   it('reject bundleUrl together with bundleUrlFile, whatever their sources', async () => {
     const yaml = 'staticExport:\n  bundleUrlFile: link\n';
     const env = { DOCSHELF__STATIC_EXPORT__BUNDLE_URL: LINK };
