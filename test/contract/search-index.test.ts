@@ -143,7 +143,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
     expect(await paths(release, filtered({ tag: 'billing', language: 'pt' }))).toEqual([]);
   });
 
-  test('returns at most pageSize results, by descending score, without scores under scoreThreshold', async () => {
+  test('returns at most pageSize results, by descending score, and omits results under scoreThreshold', async () => {
     const release = await opened();
     const { results } = await subject.index.search(release, searchRequest('lantern'), LABEL);
     const scores = results.map(({ metadata }) => metadata.score);
