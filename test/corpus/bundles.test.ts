@@ -62,7 +62,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
   });
 
   it.each(['gzip', 'br'] as const)(
-    'serves a sample of the files with Content-Encoding %s, which decodes to the same bytes',
+    'serves a sample of files with Content-Encoding %s, and the decoded bytes equal the original bytes',
     async (encoding) => {
       const sample = [...site.files].filter(
         ([path], at) => at % ENCODED_EVERY === 0 && !left.has(path) && !isHidden(path),
