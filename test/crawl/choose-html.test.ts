@@ -68,7 +68,7 @@ describe('chooseHtml()', () => {
     expect(chosen).toEqual({ kind: 'settled', html: `\uFEFF${html}` });
   });
 
-  it('removes scripts with the option drop', () => {
+  it('removes scripts if the option is drop', () => {
     const html = '<!DOCTYPE html><meta charset="utf-8"><p>text</p><script src="a.js"></script>';
     expect(chooseHtml('', rendered('text', html), 'drop')).toEqual({
       kind: 'settled',

@@ -123,7 +123,7 @@ describe('assignNames()', () => {
     expect(namesOf([['/404']], ['404.html'])).toEqual([expect.stringMatching(/^404-[0-9a-f]{8}\.html$/)]);
   });
 
-  it('returns the same valid and unique names in any order, each served at its address', () => {
+  it('returns the same valid and unique names for addresses in any order, and each name is served at its address', () => {
     const segment = fc.oneof(
       fc.constantFrom('a', 'A', 'a.html', '%2e%2e', 'con', '..%2f', '%00', 'x'.repeat(400), '.git', 'é', 'e\u0301', ''),
       fc.string({ maxLength: 12, unit: 'binary' }),
