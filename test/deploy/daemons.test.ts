@@ -92,7 +92,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(await pidsOn(dir)).toEqual([]);
   });
 
-  test('finds a daemon after its folder was renamed, and at the original path after a copy of the folder was put there', async () => {
+  test('finds a daemon in its renamed folder, and at the original path after a copy of the folder was put there', async () => {
     const { dir, paths, registration } = await marked();
     await rename(dir, `${dir}-old`);
     expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);

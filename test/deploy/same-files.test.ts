@@ -30,7 +30,7 @@ async function changedPaths(store: SiteStore, { digest }: Bundle): Promise<reado
   return verdict.changed;
 }
 
-test('identical files are stored once over releases, whatever their paths, and changed files are stored separately', async () => {
+test('identical files of several releases are stored once, whatever their paths, and changed files are stored separately', async () => {
   const store = await newStore();
   const first = await pack(SITE);
   const second = await pack({

@@ -208,7 +208,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is fetched again for another pinned version, and used when it returns another bundle', async () => {
+  test('is fetched again for another pinned version, and used if the fetch returns another bundle', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);

@@ -209,7 +209,7 @@ describe('the link to a signature', () => {
     return startDaemon(await newStore(), { link: LINK, signature: linked }, source);
   };
 
-  test('is requested after the bundle, and its signature is verified', async () => {
+  test('is requested after the bundle, and the returned signature is verified', async () => {
     const daemon = await fetchJune(Buffer.from(signature));
     expect(daemon.source.opened).toEqual([LINK, SIGNATURE_LINK]);
     expect(daemon.deployment.active?.version).toBe('2024-06-01');

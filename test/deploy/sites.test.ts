@@ -207,7 +207,7 @@ describe('a site whose folder cannot be opened', () => {
     return { acme: await daemon.open('acme', {}, undefined, { mayFail: true }), mend: () => rm(file) };
   }
 
-  test('reports the error, rejects commands, and is opened by a command after the fix', async () => {
+  test('reports the error, rejects commands, and is opened by the next command after the folder was fixed', async () => {
     const { acme, mend } = await brokenSite();
     await acme.deployment.reconcile();
     expect(await acme.deployment.status()).toMatchObject({ state: 'waiting', versions: [], notices: [] });
