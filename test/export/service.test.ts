@@ -175,7 +175,7 @@ describe('bundle() of the export service', () => {
     expect((await exports.bundle('acme-inc', jobId)).sha256).toBe(BUNDLE.sha256);
   });
 
-  it('aborts packing with the abort signal of the process', async () => {
+  it('stops packing if the abort signal of the process is aborted', async () => {
     const stop = new AbortController();
     const { exports, queue, store, jobId } = await withJob({
       signal: stop.signal,
@@ -214,7 +214,7 @@ describe('newest() of the export service', () => {
 });
 
 describe('read() of the export service', () => {
-  it('returns the archive, packed again if the store does not have it', async () => {
+  it('returns the archive, which is packed again if the store does not have the archive', async () => {
     const { exports, queue, store, jobId } = await withJob();
     queue.complete(jobId);
     store.kept.clear();

@@ -70,7 +70,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(send).toHaveBeenCalledTimes(5);
   });
 
-  it('reuse the earlier archive if the content is the same as in an earlier job, on any daemon', async () => {
+  it('reuse the archive of an earlier job on any daemon if the content is the same', async () => {
     const bundle = await exported('one', await daemon('a'));
     await bench.write({ 'more.html': '<!doctype html><title>More</title>' });
     await exported('two', await daemon('a'));

@@ -52,7 +52,7 @@ describe('Markdown site in several languages', () => {
     expect(alternates(site, 'only-here.html')).toEqual({});
   });
 
-  it('links to the same page in another language, or to its start page if there is no translation', async () => {
+  it('links to the same page in another language, or to the start page of that language if there is no translation', async () => {
     const site = await render(tree);
     expect(switchOf(site, 'fr/guide.html').sort()).toEqual(['../ar/guide.html', '../guide.html', 'guide.html']);
     expect(switchOf(site, 'only-here.html').sort()).toEqual(['ar/index.html', 'fr/index.html', 'only-here.html']);

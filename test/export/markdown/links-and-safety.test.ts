@@ -105,7 +105,7 @@ describe('texts of settings and front matter', () => {
     expect(site.text(icon)).not.toContain('<script');
   });
 
-  it('set a description on every page, taken from its text if the front matter has no description', async () => {
+  it('set a description on every page, and use the text of the page if the front matter has no description', async () => {
     const site = await render({ 'index.md': `# H\n\n${'word '.repeat(100)}\n` });
     const description = site.meta('index.html', 'description') ?? '';
     expect(description).toMatch(/^word .* word…$/);

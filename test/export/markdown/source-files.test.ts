@@ -74,7 +74,7 @@ describe('files of a Markdown folder', () => {
     expect(site.meta('index.html', 'keywords')).toBe('2.0, true');
   });
 
-  it('are rejected by the name of the file if a page is too large', async () => {
+  it('are rejected if a page is too large, and the error names the file', async () => {
     const large = Buffer.alloc(8 * 1024 ** 2 + 1, 'a');
     await expect(render({ 'index.md': '# Home\n', 'huge.md': large })).rejects.toMatchObject({
       code: 'bad_source',
@@ -170,7 +170,7 @@ describe('the key `since` in front matter', () => {
     expect(site.found('broken_link')).toEqual([]);
   });
 
-  it('keeps a page in the named version with a mark, and in later versions and without a version', async () => {
+  it('shows a page with a mark in the named version, and without a mark in later versions or if no version is set', async () => {
     for (const [version, marks] of [
       ['v1.10', 1],
       ['v1.11', 0],

@@ -27,7 +27,7 @@ const proofOf = ({ secret }: SigningKey): string => createHmac('sha256', secret)
 const filesHere = async (): Promise<string[]> => (await readdir(dir)).sort();
 
 describe('SigningKeys', () => {
-  it('creates a key on first use, readable only for its user', async () => {
+  it('creates a key on first use, and only the owner of the file can read the key', async () => {
     const key = await keysHere().current();
     expect(key.id).toBe('1');
     expect(await filesHere()).toEqual(['1.json']);
