@@ -130,7 +130,7 @@ describe('FileStore.putBlocking()', () => {
 });
 
 describe('FileStore.link()', () => {
-  it('links the stored file to another path, and creates its folders', async () => {
+  it('links the stored file to another path, and creates missing folders', async () => {
     const { sha256: digest } = await store.put(Buffer.from('x'));
     const to = join(dir, 'work/site/a/b.html');
     await store.link(digest, to);
