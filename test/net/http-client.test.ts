@@ -270,14 +270,14 @@ describe('response body of HttpClient.get()', () => {
 });
 
 describe('proxy of HttpClient', () => {
-  test('is used from the settings', async () => {
+  test('is read from the settings', async () => {
     const proxy = await server((_, response) => response.end('by proxy'));
     const response = await get('http://docs.invalid/a?b', { proxy: proxy.origin });
     expect(await bodyOf(response)).toBe('by proxy');
     expect(proxy.requests[0]?.url).toBe('http://docs.invalid/a?b');
   });
 
-  test('is used from the environment, except for NO_PROXY', async () => {
+  test('is read from the environment, except for hosts in NO_PROXY', async () => {
     const proxy = await server((_, response) => response.end('by proxy'));
     const direct = await server((_, response) => response.end('direct'));
     vi.stubEnv('http_proxy', proxy.origin);
