@@ -101,7 +101,7 @@ describe('the files for GitHub and GitLab', () => {
   const workflows = ['check', 'release'].map((name) => `.github/workflows/${name}.yml`);
   const load = (file: string) => parse(read(file), { strict: true, uniqueKeys: true });
 
-  it.each(workflows)('%s has limited rights and time, and pins each action by version', (file) => {
+  it.each(workflows)('%s limits its permissions and its run time, and pins each action by version', (file) => {
     const { on, permissions, jobs } = load(file);
     expect(Object.keys(on).length).toBeGreaterThan(0);
     expect(permissions).toEqual({ contents: 'read' });
