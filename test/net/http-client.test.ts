@@ -277,7 +277,7 @@ describe('proxy of HttpClient', () => {
     expect(proxy.requests[0]?.url).toBe('http://docs.invalid/a?b');
   });
 
-  test('is read from the environment, except for hosts in NO_PROXY', async () => {
+  test('is read from the environment, and is not used for hosts in NO_PROXY', async () => {
     const proxy = await server((_, response) => response.end('by proxy'));
     const direct = await server((_, response) => response.end('direct'));
     vi.stubEnv('http_proxy', proxy.origin);
