@@ -36,7 +36,7 @@ const STYLE_SHEET = /^text\/css(?:;|$)/i;
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** Page in the spool on disk. In memory, 20,000 pages with 100 references each took 120 MB. */
+/** One line of the spool file on disk. In memory, 20,000 pages with 100 references each took 120 MB. */
 type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
@@ -121,7 +121,10 @@ type ServedTarget =
   | { readonly kind: 'elsewhere'; readonly host: string };
 
 const OWN_ORIGIN = 'http://site.invalid';
-/** Cheap test before parsing, because most pages have many such references. */
+/**
+ * Matches references such as `mailto:` and `data:`, which need no check. Most pages have many, so test before the slower URL
+ * parser.
+ */
 const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
@@ -181,7 +184,7 @@ class ServedSite {
     const folder = path.replace(INDEX_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
     if (folder === '') return '/';
-    // `x.html` also has the address without the slash.
+    // Without the slash, the address can belong to `x.html` instead of `x/index.html`.
     const needsSlash = this.#trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }
@@ -192,7 +195,9 @@ type PublishedAt = { readonly origin: string; readonly prefix: string };
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;
 
-/** Finds the address at which the site is published, by the canonical addresses of pages that end with the page's path. */
+/**
+ * Finds the address of the published site. Each page votes with its canonical address, without the page's own path at the end.
+ */
 class PublishedAddress {
   readonly #votes = new Map<string, PublishedAt & { count: number }>();
 

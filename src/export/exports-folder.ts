@@ -6,13 +6,17 @@ import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
 /**
- * Folders with files by digest, which jobs share. Except `pictures` (files per job), `crawls` (records per domain) and `work`.
+ * Jobs share `files`, `manifests`, `bundles` and `signatures`, which name files by digest. `pictures` and `work` contain a folder
+ * per job, `crawls` a record per domain.
  */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** Age at which a repack folder is a leftover of a killed process. Packing 200,000 files with 8 GiB takes some minutes. */
+/**
+ * Age from which a repack folder is removed, because its process was probably killed. Packing takes only minutes, even for
+ * 200,000 files with 8 GiB.
+ */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -68,7 +72,7 @@ function noApiFolder(dir: string): DocshelfError {
 export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
-/** Removes work folders by name (`jobIdOf`), except folders in which a bundle of an ended job is being packed again. */
+/** Removes work folders for which `isGone` is true. Keeps young repack folders, because their process may still run. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,

@@ -1,6 +1,6 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
-/** Lists up to FINDINGS_MAX findings of a report, divided among the kinds of findings. Counts all findings. */
+/** Counts all findings of a report, but lists at most FINDINGS_MAX, divided among the kinds of findings. */
 export class FindingList {
   readonly #counts = new Map<string, number>();
   readonly #listed = new Map<string, Finding[]>();

@@ -1,4 +1,4 @@
-/** A job turns a site into a bundle (steps: `run-job.ts`). Owners call `ExportService`; `JobRunner` claims the jobs. */
+/** A job turns a site into a bundle. `ExportService` queues and lists jobs, `JobRunner` runs them (steps: `run-job.ts`). */
 export { type CheckSiteOptions, checkSite } from './check-site.ts';
 export { type ExportsFolder, markApiFolder, openExportsFolder, readPicture, untilApiFolder } from './exports-folder.ts';
 export { FindingList } from './findings.ts';

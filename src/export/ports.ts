@@ -59,8 +59,9 @@ export interface JobQueue {
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
-   * Starts the next job, or returns null. One job runs per domain. Organizations take turns, the oldest job first. Jobs not
-   * renewed for `leaseMs` come first. After a database outage, processes have `leaseMs` to renew their leases.
+   * Starts the next job, or returns null. Jobs whose lease was not renewed for `leaseMs` come first. Otherwise organizations take
+   * turns, each with its oldest job. A domain has at most one running job. After a database outage, no lease expires for
+   * `leaseMs`.
    */
   claim(leaseMs: number): Promise<Claim | null>;
 
@@ -122,7 +123,7 @@ export interface BundleStore {
 
 export type SharedFile = { readonly name: string; readonly changedMs: number };
 
-/** Files of jobs, except bundles, that daemons with separate data folders share. Names contain slashes. */
+/** Files of jobs, except bundles, that daemons with separate data folders share. File names are paths with slashes. */
 export interface SharedFiles {
   put(
     name: string,
@@ -132,7 +133,7 @@ export interface SharedFiles {
 
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 
-  /** @param folder with a slash at its end @returns files, by names without the folder */
+  /** @param folder with a slash at its end @returns files, whose names omit the folder */
   list(folder: string): AsyncIterable<SharedFile>;
 
   remove(name: string): Promise<void>;
@@ -196,8 +197,8 @@ export interface SiteCrawler {
 
 export interface SearchData {
   /**
-   * @param into an empty folder for `_docshelf/search/`
-   * @returns false after `vectorsWithinMs`. The next call continues.
+   * Computes search data. @param into an empty folder for the files of `_docshelf/search/` @returns false if computing the
+   * vectors takes longer than `vectorsWithinMs`. The next call continues with the vectors computed so far.
    */
   make(
     site: { readonly siteDir: string; readonly files: readonly FileEntry[] },

@@ -118,7 +118,7 @@ export class ExportService {
     return jobView(canceled);
   }
 
-  /** Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, and codes of packing */
+  /** Packs the archive again if it is missing. @throws DocshelfError `not_found`, `not_completed`, codes of `repackBundle` */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
     const job = await this.#find('link to the bundle of', organizationId, jobId);

@@ -45,7 +45,10 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'sign
   readonly signal: AbortSignal;
 };
 
-/** Time after which unused data is removed. Longer than the longest deadline of a job, 7 days. */
+/**
+ * Age from which unused data is removed. More than 7 days, the longest deadline of a job, because a running job may need the
+ * data.
+ */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
 /** Removes old ended jobs, then all data that no job uses. @param beforeMs Unix time in ms @returns number of removed jobs */
@@ -53,7 +56,8 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
-  // If daemons share jobs, another daemon may have removed them. This daemon then removes its copies by their age.
+  // With `shared`, another daemon may have removed the jobs. Continue, because this daemon still has local copies to remove by
+  // age.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

@@ -45,7 +45,10 @@ export class JobProgress {
     };
   }
 
-  /** The checkpoint is durable when this resolves. If the queue is unavailable, it is not, and another attempt collects again. */
+  /**
+   * Resolves when the checkpoint is durable. If the queue is unavailable, the checkpoint is lost, and a later attempt collects
+   * again.
+   */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
@@ -57,7 +60,7 @@ export class JobProgress {
     this.#timer = null;
   }
 
-  /** Also writes the last of many reports, because a step may not report again for minutes. */
+  /** Delays an early write instead of dropping it, because the step may not report again for minutes. */
   #writeSoon(): void {
     if (this.#writing !== null || this.#timer !== null) return;
     this.#timer = setTimeout(
@@ -82,7 +85,7 @@ export class JobProgress {
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
       .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
-      // Ignore an error of the queue here, because the lease detects it.
+      // Ignore an error of the queue. If another process has taken the job, the next renewal of the lease reports this.
       .catch(() => true);
     if (!isHeld) this.#onLost();
   }

@@ -17,10 +17,13 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
-/** Maximum pages to keep a used thread. A new thread takes 0.1 to 0.4 s on a busy machine, but frees the memory of many pages. */
+/**
+ * Maximum pages of a step after which the next step uses the same thread. A new thread costs 0.1 to 0.4 s on a busy machine, but
+ * the end of the old one frees the memory of many pages.
+ */
 const PAGES_OF_SMALL = 1_000;
 
-/** Share of the remaining time for vectors. The rest is for packing, signing and storing. */
+/** Share of the job's remaining time in which to compute vectors. The rest is for packing, signing and storing. */
 const VECTORS_PART = 0.75;
 
 export interface RunJobOptions {

@@ -176,7 +176,8 @@ export class JobRunner {
 }
 
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // Only record the waiting time of a first attempt, because that of later attempts would include the earlier attempts.
+  // Record only the waiting time of a first attempt. The time from creation to a later attempt would include the earlier
+  // attempts.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -186,7 +187,9 @@ export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
 const HEARTBEAT_MS_MAX = 1_000;
 
-/** Keeps a claim by renewing its lease. The signal aborts the job, and `ended` is the reason. */
+/**
+ * Renews the lease of a claim until the job ends or must stop. If the job must stop, `signal` aborts, and `ended` is the reason.
+ */
 export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;
@@ -201,7 +204,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // If a failed renewal makes the lease expire, the next write reports the claim as lost.
+      // Ignore a failed renewal. If another process takes the job, the next renewal or write reports this.
       const state = await queue.renew(claim).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };

@@ -26,7 +26,7 @@ export async function openSource(order: CollectCommand, crawler: SiteCrawler): P
   return crawler.source({ ...places, ...crawl, settings: source });
 }
 
-/** Loads the code of each kind on demand, because rendering Markdown needs many modules. */
+/** Imports the code for each kind of source on demand, because rendering Markdown needs many modules. */
 export async function openFolder(
   { kind, path }: FolderSettings,
   workDir: string,
@@ -93,7 +93,10 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Exports a local folder and checks it, without a job. `workDir` must be on one volume and exist until the files are used. */
+/**
+ * Exports a local folder and checks the site, without a job. The whole `workDir` must be on one volume. Keep this folder while
+ * you use the files.
+ */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

@@ -13,7 +13,7 @@ export interface Language {
 /** Codes of languages whose usual script is Arabic, Hebrew, Syriac or Thaana. */
 const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
-/** Matches folder names of languages. Longer codes are usually words. */
+/** Matches folder names of languages, such as `de` or `pt-BR`. Names of three letters or more are usually words. */
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
 const COUNTERPARTS_MIN = 0.5;
 

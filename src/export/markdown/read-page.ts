@@ -7,7 +7,7 @@ import { languageTag } from '../../web/language-tag.ts';
 import { type FoundFile, walkFolder } from '../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
-/** Matches packages that the documentation's own tools need. */
+/** Packages of the tools that build the documentation. Their Markdown files are not pages. */
 const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
 
 /** Lists files in path order, except `node_modules`. @throws DocshelfError `bad_source` */
@@ -31,7 +31,7 @@ export async function readFolder(
 
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
-    // The listing resolved symbolic links, so a link at this path was added later.
+    // The listing already resolved symbolic links, so reject a link that was created later.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
     if (size > bytesMax)
@@ -74,7 +74,7 @@ export function decodeText(bytes: Uint8Array): { readonly text: string; readonly
 const unixLines = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
 const HEADING_LENGTH_MAX = 1_000;
-/** First characters of blocks that are not setext headings (CommonMark, section 4.3). */
+/** Matches lines that begin another block, such as a list, and so cannot be setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
 /** Finds one-line ATX and setext headings (CommonMark, sections 4.2 and 4.3). */

@@ -67,7 +67,7 @@ export async function readSite(options: SiteOptions) {
   const root = set.pages.find(({ address }) => address === '') ?? sites[0]?.home ?? null;
   const rendered = new Set(set.pages.map(({ path }) => path));
   const byKey = Map.groupBy(set.pages, ({ key }) => key);
-  // `.example` is reserved (RFC 2606), so readers never reach another site.
+  // Use the reserved domain `.example` (RFC 2606), so that the address never belongs to another site.
   const standIn = `https://${options.domain}.example`;
   if (settings.url === null) {
     const detail = `"url" is not set, so canonical addresses begin with ${standIn}`;
@@ -161,7 +161,7 @@ export function plainTitle(heading: string | null): string | null {
 
 interface PageSet {
   readonly pages: readonly Page[];
-  /** Names of pages that are not exported: pages of later versions, and pages outside `paths`. */
+  /** Source paths and other names of pages that are not exported: pages of later versions, and pages outside `paths`. */
   readonly excludedNames: ReadonlySet<string>;
   readonly notFound: ReadonlyMap<string, FoundFile>;
 }
@@ -228,7 +228,7 @@ function makePage({ source, stem, matter, title }: Draft, languages: readonly La
   };
 }
 
-/** Compares dates, and numbers by value, so that `v1.9` comes before `v1.10`. */
+/** Compares versions or dates. Compares numbers by value, so that `v1.9` comes before `v1.10`. */
 function isLater(since: string | null, version: string | null): boolean {
   return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
 }

@@ -28,7 +28,7 @@ interface Env extends PageContext {
 
 export function createRenderer() {
   const md = new MarkdownIt({ html: true, linkify: true });
-  // `guide.md` is a file, not an address in Moldova.
+  // Link only addresses with a scheme, because `guide.md` is a file, not a host in the top-level domain of Moldova.
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   const envOf = (state: StateCore) => state.env as unknown as Env;
   md.core.ruler.after('block', 'callouts', (state) => {

@@ -9,7 +9,7 @@ export type SiteSettings = ReturnType<typeof readSettings>;
 /** Hue of a site. The theme sets the lightness, so that text stays readable. */
 export interface Tone {
   readonly hue: number;
-  /** 1 for colour, 0 for grey. */
+  /** Factor of the chroma: 1 for colour, 0 for grey. */
   readonly tint: 0 | 1;
 }
 
@@ -171,7 +171,7 @@ const entriesOf = (settings: SettingsReader, depth: number): readonly Navigation
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** Reads settings, and reports values of the wrong kind with their place. A null counts as absent. */
+/** Reads settings. Reports each value of the wrong kind with the path of its key. Null counts as absent. */
 class SettingsReader {
   readonly #values: Readonly<Record<string, Json>>;
   readonly #prefix: string;

@@ -17,7 +17,7 @@ type FolderSourceOptions = { readonly path: string; readonly workDir: string; re
 /** Number of files in flight: enough to keep the disk busy, but few enough for the memory. */
 const IN_FLIGHT_MAX = 16;
 
-/** Copies static files byte for byte. Omits a wrapping folder and launchers. */
+/** Copies static files byte for byte. Omits a folder that wraps the whole site, and launchers such as `serve.js`. */
 export class FolderSource implements SiteSource {
   readonly #options: FolderSourceOptions;
 
@@ -118,7 +118,8 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 const OWN_ORIGIN = 'http://site.invalid';
 
 /**
- * Accepts `/guides/start`, `guides/start.html` and `/guides/`. Keeps 404 pages, and, for scripts, all files that are no pages.
+ * Finds pages by paths such as `/guides/start`, `guides/start.html` and `/guides/`. Keeps 404 pages. Also keeps all files that
+ * are not pages, because scripts may load them.
  */
 function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
   const table = new Set(files.map(({ path }) => path));

@@ -130,7 +130,7 @@ class FolderWalk {
       const path = canonicalName(`${folder.path}${decodeName(entry.name, refuse)}`, this.#limits, refuse);
       if (`${path}/`.startsWith(OWN_FOLDER)) return this.#leaveOut(path, OWN);
       if (isByProduct(path)) return this.#leaveOut(path, BY_PRODUCT);
-      // The final slash marks a folder, because the folder `.well-known/` is not hidden.
+      // Test folders with a final slash. Otherwise `isHidden` would take the folder `.well-known/` for a hidden file.
       const isServed = !isHidden(entry.isFile() ? path : `${path}/`);
       return isServed ? path : this.#leaveOut(path, 'its name begins with a dot, and such files are never served');
     } catch (error) {

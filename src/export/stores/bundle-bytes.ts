@@ -76,7 +76,10 @@ export function bundleGone(sha256: string): DocshelfError {
 export const LINK_MS_MAX = 7 * 24 * 3600_000;
 const LINK_MS_MIN = 1000;
 
-/** Seconds of a link's validity from the start of its first second: at least `ttlMs`, and at most LINK_MS_MAX. */
+/**
+ * Validity of a link in seconds, counted from the start of the current second. At least `ttlMs` from now, except that LINK_MS_MAX
+ * limits the validity.
+ */
 export function linkSeconds(ttlMs: number, nowMs: number): number {
   if (!(ttlMs >= LINK_MS_MIN && ttlMs <= LINK_MS_MAX)) throw new RangeError(`a link cannot work for ${ttlMs} ms`);
   return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);

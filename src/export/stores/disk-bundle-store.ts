@@ -30,10 +30,10 @@ const ID = /^[1-9]\d{0,8}$/;
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**
- * One file `<id>.json` for each key, readable only by docshelf's user, shared by all processes of one data folder. A complete
- * file is linked under a free name. If several processes create the next key at once, one succeeds and the others use that key.
- * If the clock jumps back, no key is created or removed. If the clock jumps forward, a key is created early. The key before the
- * newest always stays, so that its signatures are valid again once the clock is right.
+ * Keys that sign links, shared by all processes of one data folder. Each key is a file `<id>.json`, readable only by docshelf's
+ * user. If several processes create the next key, the first file wins, and all processes use it. If the clock jumps back, no key
+ * is created or removed. If the clock jumps forward, a key is created early. The two newest keys always stay, so that the links
+ * of both are valid again once the clock is right.
  */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;

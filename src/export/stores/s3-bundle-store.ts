@@ -17,9 +17,10 @@ const bundleObject = (sha256: string): ObjectName => ({
 });
 
 /**
- * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` if the store is unusable.
- * Links are SigV4 presigned GETs. Amazon responds to HEAD with 403, so use `GET` with `Range: bytes=0-0` for length and ETag.
- * A link expires with the credentials that signed it; `expiresAt` respects those of a role.
+ * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` if the store is unusable. Links are SigV4 presigned
+ * GETs. For such a link, Amazon responds to HEAD with 403. To get length and ETag, send `GET` with `Range: bytes=0-0`. A link
+ * expires with the credentials that signed it. `expiresAt` includes this limit if the credentials have an expiry, as those of a
+ * role have.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
@@ -47,7 +48,7 @@ export class S3BundleStore implements BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
     const { client } = this.#objects;
-    // The store checks the link by its own clock. After a first request, the SDK knows how far that clock is from ours.
+    // The store checks the link by its own clock. After the first request, the SDK knows the offset of that clock.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
@@ -87,7 +88,7 @@ export class S3BundleStore implements BundleStore {
 }
 
 const FOLDER = 'jobs/';
-/** Age at which a file in use is uploaded again, so that it never reaches the age of a sweep, 8 days. */
+/** Age from which a file in use is uploaded again. Must be less than 8 days, the age from which a sweep removes files. */
 const AGE_MS_MAX = 4 * 24 * 3_600_000;
 
 const sharedFile = (name: string): ObjectName => ({

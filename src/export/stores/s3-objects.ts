@@ -101,7 +101,7 @@ function storeFault(error: unknown, act: StoreAct): DocshelfError {
   });
 }
 
-/** Fault by status, because a response to HEAD has no body with an error code. */
+/** Finds the error by HTTP status, because a response to HEAD has no body with an error code. */
 function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) {
@@ -231,7 +231,7 @@ export class S3Objects {
     }
   }
 
-  /** Lists objects of a folder. Their names are keys without the prefix and the folder. */
+  /** Lists the objects of a folder, with names relative to the folder. */
   async *list(folder: string): AsyncGenerator<SharedFile> {
     const { Bucket, Key: Prefix } = this.at({ key: folder });
     const what = { key: folder, what: `file "${folder}"` } as const;
@@ -271,7 +271,7 @@ type S3Object = { readonly Bucket: string; readonly Key: string };
 
 /** Minimum bytes of a part in S3. With the limit of 10,000 parts, an upload can have 48 GiB, six times the largest bundle. */
 export const PART_BYTES = 5 * 1024 ** 2;
-/** Parts in flight, which need 20 MiB of memory and hide the latency of requests. */
+/** Number of concurrent parts: enough to hide the latency of requests, with only 20 MiB of memory. */
 const PARTS_AT_ONCE = 4;
 const GIVE_UP_MS_MAX = 10_000;
 /** Maximum age of an upload to resume. Older uploads may have other settings, and a lifecycle rule can end them at any time. */
@@ -281,9 +281,9 @@ const RESUMED_MS_MAX = 24 * 3600_000;
 type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
 
 /**
- * Uploads a bundle in one request, or in parts that become visible with the last request, after the digest of the whole was
- * checked. Each request has its SHA-256, so that the store rejects damaged bytes. Skips parts that the store has from a former
- * `send()` or from a killed process.
+ * Uploads a bundle in one request, or in parts. The last request makes all parts visible, after the digest of the whole bundle
+ * was checked. Each request has the SHA-256 of its bytes, so that the store rejects damaged bytes. Skips parts that an earlier
+ * `send()` or a killed process has uploaded.
  */
 export class S3Upload {
   readonly #client: S3Client;
@@ -369,7 +369,10 @@ export class S3Upload {
     );
   }
 
-  /** Resumes the newest upload of the object. Returns false if the store or the access key does not allow to list uploads. */
+  /**
+   * Resumes the newest upload of the object. Returns false if no such upload exists, or if the store or the access key does not
+   * allow to list uploads.
+   */
   async #resume(signal: AbortSignal): Promise<boolean> {
     const options = { abortSignal: signal };
     const { Bucket, Key } = this.#object;

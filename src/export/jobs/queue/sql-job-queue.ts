@@ -25,8 +25,8 @@ const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Stores jobs in one table, for any number of processes. A process that does not renew its lease, by a shared clock, loses its
- * job. The number of the attempt keeps that process from writing later.
+ * Stores jobs in one table, for any number of processes. If a process does not renew its lease in time, another process can take
+ * the job. The first process can then no longer write, because each write names the number of its attempt.
  */
 export class SqlJobQueue implements JobQueue {
   readonly #database: JobDatabase;
@@ -34,7 +34,7 @@ export class SqlJobQueue implements JobQueue {
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
   #lastFaultMs = Number.NEGATIVE_INFINITY;
-  /** Keeps the jobs of this process in the order of the calls. */
+  /** Latest call of `add`. Calls run one after the other, so that the jobs of this process keep the order of the calls. */
   #adding: Promise<unknown> = Promise.resolve();
 
   constructor({ database, statements, wallMs = Date.now }: SqlJobQueueOptions) {
@@ -73,7 +73,7 @@ export class SqlJobQueue implements JobQueue {
   claim(leaseMs: number): Promise<Claim | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
-      // During an outage, no process could renew its lease, so give each process the time of a lease to renew.
+      // During an outage, no process could renew its lease. So after an error, no lease expires for `leaseMs`.
       const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
       // Most claims find no job, so query first without a lock.
       while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
@@ -224,7 +224,7 @@ export class SqlJobQueue implements JobQueue {
     }
   }
 
-  /** Retries while the database is unavailable, because the job's work is done. */
+  /** Retries while the database is unavailable, because another attempt would repeat the finished work. */
   async #end(claim: Claim, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
     const end = () => this.#changes(this.#database, ending, { ...refOf(claim), ...values });
     const { result, faults } = await patiently(end);
@@ -255,7 +255,7 @@ const failure = ({ code, message, next }: JobFault, report: ExportReport | null)
   report: report === null ? null : JSON.stringify(report),
 });
 
-/** Time to retry. Longer than a restart or a failover of the database server. */
+/** Maximum time of all retries. Longer than a restart or a failover of the database server. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 500;
 
@@ -271,7 +271,10 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
   }
 }
 
-/** Maximum characters of a checkpoint, which each read of a job includes. Larger data is in a file that the checkpoint names. */
+/**
+ * Maximum characters of a checkpoint, because each query for a job returns it. Larger data is in a file that the checkpoint
+ * names.
+ */
 const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
@@ -333,7 +336,7 @@ const cursorOf = (seq: number): string => Buffer.from(String(seq)).toString('bas
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
-  // Node ignores characters that are not base64url, so compare with the encoded number to find an invalid cursor.
+  // Node ignores characters that are not base64url. To reject them, encode the number again and compare.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
   throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is not a cursor`, {
     next: 'Send the unchanged nextCursor of an earlier response, or omit it to start with the newest job.',
@@ -341,7 +344,7 @@ function seqOf(cursor: string | undefined): number {
   });
 }
 
-/** Process that runs a job. If the process is provably dead, its job need not wait for the lease. */
+/** Process that runs a job. If this process is certainly dead, another process can take the job before the lease expires. */
 export interface Holder {
   readonly bootId: string;
   readonly pidNamespace: string;

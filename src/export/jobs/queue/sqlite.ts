@@ -9,7 +9,10 @@ import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-/** Maximum pending calls of clients, some seconds of disk flushes. Calls from the process that runs a job are never rejected. */
+/**
+ * Maximum pending calls of clients, which the disk can flush in some seconds. Calls for running jobs (`OF_HOLDERS`) are never
+ * rejected.
+ */
 const WAITING_MAX = 1000;
 const OF_CLIENTS = ['add', 'get', 'list', 'cancel', 'report', 'revision'] as const;
 const OF_HOLDERS = [
@@ -36,7 +39,6 @@ export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
 ): Promise<JobQueue> {
-  // A pending call may have succeeded before the thread died.
   const thread = new Thread<QueueCalls>({
     task: 'ask for jobs',
     heap: HEAPS.queue,
@@ -76,7 +78,7 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
       queue ??= new SqlJobQueue({ database, statements: SQLITE_STATEMENTS, wallMs: () => clocks.wallMs() });
       return await (queue[method] as (...args: readonly unknown[]) => unknown).apply(queue, [...args]);
     } catch (error) {
-      // During an upgrade, a newer daemon may have migrated the file while this daemon still runs.
+      // If a newer daemon has migrated the file, the statements of this daemon can fail. Report `data_folder_newer` instead.
       if (resultCodeOf(error) === ERROR) database?.checkVersion(file);
       throw asStoreFault(file, error);
     }
@@ -84,12 +86,15 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   serve({ ask } satisfies QueueCalls, { end: () => database?.close() });
 }
 
-/** Maximum wait for other processes. A transaction takes as long as a flush of the disk, some milliseconds. */
+/**
+ * Maximum time to wait for the lock of another process. A transaction takes only some milliseconds, as long as a flush of the
+ * disk.
+ */
 const BUSY_MS_MAX = 5000;
 
 /**
- * Time after which a wait restarts, because SQLite sleeps up to 100 ms between attempts. If another process writes constantly,
- * the restarts reduced p99 from 230 ms to between 20 and 80 ms.
+ * Maximum time that SQLite itself waits for a lock, because it sleeps up to 100 ms between attempts. With another process that
+ * writes constantly, docshelf's own retries reduced p99 from 230 ms to between 20 and 80 ms.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
@@ -174,7 +179,8 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // Wait here, because SQLite rejects some conflicts at once, such as two processes that create the file.
+      // Sleep before the next attempt, because SQLite rejects some conflicts without a wait, for example if two processes create
+      // the file.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }

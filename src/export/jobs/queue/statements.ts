@@ -15,9 +15,10 @@ interface Dialect {
 /**
  * Each statement finds its rows by an index, whatever the number of jobs.
  *
- * - `jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` counts the
- *   completed jobs of a domain. `leased_at_ms` is the last sign of life of `holder` (JSON, `Holder`); null if that process is dead.
- * - `turns`: the number of each organization's last claim.
+ * - `jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` counts
+ *   the completed jobs of a domain. `leased_at_ms` is the time of the last sign of life from `holder` (JSON, `Holder`); null if
+ *   that process is dead.
+ * - `turns`: `last_claim` numbers the claims of all organizations. The organization with the lowest number is next.
  */
 function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }: Dialect) {
   const columns = `CAST(seq AS FLOAT) AS seq, job_id AS "jobId", organization_id AS "organizationId", domain, version, status, progress,
@@ -62,7 +63,7 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
 
     holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
     endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
-    // Use the absolute difference, so that a clock that was set back or restarted delays the expiry by at most one lease.
+    // A clock that was set back or restarted can be behind `leased_at_ms`. The absolute difference limits the delay to `leaseMs`.
     nextAbandoned: `
       SELECT ${candidate} FROM ${jobs} AS job
       WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)
