@@ -24,7 +24,9 @@ interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/** Share of the archive's entries for crawled files. The rest is for redirects, search data and the manifest. */
+/**
+ * Share of the archive's maximum of entries that crawled files may use. The rest is for redirects, search data and the manifest.
+ */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
@@ -82,7 +84,7 @@ const ASSET_VARIANTS_MAX = 5_000;
 
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Finds addresses that a site generates endlessly. Call `judge` only once for each address, because it counts them. */
+/** Finds addresses that a site generates endlessly. Call `judge` only once for each address, because each call counts. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -136,7 +138,10 @@ interface Rule {
 
 const OWN_AGENT = 'docshelf';
 
-/** Reads robots.txt. The package robots-parser 3.0.1 treats `/%7Eme` and `/~me` as two paths (RFC 9309, section 2.2.2). */
+/**
+ * Reads robots.txt. Replaces the package robots-parser 3.0.1, which treats `/%7Eme` and `/~me` as different paths, against RFC
+ * 9309, section 2.2.2.
+ */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -191,7 +196,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Takes linear time, because it searches each part once, from the left. */
+/** Matches wildcards in linear time: searches each part of the rule only once, from the left. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;
@@ -221,7 +226,7 @@ export const hasNoFollow = (directives: string): boolean => NO_FOLLOW.test(direc
 const WAITING_MAX = 5_000;
 const REPORTED_MAX = 100_000;
 
-/** Keeps findings until the end of the crawl, because files have no names before. */
+/** Keeps findings until the end of the crawl, because crawled pages get their file names only then. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   readonly #waiting: Finding[] = [];

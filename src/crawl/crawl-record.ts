@@ -6,8 +6,8 @@ import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
 /**
- * Journal with one line per response and one file per attempt, so that a killed or former attempt damages no other journal. Lines
- * survive the end of the process, but not a power cut.
+ * Journal of a crawl, with one line per response. Each attempt writes a separate file, so that no attempt can damage the lines of
+ * another. Lines survive the end of the process, but not a power cut.
  */
 export class CrawlJournal {
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
@@ -60,7 +60,7 @@ function readLines(lines: readonly string[]): FetchedUrl[] {
 
 const recordOf = (recordsDir: string, domain: string): string => join(recordsDir, `${domain}.jsonl`);
 
-/** Responses of the previous crawl with the same credentials. */
+/** Responses of the previous crawl. Empty if that crawl used other credentials. */
 export async function readRecord(recordsDir: string, domain: string, credentials: string) {
   const text = (await readIfThere(recordOf(recordsDir, domain))) ?? '';
   const [head = '', ...lines] = text.split('\n');

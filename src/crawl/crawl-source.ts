@@ -138,9 +138,9 @@ export class CrawlSource implements SiteSource {
 const REDIRECTS_MAX = 10;
 
 /**
- * Follows redirects within the host. If the start page names another host with the same path, that host belongs to the site,
- * because operators often crawl an internal server. @throws DocshelfError `bad_source` if the start page is missing or no page is
- * in the folder
+ * Follows redirects within the host. If the canonical address of the start page has the same path on another host, that host also
+ * belongs to the site. Operators often crawl an internal server instead of the public host. @throws DocshelfError `bad_source` if
+ * the start page cannot be fetched, is not HTML or redirects to another site
  */
 async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
@@ -199,7 +199,8 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, if it is your own site, set robots: ignore in the source.';
-  // If robots.txt is unavailable, all paths are disallowed (RFC 9309, section 2.3.1.4). A page in its place has no rules.
+  // If robots.txt is unavailable, all paths are disallowed (RFC 9309, section 2.3.1.4). An HTML page instead of robots.txt means
+  // no rules.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))
@@ -255,7 +256,7 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
 }
 
-/** Number of failures, and their share of all pages, from which an export fails because it lacks too many pages. */
+/** An export fails if at least this many pages failed, and these are more than FAULT_SHARE_MAX of the requested pages. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

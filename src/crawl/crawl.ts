@@ -40,13 +40,16 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Maximum responses to read at once: a few for each thread, so that a killed process loses only few responses. */
+/**
+ * Maximum responses that wait for a page thread or are in one. Only a few per thread, because a killed process loses these
+ * responses.
+ */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
 /**
- * Fetches each address that the site names and the rules allow, once. `name` queues an address, the queue fetches it, a thread
- * reads the response, and its references are named in turn.
+ * Fetches each address of the site once, if the rules allow it. `name` queues an address. After the fetch, a thread finds
+ * references in the response, and `name` queues their addresses.
  */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
@@ -151,7 +154,10 @@ export class Crawl {
     return entry;
   }
 
-  /** @returns `rest`, which resolves when the response has been read. The queue continues before */
+  /**
+   * Resolves after the response, so that the queue can send the next request. @returns `rest`, which resolves when the response
+   * has been read
+   */
   async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
@@ -193,7 +199,7 @@ export class Crawl {
       this.#admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
-    // If the export does not follow links, skip pages that a script prefetches.
+    // If the export does not follow links, skip pages that scripts request, for example to prefetch them.
     if (entry.askedAs === 'browser' && isPage && !followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
@@ -233,7 +239,8 @@ export class Crawl {
     const { threads, journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // Keep a body that is too large for memory, and read sitemaps and feeds from the store.
+    // Store a body that is too large for a page thread without reading its references. `#nameListed` reads sitemaps and feeds
+    // from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
@@ -257,7 +264,7 @@ export class Crawl {
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
       if (isLink && !entry.isFollowed) continue;
-      // A mention is optional, because the text may not be an address.
+      // A mention is text that may not be an address. Mark it as optional, so that a missing file is no finding.
       const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
       this.name(url, { askedAs: kind, referrer, depth, isOptional });
     }

@@ -15,11 +15,11 @@ export interface Entry {
   state: 'waiting' | 'asked' | 'done';
   isFollowed: boolean;
   fetched: FetchedUrl | null;
-  /** True if the server returned a page instead of the file. The page is not stored. */
+  /** True if the server returned an HTML page instead of a file such as a script. The page is not stored. */
   isPageInstead: boolean;
   settled: StoredFile | null;
   type: string;
-  /** Null for a file without references. */
+  /** Null if the export does not search the file for references. */
   source: SourceType | null;
 }
 
@@ -46,10 +46,10 @@ export interface FetchedUrl {
 export const mediaTypeOf = ({ contentType }: Pick<FetchedUrl, 'contentType'>): string =>
   contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** Kinds of addresses that are requested without a reference. If they are missing, the report has no finding. */
+/** Kinds of files that the crawl requests by their usual names. An HTML page is not a valid response. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
-/** Media types that do not describe the content. */
+/** Media types that servers send for files of unknown type. */
 export const GENERIC_TYPES: ReadonlySet<string> = new Set([
   '',
   'application/octet-stream',

@@ -1,10 +1,13 @@
 interface FetchQueueOptions<Item> {
-  /** Sends a request. `rest` reads the response while the queue sends the next request. If either rejects, the queue ends. */
+  /**
+   * Sends a request. `rest` reads the response while the queue sends the next request. If `work` or `rest` rejects, the queue
+   * ends.
+   */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   /** `rateMax` is requests per second, 0 for no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
   readonly inFlightMax: number;
-  /** Maximum concurrent reads. While all are in use, the queue sends only urgent requests. */
+  /** Maximum responses that are being read. At this maximum, the queue sends only urgent requests. */
   readonly restingMax: number;
 }
 
@@ -20,8 +23,8 @@ interface Line<Item> {
 }
 
 /**
- * Limits requests per host by number and rate, which `Scheduler` cannot, and can pause a host. Reads do not count as requests, so
- * that a slow reader does not delay requests.
+ * Limits the number and rate of requests per host, and can pause a host, unlike `Scheduler`. A request ends when its response
+ * arrives, so that reading a response does not delay requests.
  */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;

@@ -30,11 +30,11 @@ export interface BodyLimits {
 export interface FetchedAnswer {
   readonly status: number;
   header(name: string): string | null;
-  /** Decoded body. The caller removes the file. */
+  /** Decoded body, in a file if it is too large for memory. The caller removes the file. */
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Header values of RFC 9110, section 5.5. The config check already validated the files. */
+/** Matches header values (RFC 9110, section 5.5). Checked again here, because secret files can change after the config check. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 export function crawlPolicy(
@@ -46,8 +46,9 @@ export function crawlPolicy(
 }
 
 /**
- * Opens a fetcher with credentials that are read again. @param spoolDir existing folder for bodies that are too large for memory
- * @returns secrets in `credentials`, so do not store it @throws DocshelfError `bad_source` if a secret is unreadable
+ * Opens a fetcher, and reads the secret files again for each export. @param spoolDir existing folder for bodies that are too
+ * large for memory @returns secrets in `credentials`, so do not store it @throws DocshelfError `bad_source` if a secret is
+ * unreadable
  */
 export async function openFetcher(
   settings: CrawlSettings,
@@ -242,7 +243,7 @@ async function gather(
   }
 }
 
-/** Copies the bytes into a separate buffer, which can move to another thread. */
+/** Copies the chunks into a separate buffer, which can be transferred to another thread. */
 function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
   const body = new Uint8Array(bytes);
   let at = 0;

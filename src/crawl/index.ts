@@ -1,10 +1,10 @@
 /**
- * Flow of an export, which `crawl-source.ts` states step by step:
+ * Flow of a crawl, whose steps `crawl-source.ts` calls:
  *
  *     listed-urls.ts (addresses) -> admission.ts, scope.ts (rules) -> crawl.ts, fetch-queue.ts (order)
- *         ^                                                            -> responder.ts, fetcher.ts (one answer)
- *         '- references, found by pages/ in threads and render/ in the browser <- crawl-record.ts (last responses)
- *     names.ts (paths of files) -> write-site.ts (files, each rewritten by pages/) -> verify.ts (opened and compared)
+ *         ^                                                            -> responder.ts, fetcher.ts (one response)
+ *         '- references, found by pages/ in threads and render/ in the browser <- crawl-record.ts (earlier responses)
+ *     names.ts (paths of files) -> write-site.ts (files, each rewritten by pages/) -> verify.ts (opens and compares pages)
  *
  * The functions here load only the modules that they need.
  */

@@ -66,7 +66,7 @@ class SitemapReader {
   #text: string | null = null;
 
   read(xml: string): void {
-    // Let the tokenizer read CDATA sections, which exist only outside HTML.
+    // Make the tokenizer accept CDATA sections, which it otherwise ignores because HTML has none.
     this.#tokenizer.inForeignNode = true;
     this.#tokenizer.write(xml, true);
   }
@@ -75,9 +75,9 @@ class SitemapReader {
     if (tagName === 'sitemap') this.#isInSitemap = true;
     if (tagName === 'item' || tagName === 'entry') this.#isInItem = true;
     const isFeedLink = this.#isInItem && tagName === 'link';
-    // `image:loc` is not a page. RSS contains addresses as text.
+    // Collect the text of `loc` (not of `image:loc`, which is no page) and of RSS links, which contain the address as text.
     this.#text = tagName === 'loc' || isFeedLink ? '' : null;
-    // Read links to other languages (Google's extension), and links of Atom.
+    // Read `href` of links to other languages (Google's extension) and of Atom links.
     if (tagName !== 'xhtml:link' && !isFeedLink) return;
     const attribute = (wanted: string): string | undefined => attrs.find(({ name }) => name === wanted)?.value;
     const href = (attribute('rel') ?? 'alternate') === 'alternate' ? attribute('href') : undefined;
@@ -110,7 +110,7 @@ class SitemapReader {
 const LINKS_MAX = 50_000;
 const LINK = /\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)/g;
 
-/** Addresses of pages in a file of llmstxt.org. */
+/** Addresses of links in llms.txt (llmstxt.org). */
 export function llmsLinks(markdown: string): string[] {
   const links = markdown.matchAll(LINK).map(([, url = '']) => url);
   return [...links.take(LINKS_MAX)];

@@ -14,9 +14,9 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Assigns file paths, independent of the order of addresses. If addresses differ only in the query, the shortest gets the plain
- * name: `list.html`, `list@page=2.html`. Addresses with equal name and content share a file. Names that differ only in case get
- * suffixes.
+ * Assigns file paths that do not depend on the order of the addresses. If addresses differ only in the query, the one with the
+ * shortest query gets the path without a query: `list.html`, `list@page=2.html`. Addresses with the same path and content share a
+ * file. Paths that differ only in case get suffixes.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,
@@ -91,22 +91,22 @@ const EXTERNAL_FOLDER = '_external';
 
 type NaturalName = { readonly folder: string; readonly stem: string; readonly extension: string };
 
-/** Maximum UTF-8 bytes of a name segment. File systems allow 255, and some names get a suffix. */
+/** Maximum UTF-8 bytes of a path segment. File systems allow 255, which leaves space for suffixes. */
 const SEGMENT_BYTES_MAX = 180;
 const PATH_BYTES_MAX = 900;
-/** Maximum depth of folders. An archive may have 64. */
+/** Maximum depth of folders. Less than the 64 that archives allow. */
 const DEPTH_MAX = 48;
 const LONG_FOLDER = '_long/';
 
-/** Characters that Windows rejects. Slashes were percent-encoded before. */
+/** Characters that Windows rejects in names. A slash comes from a decoded `%2F`. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** Names that importers treat as launchers. */
+/** Matches names like `Start Docs.html`, which an import omits as launchers of the site. */
 const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
-/** Types of files that browsers ignore if they are served with another type. */
+/** Media types that need the right file extension, because browsers reject such a file if its type differs. */
 const STRICT: ReadonlySet<string> = new Set(
   'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
 );

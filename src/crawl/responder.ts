@@ -32,7 +32,7 @@ const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
 /** Maximum pause that a server may request, because a job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
-/** Consecutive failures after which docshelf stops requests to a host. */
+/** Number of consecutive addresses without a response after which docshelf stops requests to their host. */
 const HOST_FAULTS_MAX = 5;
 const MEMORY_BYTES_MAX = 1024 ** 2;
 
@@ -43,7 +43,10 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Takes responses from an earlier attempt, from the previous crawl if the file has not changed, or from the server. */
+/**
+ * Takes a response from an earlier attempt, or else from the server. If the file has not changed since the previous crawl (304),
+ * uses the response of that crawl.
+ */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
@@ -126,7 +129,7 @@ export class Responder {
       noFollow: hasNoFollow(answer.header('x-robots-tag') ?? ''),
       content: null,
     };
-    // The page for missing addresses is also content.
+    // Keep also the body of a missing page, because it can become the 404 page of the export.
     if (status !== 200 && !isMissing(status)) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };

@@ -1,8 +1,8 @@
-/** Plain data, because it crosses threads. */
+/** Plain data, so that it can be sent to threads. */
 export interface ScopeSettings {
   readonly origin: string;
   readonly prefix: string;
-  /** Host names in lower case, whose addresses the crawl fetches from the start page's origin. */
+  /** Host names of the site in lower case. The crawl fetches all their addresses from the start page's origin. */
   readonly hosts: readonly string[];
 }
 
@@ -33,7 +33,10 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /** Address without fragment and user, with one origin for the site. Null unless the scheme is http or https. */
+  /**
+   * Address without fragment and user name. The origin is the same for all hosts of the site. Null unless the scheme is http or
+   * https.
+   */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;

@@ -30,8 +30,8 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages in an isolated browser and compares them with the live pages. Reports `failed_request`,
- * `console_error` and `changed_text` unless the live page has the same. Reports `off_origin_request`, `not_rendered`, and
+ * Opens up to 200 written pages in an isolated browser and compares them with the live pages. Reports each `failed_request`,
+ * `console_error` and `changed_text` that the live page does not have. Also reports `off_origin_request`, `not_rendered`, and
  * `clean_url_needed` for requests that some static hosts do not serve.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
@@ -147,13 +147,13 @@ type LiveFaults = { readonly failures: readonly string[]; readonly consoleErrors
 
 type Judged = { readonly findings: readonly Finding[]; readonly weight: number };
 
-/** Weight of a failed request, as a number of missing words. */
+/** Weights of findings, compared to one missing word. The pages with the largest sums get a screenshot. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Matches addresses in messages, which may differ on the written site without a change of meaning. */
+/** Matches addresses in messages. Comparisons ignore addresses, because the written site has other ones. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
@@ -242,7 +242,7 @@ const HOST = 'written.localhost';
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
 type HostAnswer =
-  /** `isPlain` is true if any static host serves the file. If not, only docshelf resolves `a` to `a.html`. */
+  /** `isPlain` is true if every static host serves the file, and false if the host must resolve `a` to `a.html`. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };

@@ -13,7 +13,7 @@ import {
 } from './pages/page-work.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
-/** The parent thread calls `useScope` before any other function except `publishedHost`, and sends the names before it writes. */
+/** The parent thread must call `useScope` before all other functions except `publishedHost`, and `useNames` before `write`. */
 
 const { filesDir } = workerData as PageThreadData;
 const store = new FileStore(filesDir);

@@ -22,7 +22,7 @@ interface WriteSiteOptions {
 
 const NOT_FOUND_PATH = '404.html';
 const REDIRECTS_PATH = '_redirects';
-/** Maximum files in flight, because each thread reads one file while it writes another file. */
+/** Maximum files in flight: several for each thread, so that no thread waits for its next file. */
 const IN_FLIGHT_MAX = 16;
 
 /** Writes files before pages, because a page may contain the digests of files. */
@@ -83,7 +83,7 @@ function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, s
     const path = paths.get(entry.url);
     if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
   }
-  // Sort by folder, because pages of one folder have the same references.
+  // Sort by path, so that pages of one folder follow each other and reuse relative addresses.
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -128,7 +128,10 @@ class Writing {
   }
 }
 
-/** For each redirect that static hosts lack, writes a page, or a copy if the target is a file. Also writes `_redirects`. */
+/**
+ * Writes `_redirects`. For hosts that ignore this file, also writes a redirecting page for each redirect, or a copy if the target
+ * is not a page.
+ */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
@@ -164,7 +167,7 @@ async function writeRedirects(
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
 }
 
-/** Writes a page at the root, where readers start and which importers require. */
+/** If the root has no page, writes a page that redirects to the start page. Importers require a page at the root. */
 async function writeRoot(paths: ReadonlyMap<string, string>, { scope, sink, startUrl }: WriteSiteOptions) {
   const root = `${scope.origin}/`;
   const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');

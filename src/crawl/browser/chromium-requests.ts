@@ -24,7 +24,7 @@ const AT_ONCE_MAX = 32;
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Headers that the browser gets. Omits lengths and codings, which describe bytes that the browser never sees. */
+/** Response headers to pass to the browser. Without lengths and content codings, because the browser gets decoded bytes. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -70,7 +70,7 @@ export class ChromiumRequests {
       if (isMissed) for (const visit of visits) visit.fail(url, why);
     };
     const isOwnDocument = owners.isMainFrame && paused.resourceType === 'Document';
-    // Until the browser requests the new document, its requests belong to the previous page.
+    // Until the browser requests the document of a visit, ignore other requests, because they belong to the previous page.
     const visits = owners.visits.filter((visit) => visit.hasDocument || isOwnDocument);
     for (const visit of visits) visit.begin();
     try {
@@ -123,7 +123,7 @@ export class ChromiumRequests {
   }
 }
 
-/** Rejects requests that could change the site, and endless responses, which are not files. */
+/** Rejects other schemes than http and https, requests that could change the site, and event streams, which never end. */
 function refusalOf({ request: { url, method, headers } }: PausedRequest): string | null {
   if (!/^https?:/i.test(url)) return 'scheme';
   if (method !== 'GET' && method !== 'HEAD') return 'method';
@@ -156,7 +156,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   return readFile(body.file);
 }
 
-/** Adds a permission for requests across origins, because the written site has only one origin. */
+/** Allows all requests across origins, because all files of the written site have the same origin. */
 function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
   const headers = HEADERS.flatMap((name) => {
     const value = answer.header(name);
@@ -186,7 +186,7 @@ function withoutFragment(url: string): string {
 
 const REQUESTS_MAX = 3_000;
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
-/** Maximum documents of a visit, including redirects, of which browsers follow 20. */
+/** Maximum documents of a visit. Each redirect counts as a document. Browsers follow 20 redirects. */
 const DOCUMENTS_MAX = 20;
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;

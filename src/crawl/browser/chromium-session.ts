@@ -21,7 +21,7 @@ const STARTS_IN_VAIN_MAX = 3;
 
 export type OpenBrowser = (answer: AnswerRequest) => Promise<ChromiumSession>;
 
-/** A browser with separate cookies and storage, which is restarted if it ends. */
+/** A browser with separate cookies and storage. Starts again if its process ends. */
 export class ChromiumSession {
   readonly tabs: number;
   readonly #settings: ChromiumSettings;
@@ -46,7 +46,7 @@ export class ChromiumSession {
   }
 
   /**
-   * Loads the page, scrolls to its end and waits until it stops changing, with a time limit. Errors of the page are in its
+   * Loads the page, scrolls to its end and waits until the page stops changing, with a time limit. Returns errors of the page in
    * `state`. @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
    */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
@@ -237,10 +237,10 @@ const missing = (thing: string, state: string, next: string): DocshelfError =>
 /** Maximum memory of a page's process. Heavy documentation pages take 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
 const LOOK_EVERY_MS = 500;
-/** Unit of statm (proc(5)) on all machines that run Chromium, except some ARM machines. */
+/** Bytes of a memory page, in which `/proc/PID/statm` counts (proc(5)). Some ARM machines have larger pages. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/** Kills page processes over the limit, which includes buffers and pictures outside V8's heap. Needs `/proc`. */
+/** Kills page processes over RENDERER_BYTES_MAX. Includes buffers and pictures, which are outside V8's heap. Needs `/proc`. */
 function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);

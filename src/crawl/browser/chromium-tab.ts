@@ -9,13 +9,18 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-// These functions run in the page, in an isolated world. The browser gets each as text, so it must not use outside names.
+// The functions below run in the page, in an isolated world. The browser gets their source text, so they must not use names from
+// outside.
 
-/** Loads lazy parts of the page: scrolls by screens for intersection observers, and wakes lazy pictures and frames. */
+/**
+ * Loads lazy parts of the page. Scrolls one screen at a time for intersection observers, and starts to load lazy pictures and
+ * frames.
+ */
 async function scrollToEnd(stepsMax: number): Promise<void> {
-  // A busy machine may take a second per frame. A page that is not drawn has no frames, so wait for a frame only once.
+  // On a busy machine, a frame may take a second. After 2 s without a frame, the page is probably not drawn, so wait only 100 ms
+  // from then on.
   let frameMsMax = 2_000;
-  // Intersection observers see only the scroll position of each frame, so scroll once per frame.
+  // Intersection observers see only one scroll position per frame, so scroll once per frame.
   const inNextFrame = (act: () => void) =>
     new Promise<void>((resolve) => {
       const run = () => {
@@ -69,7 +74,7 @@ function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Waits by the page's own timer, because the page is not quiet while it stalls. */
+/** Waits with a timer in the page, because a page with a stalled script looks quiet, but also delays this timer. */
 const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
@@ -97,7 +102,7 @@ function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBo
 
   const texts = [body?.innerText ?? ''];
   for (const root of roots) {
-    // Skip elements without layout, whose raw text readers do not see.
+    // Skip elements that browsers never show, because their `innerText` is their source text.
     for (const child of root.children)
       if (child instanceof HTMLElement && !child.matches('style, script, template')) texts.push(child.innerText);
   }
@@ -176,7 +181,7 @@ export class ChromiumTab {
     return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
-  /** Adopts a frame in another process, whose events arrive separately. */
+  /** Adds a frame that runs in another process, because the events of this tab do not report the frame. */
   adoptFrame(frameId: string, parentFrameId: string): void {
     if (this.hasFrame(parentFrameId)) this.#frameIds.add(frameId);
   }
@@ -288,7 +293,7 @@ export class ChromiumTab {
     return false;
   }
 
-  /** Waits for a navigation, because a script fails shortly before the browser reports it. @throws PageEnd */
+  /** After an error, waits for the browser to report a navigation, which can be the cause of the error. @throws PageEnd */
   async #untilLeft(loaderId: string): Promise<void> {
     const deadline = performance.now() + LEAVING_MS_MAX;
     while (performance.now() < deadline) {
@@ -326,7 +331,7 @@ export class ChromiumTab {
   #watchFrames(): void {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
     this.#cdp.on('Page.frameDetached', ({ frameId, reason }) => {
-      // A frame with reason `swap` moves to another process.
+      // With the reason `swap`, the frame moves to another process but still exists.
       if (reason !== 'swap') this.#frameIds.delete(frameId);
     });
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {

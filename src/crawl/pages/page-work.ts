@@ -127,8 +127,8 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Collects addresses in scripts that pages requested, or the start of a literal that continues (`"https://cdn/" + name`). The
- * addresses become absolute paths, because scripts resolve them from the page.
+ * Finds string literals in scripts with an address that the browser requested, or with the start of one (`"https://cdn/" +
+ * name`). Replaces them by absolute paths, because scripts resolve addresses from the page.
  */
 export class AskedLiterals {
   readonly #scope: Scope;
@@ -190,7 +190,7 @@ export class AskedLiterals {
 
 function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
   const quote = units[at - 1] ?? '';
-  // Skip the content of a meta element, which is for other programs than browsers.
+  // Skip the `content` attribute of meta elements, because browsers do not load its address.
   if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
   const rest = units.slice(at, at + LITERAL_CHARS_MAX);
   const end = rest.indexOf(quote);
@@ -324,7 +324,8 @@ export class PageWork {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    // A file in another charset was decoded when it was read, and begins with a mark of its charset.
+    // The crawl converts files in other charsets to UTF-8 with a byte order mark, so their original `integrity` no longer
+    // matches.
     const wasDecoded = markedCharset(bytes) !== null;
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
@@ -358,7 +359,7 @@ export class PageWork {
   }
 
   #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
-    // Reuse the address from the previous page, because pages arrive by folder. References from a page to itself are different.
+    // Reuse the relative address from the previous page of the same folder, but not if the page refers to itself.
     if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
       return target.address;
     const { href, hash, canonical, isOwn } = target;
@@ -376,7 +377,8 @@ export class PageWork {
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
-    // References to pages outside the export get the published address. Missing files get no response, as on the live site.
+    // Links to pages outside the export lead to the published site. References to missing files become paths, which fail as on
+    // the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
@@ -410,7 +412,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** Host of the canonical address. Null unless that address has the same path on another host. */
+/** Host of the page's canonical address, if this address has the same path on another host. Otherwise null. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
   for (const { kind, url: written } of referencesOf(found)) {

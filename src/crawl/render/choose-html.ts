@@ -5,15 +5,15 @@ import type { BrowserPage } from './rendered-page.ts';
 
 type ChosenHtml = { readonly kind: 'original' } | { readonly kind: 'settled'; readonly html: string };
 
-/** Share of missing words up to which the original is used, because scripts add buttons or dates. */
+/** Share of missing words up to which the original HTML is always used, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Number of missing words that decides between the two shares, because a chapter has more words than a menu. */
+/** Between the two shares, the original HTML is used if fewer words are missing: a menu rather than a chapter. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Chooses the original HTML, unless it lacks many words of the rendered page. The order of words does not matter. */
+/** Chooses the original HTML, unless many words of the rendered page are missing there. The order of words does not matter. */
 export function chooseHtml(
   original: string,
   rendered: Pick<BrowserPage, 'dom'>,
@@ -30,7 +30,7 @@ export function chooseHtml(
   return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
 }
 
-/** Adds a byte order mark, which overrides another encoding in the document. */
+/** Adds a byte order mark, which overrides another charset that the document declares. */
 const asUtf8 = (html: string): string => (htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html);
 
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -57,7 +57,10 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Counts hidden text too. Only styles decide whether inline elements separate words, so counts both readings. */
+/**
+ * Counts words in HTML, also in hidden text. Only styles decide whether an inline element separates words. So counts both cases,
+ * and uses the larger number for each word.
+ */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));

@@ -26,7 +26,7 @@ export interface PageRenderingOptions {
 
 const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
 
-/** Renders pages in a browser with the crawl's responses, and adds links and text that only scripts create. */
+/** Renders pages in a browser with the crawl's responses. Adds to the crawl the links and text that only scripts create. */
 export class PageRendering {
   readonly seen = new Map<string, LivePage>();
   readonly #options: PageRenderingOptions;
@@ -94,7 +94,7 @@ export interface LiveSiteOptions {
   readonly workDir: string;
 }
 
-/** Maximum bytes of a body for the browser, because it receives a body as one message, with several copies in memory. */
+/** Maximum bytes of a body for the browser. A body is one message to the browser, with several copies in memory. */
 const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<FetchedAnswer> {
@@ -108,7 +108,7 @@ export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<F
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The live site as it was crawled. Requests go to the site only if the crawl did not send them. */
+/** Renders live pages from the responses of the crawl. Sends only those requests to the site that the crawl did not send. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;

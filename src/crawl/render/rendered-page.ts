@@ -11,9 +11,9 @@ export interface PageRequest {
 }
 
 /**
- * Answers all requests of the browser, which has no other network access. It does not follow redirects. It enforces limits and the egress
- * policy, and adds credentials for their origin. It does not remove body files.
- * @throws DocshelfError if there is no response; the signal's reason
+ * Responds to all requests of the browser, which has no other network access. Does not follow redirects. Enforces limits and the
+ * egress policy, and adds credentials for their origin. Does not remove body files. @throws DocshelfError if there is no
+ * response; the signal's reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
