@@ -5,9 +5,9 @@ import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Zip headers are close together, so one larger read saves a system call for each header. */
+/** Bytes to read at a near position. Zip headers are close together, so one larger read saves a system call for each header. */
 const WINDOW_BYTES = 128 * 1024;
-/** Bytes to read at a distant position. Small, because an archive can have a million headers in any order. */
+/** Bytes to read at a distant position. Few, because a hostile archive can have a million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {
@@ -19,7 +19,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Fixes the size of the archive at opening, so that docshelf ignores bytes added later. */
+/** Keeps the size that the archive has at opening, and ignores bytes that are added later. */
 export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
   readonly limits: ArchiveLimits;

@@ -45,10 +45,13 @@ export class Texts {
   }
 }
 
-/** Sorts first bytes of UTF-8 as UTF-16: characters U+E000 to U+FFFF (0xEE, 0xEF) follow surrogate pairs (0xF0 and higher). */
+/**
+ * Changes a first byte of UTF-8, so that a comparison gives the order of UTF-16. There, U+E000 to U+FFFF (0xEE, 0xEF) follow
+ * surrogate pairs (0xF0 and higher).
+ */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
-/** Stores one text per index, with up to 65,535 distinct texts in two bytes per index. */
+/** Stores one text per index, in two bytes. Allows up to 65,535 distinct texts. */
 export class SharedTexts {
   readonly #texts: string[] = [];
   readonly #byText = new Map<string, number>();
@@ -213,5 +216,8 @@ export class NameTable {
   }
 }
 
-/** Converts to upper case first, because lower case alone distinguishes `ß` from `ss`, and ext4 and APFS do not. */
+/**
+ * Converts to upper case first, because lower case alone would keep `ß` and `ss` different. To ext4 and APFS, both are equal if
+ * case is ignored.
+ */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

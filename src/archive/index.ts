@@ -42,7 +42,10 @@ interface ExtractOptions extends InspectOptions {
   readonly findSame?: FindSame;
 }
 
-/** Writes no file. Reads content of a zip only if it has no page. @throws DocshelfError codes of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
+/**
+ * Writes no file. Reads the content of a zip only if the zip has no page. @throws DocshelfError codes of `ARCHIVE_RULES`,
+ * `bad_manifest`, `cannot_read`
+ */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
   await using archive = await ArchiveFile.open(file, options);
@@ -56,7 +59,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   const listed = listing.finish(format, archive.bytes);
   checkManifestSize(listed, options.name);
   if (listed.pages > 0) return listed;
-  // Check the content first, so that the error for a hostile or damaged archive names this cause.
+  // Verify the content first. If the archive is hostile or damaged, the error then names this cause instead of missing pages.
   await verifyArchive(file, listed, options);
   throw archive.refuse('no_pages', 'it contains no HTML page');
 }
@@ -115,7 +118,7 @@ function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<s
 }
 
 interface ReadEntriesOptions extends OpenOptions {
-  /** Names of the wanted entries. A zip is read only at their positions. */
+  /** Names of the wanted entries. In a zip, only these entries are read. */
   readonly only?: ReadonlySet<string>;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }

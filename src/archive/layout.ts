@@ -23,7 +23,7 @@ export interface Layout {
 
 export type Placement = { readonly place: 'site' | 'own'; readonly path: string };
 
-/** Maximum length of lists of names, because a hostile archive can contain a million such names. */
+/** Maximum length of lists of names such as `launchers`, because a hostile archive can contain a million launchers. */
 export const NAMED_MAX = 100;
 
 /** Files that archive programs and file managers add: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
@@ -91,7 +91,7 @@ function rootOf(entries: Iterable<NamedEntry>): string {
   let hasIndex = false;
   for (const entry of entries) {
     const { name, kind } = entry;
-    // The manifest is at the root of the archive, so the site has no top-level folder.
+    // A manifest at the root means that no folder wraps the site.
     if (name === MANIFEST_PATH) return '';
     if (name === '' || isBelow(entry, OWN_FOLDER)) continue;
     const top = name.split('/', 1)[0] ?? '';

@@ -26,10 +26,13 @@ interface ManifestParts {
   readonly fileBytesMax: number;
 }
 
-/** `head`: outside the list of files. In this list, `first`: before the first file, `next`: after a comma, `behind`: after a file. */
+/**
+ * Position in the manifest. `head`: outside the list of files. `first`: before the first file of the list. `next`: after a comma.
+ * `behind`: after a file. `file`: in a file.
+ */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
-/** Splits a stream of manifest bytes into head and files, so that a million files need the memory of one file. */
+/** Splits a stream of manifest bytes into the head and single files, so that only one file is in memory at a time. */
 class ManifestSplitter {
   readonly #parts: ManifestParts;
   readonly #head: Buffer;
@@ -77,7 +80,7 @@ class ManifestSplitter {
       this.#isBehindBlank = true;
       return;
     }
-    // Blanks are omitted from the head, but `1 2` must not become 12.
+    // Reject a blank inside a number or word. The head omits blanks, but `1 2` must not become 12.
     const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
     this.#isBehindBlank = false;
     if (isParted) throw this.#parts.onFault('it is not valid JSON');
@@ -155,7 +158,7 @@ export interface ManifestFacts {
   readonly generator: string;
 }
 
-/** Returns equal bytes for equal facts and files, in any order of the files. The manifest must not be in `files`. */
+/** Returns the same bytes for the same facts and files, whatever the order of the files. The manifest must not be in `files`. */
 export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]): Buffer {
   const { domain, version, createdAt, generator } = words;
   const listed = files
@@ -183,7 +186,7 @@ const MANIFEST_FILE = objectOf({
   path: { type: 'string', minLength: 1, maxLength: NAME_BYTES_MAX },
   size: { type: 'integer', minimum: 0 },
   sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-  /** A media type becomes a header, so it has only visible ASCII and spaces. */
+  /** A media type becomes the value of a response header, so it has only visible ASCII and spaces. */
   type: { type: 'string', pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 },
 });
 
@@ -196,7 +199,7 @@ const MANIFEST = objectOf({
   createdAt: { type: 'string', format: 'date-time' },
   generator: { type: 'string', minLength: 1, maxLength: 200 },
   pageCount: { type: 'integer', minimum: 0 },
-  /** Files except the manifest. Empty in the head, because `ManifestReader` checks each file separately. */
+  /** Files except the manifest. In the head, this list is empty, because `ManifestReader` checks each file separately. */
   files: { type: 'array', maxItems: 0 },
 });
 
@@ -206,7 +209,10 @@ export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;
 const checkHead = checkerOf<ManifestHead>(MANIFEST);
 const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
-/** Checks the size of the manifest before reading it. The limit depends on the listed names. @throws DocshelfError `bad_manifest` */
+/**
+ * Checks the size of the manifest before docshelf reads the manifest. The limit depends on the number and length of all names in
+ * the archive. @throws DocshelfError `bad_manifest`
+ */
 export function checkManifestSize(listing: ArchiveListing, name: string): void {
   const { entries } = listing;
   const index = manifestIndex(listing);
@@ -224,14 +230,17 @@ function manifestIndex(listing: ArchiveListing): number {
   return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
-/** Reads the manifest in chunks without storing it. @throws DocshelfError `bad_manifest`, with `name` in the message */
+/**
+ * Reads the manifest in chunks, without keeping its files in memory. @throws DocshelfError `bad_manifest`, with `name` in the
+ * message
+ */
 export class ManifestReader {
   readonly #bad: DocumentFault;
   readonly #splitter: ManifestSplitter;
   #files = 0;
   #fault: unknown = null;
 
-  /** @param onFile may throw an error. `end` throws this error, unless the head is invalid or has a newer format */
+  /** @param onFile may throw an error. `end` then throws the same error, unless the head is invalid or has a newer format */
   constructor(name: string, onFile: (file: ManifestFile) => void) {
     this.#bad = faultsOf(name);
     const read = (bytes: Buffer): void => {

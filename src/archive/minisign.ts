@@ -156,7 +156,7 @@ const LEGACY = 'Ed';
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const GLOBAL_BYTES = 64;
 
-/** Maximum characters of a signature file: twice the number that minisign's limits on comments allow. */
+/** Maximum characters of a signature file. The limits of minisign on comments allow half of this number. */
 const SIGNATURE_CHARS_MAX = 20_000;
 
 function parseSignature(text: string) {

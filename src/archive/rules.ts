@@ -56,7 +56,7 @@ const REPACK = 'Unpack it on its original machine, and pack it again as .tar.gz,
 
 const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
 
-/** Rules for archives, by the error code of an archive that breaks the rule. docshelf then rejects the whole archive. */
+/** Rules for archives, by error code. docshelf rejects the whole archive if one rule is broken. */
 export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.freeze({
   unknown_format: rule('the content is a tar, tar.gz, tar.zst or zip archive', REPACK),
   truncated: rule('the archive is complete', FETCH_AGAIN),
@@ -101,7 +101,10 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
 
 type Refusal = { readonly entry?: string; readonly next?: string; readonly cause?: unknown };
 
-/** @param state predicate of the entry (`leaves the site`), or a clause on the archive (`it is cut off`) */
+/**
+ * @param state end of the error message. With an entry, a predicate (`leaves the site`), otherwise a sentence about the archive
+ * (`it is cut off`)
+ */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
 export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {

@@ -93,9 +93,9 @@ async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard
   guard.end(isKnownWhole(archive, format));
 }
 
-/** Maximum bytes of a PAX or long-name header: many times a name of 4,096 bytes and all attributes that tools write. */
+/** Maximum bytes of a PAX or long-name header. Far more than a name of 4,096 bytes and all attributes that tools write. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
-/** Maximum header blocks of a file and its folder, five each: global, local, long name, long link, and the entry. */
+/** Maximum header blocks per file: five for the file and five for its folder (global, local, long name, long link, entry). */
 const HEADERS_PER_FILE_MAX = 2 * 5;
 /** Maximum zero bytes after the end blocks. tar pads to its record size: 10 KiB by default, 1 MiB on large tapes. */
 const PADDING_BYTES_MAX = 1024 ** 2;
@@ -116,7 +116,10 @@ interface TarMember extends ArchiveEntry {
 
 type Extended = 'x' | 'g' | 'L' | 'K';
 
-/** Checks names, types, PAX lengths and end blocks, because tar-stream does not. tar-stream also hangs on a folder with a size. */
+/**
+ * Checks names, types, PAX lengths and end blocks, which tar-stream does not check. Rejects a folder with a size, on which
+ * tar-stream hangs.
+ */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
   readonly #limits: ArchiveFile['limits'];
@@ -158,7 +161,7 @@ class TarGuard {
     }
   }
 
-  /** @param isKnownWhole accepts missing end blocks, because many writers omit one end block or both */
+  /** @param isKnownWhole true accepts a tar without end blocks, because many writers omit one or both */
   end(isKnownWhole: boolean): void {
     const isInEntry = this.#skipBytes > 0 || this.#extended !== null || this.#pax !== null || this.#longName !== null;
     if (isInEntry) throw this.#refuse('truncated', 'it is cut off inside an entry');
@@ -244,7 +247,8 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // Reject these global records, because tar-stream applies them only before a local header, and other tools always do.
+    // Reject these keys in a global header. tar-stream applies them only before a local header, but other tools apply them
+    // always.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }

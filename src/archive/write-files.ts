@@ -8,9 +8,9 @@ import type { Refuse } from './rules.ts';
 
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;
-/** Maximum bytes of a file to collect in memory and write while the next file is unpacked. */
+/** Maximum bytes of a file that is collected in memory, so that it can be written while the next file is unpacked. */
 const SMALL_BYTES_MAX = 1024 ** 2;
-/** Small files to write concurrently, one per thread of the libuv pool. Takes up to 4 MiB of memory. */
+/** Number of small files to write concurrently, one per thread of the libuv pool. The files need up to 4 MiB of memory. */
 const WRITING_MAX = 4;
 
 type FileTarget = { readonly file: string; readonly size: number; readonly entryName: string };

@@ -12,7 +12,9 @@ const LOCATOR_SIGNATURE = 0x07064b50;
 const LOCATOR_BYTES = 20;
 const END64_SIGNATURE = 0x06064b50;
 const END64_BYTES = 56;
-/** Bytes of the signature and of the size field, which the size does not count (APPNOTE.TXT 4.3.14.1). */
+/**
+ * Bytes that the size field of the ZIP64 end record does not count: the signature and the field itself (APPNOTE.TXT 4.3.14.1).
+ */
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
@@ -64,7 +66,7 @@ function findEndRecord(tail: Buffer, refuse: Refuse): number {
     records.push({ at, end: at + END_BYTES + tail.readUInt16LE(at + 20) });
   }
   const [found, second] = records.filter(({ end }) => end === tail.length);
-  // With two records, readers disagree on the content of the archive.
+  // Reject two end records, because readers would disagree on which of them is valid.
   if (second !== undefined) throw refuse('damaged_archive', 'it has two end records');
   if (found !== undefined) return found.at;
   if (records.some(({ end }) => end > tail.length)) throw refuse('bad_length', 'the length of its comment is wrong');
@@ -95,7 +97,7 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
 }
 
 function checked({ entries, bytes, start }: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
-  // Each entry has a header of at least 46 bytes. A false count would keep a reader in a long loop.
+  // Each entry has a header of at least 46 bytes. Reject a larger count, because a reader would stay in a long loop.
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can contain');
   if (start + bytes > directoryLimit)
@@ -197,8 +199,8 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
   const [size = 0, compressedBytes = 0, localStart = 0] = resolved;
 
-  // Names must be UTF-8, with or without the flag. Older writers use a code page, and can add the name in UTF-8 as the
-  // Unicode path field. Without this field, docshelf rejects a name that is not UTF-8.
+  // Names must be UTF-8, even without the UTF-8 flag. Older writers use a code page, and can add the name in UTF-8 as the Unicode
+  // path field. Without this field, docshelf rejects a name that is not UTF-8.
   const written = (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null;
   const rawName = decodeName(written ?? nameBytes, refuse);
   const attributes = fixed.readUInt32LE(38);
@@ -214,7 +216,10 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/** A Unix mode counts for any declared system. A trailing slash, or the DOS attribute without a mode, also mark a folder. */
+/**
+ * Uses the Unix mode even if the entry declares another system. A trailing slash also marks a folder. So does the DOS folder
+ * attribute, if the entry has no mode.
+ */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);

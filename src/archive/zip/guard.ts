@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-// The main entry point of unzipper needs 5 kB of memory per entry: 1 GB for 200,000 entries.
+// Import only this part of unzipper. Its main entry point needs 5 kB of memory per entry: 1 GB for 200,000 entries.
 import unzip from 'unzipper/lib/Open/unzip.js';
 import { roomFor } from '../../files/flat-tables.ts';
 import { Lanes } from '../../files/lanes.ts';
@@ -24,7 +24,7 @@ const DESCRIPTOR_BYTES_MAX = 24;
 /** Maximum size of the central directory: about 2,000,000 headers with names of 80 bytes. */
 const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 
-/** Part of the archive with the local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9) of an entry. */
+/** Bytes of an entry in the archive: local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9). */
 export interface ZipRecord {
   readonly entry: ZipEntry;
   readonly index: number;
@@ -69,7 +69,10 @@ export class ZipDirectory {
     return directory;
   }
 
-  /** Sorted by position. @throws DocshelfError if a local header differs from the directory, or a byte is not in exactly one record */
+  /**
+   * Yields the records by position. @throws DocshelfError if a local header differs from the directory, or a byte is not in
+   * exactly one record
+   */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
     const { refuse } = archive;
@@ -147,7 +150,10 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/** Sizes have 8 or 4 bytes, with or without a signature. Tries longer forms first, because zeros of an empty entry match shorter forms too. */
+/**
+ * A descriptor has sizes of 8 or 4 bytes, and a signature or none. Tries longer forms first, because the zeros of an empty entry
+ * also match shorter forms.
+ */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];
@@ -202,7 +208,7 @@ async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerat
 }
 
 async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): AsyncGenerator<Buffer> {
-  // Without data, unzipper would search for a descriptor with a signature.
+  // Skip empty entries, because unzipper would search for a descriptor with a signature, which may not exist.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
   // unzipper ignores errors of its source. Store the error, end the source, and throw the stored error later.

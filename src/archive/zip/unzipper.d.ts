@@ -1,8 +1,8 @@
-/** The part of unzipper that reads one entry, which its published types lack. */
+/** Types for the part of unzipper that reads one entry. The published types of unzipper lack this part. */
 declare module 'unzipper/lib/Open/unzip.js' {
   import type { PassThrough, Readable } from 'node:stream';
 
-  /** `facts` of the directory override the local header. */
+  /** `facts`, from the central directory, replace the values in the local header. */
   export default function unzip(
     source: { readonly stream: (offset: number, length: number) => Readable },
     offset: number,
