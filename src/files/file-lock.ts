@@ -11,7 +11,10 @@ const BUSY = 5;
 
 const POLL_MS = 20;
 
-/** Null if the file cannot be locked, as on a file system without locks. Node has no system lock except SQLite's. */
+/**
+ * Locks a file through SQLite, because Node has no other lock of the system. Null if the file cannot be locked, as on a file
+ * system without locks.
+ */
 export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | null {
   let database: DatabaseSync | null = null;
   try {
@@ -26,7 +29,10 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
   }
 }
 
-/** Runs without the lock after `waitMsMax`, because a stopped process must not block others. @param act receives true in this case */
+/**
+ * Runs `act` under the lock. After `waitMsMax`, runs `act` without the lock, because a stopped process must not block others.
+ * @param act receives true if another process still has the lock
+ */
 export async function whileLocked<Result>(
   file: string,
   { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },

@@ -17,11 +17,14 @@ type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Read-only mode, because other paths can be hard links to a stored file. */
 const FILE_MODE = 0o444;
-/** Maximum bytes of a file that `put` reads at once. It reads larger files twice, for the digest and for the copy. */
+/** Maximum bytes of a file that `put` reads into memory. `put` reads larger files twice, for the digest and for the copy. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Files by SHA-256, shared by jobs and processes. A power cut can damage unflushed files. `put` replaces a file of a wrong size. */
+/**
+ * Files by SHA-256, shared by jobs and processes. The store does not flush files, so a power cut can damage them. `put` replaces
+ * a file of the wrong size.
+ */
 export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
@@ -75,7 +78,7 @@ export class FileStore {
     }
   }
 
-  /** Creates an unknown folder before `act`, because a failed attempt takes as long as writing a small page. */
+  /** Creates a folder before its first use, because a failed `act` takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
@@ -94,7 +97,10 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  /** Creates folders, and copies if hard links are impossible. @throws NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists) */
+  /**
+   * Makes `to` a hard link to the stored file, or a copy if hard links are impossible. Creates missing folders. @throws
+   * NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists)
+   */
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
@@ -206,14 +212,18 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // Use the time of the last rename too, because a file that another sweep moved back keeps its old modification time.
+    // Use also the time of the last rename (ctime). A file that another sweep has just moved here keeps its old modification
+    // time, and may be moved back.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }
   return swept;
 }
 
-/** Renames a file before the last check, because `put` may have renewed its time. @returns bytes of the removed file, or null */
+/**
+ * Moves the file aside before the last check, because `put` can renew its time of use at any moment. @returns bytes of the
+ * removed file, or null if the file is in use or missing
+ */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {
   const isUnused = (info: { mtimeMs: number; nlink: number }) => info.mtimeMs <= usedBeforeMs && info.nlink === 1;
   const before = await ifThere(stat(path));

@@ -19,7 +19,7 @@ const RECORD_BYTES = 52;
 /** Maximum share of filled slots, low enough that the first slot rejects most missing paths. */
 const FILLED_MAX = 1 / 2;
 const NAMES_MAX = 1024;
-/** Character that follows the slash in ASCII. The paths of a folder sort before the folder's name with this character. */
+/** Character after the slash in ASCII. In path order, `folder0` comes directly after all paths that begin with `folder/`. */
 const AFTER_SLASH = '0';
 const SLOTS_READ = 32;
 
@@ -38,7 +38,7 @@ function layoutOf(salt: number, count: number, slots: number, textBytes: number)
   return { salt, count, slots, recordsAt, textAt, end: textAt + textBytes };
 }
 
-/** @param files each path once, sorted by path (UTF-16 code units). Iterated more than once */
+/** @param files each path once, sorted by path (UTF-16 code units). Must allow several iterations */
 export async function writeFileTable(releaseDir: string, files: Iterable<FileEntry>): Promise<void> {
   await writeFile(join(releaseDir, TABLE_FILE), encode(files), { flag: 'wx' });
 }
@@ -200,7 +200,10 @@ export async function readFileTable(releaseDir: string): Promise<FileTable> {
   throw damaged(releaseDir);
 }
 
-/** Null if the entry or the release is missing. @throws DocshelfError `release_damaged`, NodeJS.ErrnoException */
+/**
+ * Finds one entry without reading the whole table. Null if the entry or the release is missing. @throws DocshelfError
+ * `release_damaged`, NodeJS.ErrnoException
+ */
 export async function findInTable(releaseDir: string, path: string): Promise<FileEntry | null> {
   await using handle = await ifThere(open(join(releaseDir, TABLE_FILE)));
   if (handle === null) return null;
@@ -241,7 +244,10 @@ function damaged(releaseDir: string): DocshelfError {
   });
 }
 
-/** Maximum digests, about 200 bytes of memory each. An import writes files with other digests instead of linking them. */
+/**
+ * Maximum number of digests. Each digest takes about 200 bytes of memory. An import writes files without a known digest instead
+ * of linking them.
+ */
 const DIGESTS_MAX = 400_000;
 
 /** Paths of files in releases, by the digest in their file table. Earlier releases take precedence. Skips unreadable releases. */

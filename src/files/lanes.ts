@@ -37,7 +37,7 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/** Maps in order, up to `max` items ahead of the consumer. At the end, waits for the running calls of `map`. */
+/** Maps items in order, with up to `max` calls of `map` ahead of the consumer. Before it ends, waits for all running calls. */
 export async function* mapAhead<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
   max: number,

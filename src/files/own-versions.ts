@@ -3,20 +3,23 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage } from '../domain/release.ts';
 
-/** Entries to read before the event loop serves other requests. */
+/** Number of entries after which the event loop serves other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 type Files = Pick<FileTable, 'has' | 'get' | 'values'>;
 
-/** Names of version folders of Docusaurus, mike and Read the Docs, which are at the root, in a language folder, or in `docs/`. */
+/**
+ * Matches names of version folders of Docusaurus, mike and Read the Docs. Such folders are at the root, in a language folder, or
+ * in `docs/`.
+ */
 export const VERSION_NAME =
   'latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\\d+(?:\\.(?:\\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\\d*)?';
 const VERSION_FOLDER = new RegExp(`^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?/)?(?:docs/)?)(${VERSION_NAME})/(.+)$`);
-/** A folder with a year as its name belongs to a blog. */
+/** Matches years, because a folder with a year as its name belongs to a blog. */
 const YEAR = /^(?:19|20)\d\d$/;
 
 const PAGES_COMPARED = 40;
-/** Minimum number of pages that two versions share. A single shared page can be the start page of both. */
+/** Minimum number of pages that two version folders share. With only one page, both could merely have a start page. */
 const PAGES_MIN = 2;
 const FOLDERS_MAX = 64;
 const LIST = 'versions.json';
@@ -24,7 +27,10 @@ const LIST_BYTES_MAX = 256 * 1024;
 
 type VersionFolder = { readonly container: string; readonly name: string; readonly pages: string[] };
 
-/** Folders of the versions that a release contains, such as `docs/next/`. A release with versions has its own version switcher. */
+/**
+ * Folders of the versions that a release contains, such as `docs/next/`. The generator of such a site has also written a version
+ * switcher.
+ */
 export async function ownVersions({
   files,
   siteDir,
@@ -36,7 +42,7 @@ export async function ownVersions({
   return listed.length > 1 ? listed : foundByPages(files);
 }
 
-/** Ignores entries of mike's list that have no folder. */
+/** Folders of the versions in `versions.json`, which mike writes. Ignores versions without a folder. */
 async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
   if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
   try {
@@ -45,12 +51,15 @@ async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
     const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
     return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
   } catch {
-    // The list has another format, or the volume is unreadable. docshelf reports an unreadable volume when it serves files.
+    // Ignore a list in another format, and an unreadable volume, which docshelf reports when it serves files.
     return [];
   }
 }
 
-/** Version folders that share pages with a sibling or their parent, which contains the current version of a Docusaurus site. */
+/**
+ * Version folders that share pages with a sibling or with their parent folder. On a Docusaurus site, the parent folder contains
+ * the current version.
+ */
 async function foundByPages(files: Files): Promise<string[]> {
   const folders = new Map<string, VersionFolder>();
   let turn = 0;

@@ -5,7 +5,10 @@ import { errnoOf } from '../domain/errors.ts';
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** Start of the process in clock ticks since boot, which exposes a reused pid. Null without /proc. */
+  /**
+   * Start of the process in clock ticks since boot. A different start means that another process reuses the pid. Null without
+   * /proc.
+   */
   readonly startTicks: string | null;
   /** Namespace of the pid, because containers can share a host name. Null without /proc. */
   readonly pidNamespace: string | null;
@@ -19,7 +22,7 @@ export function thisProcess(): Owner {
 export const isLocal = ({ host, pidNamespace }: Owner): boolean =>
   host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
 
-/** Null for a process of another host or pid namespace. The caller then decides by age. */
+/** Null for a process of another host or pid namespace. The caller then decides by the age of a file. */
 export const isAlive = (owner: Owner): boolean | null =>
   isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
 
@@ -36,7 +39,7 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM means that the process belongs to another user.
+    // Only ESRCH means that no such process exists. EPERM means that the process belongs to another user.
     if (errnoOf(error) === 'ESRCH') return false;
   }
   const found = statOf(pid);
