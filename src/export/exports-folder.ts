@@ -6,8 +6,8 @@ import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
 /**
- * Jobs share `files`, `manifests`, `bundles` and `signatures`, which name files by digest. `pictures` and `work` contain a folder
- * per job, `crawls` a record per domain.
+ * Jobs share `files`, `manifests`, `bundles` and `signatures`, which name files by digest. `pictures` and `work` contain folders
+ * of single jobs, `crawls` a record per domain.
  */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
@@ -44,12 +44,14 @@ export const journalFolder = ({ work }: ExportsFolder, jobId: string): string =>
 
 const MARK = 'api';
 
-/** Marks the folder of a daemon that serves bundles from disk. */
 export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
   await writeFile(join(dir, MARK), '');
 }
 
-/** Waits for the file `api` of an API daemon. Without such a daemon on the folder, nobody could download the bundles of jobs. */
+/**
+ * Waits for the file `api`, which an API daemon writes. Without an API daemon on the folder, nobody could download the bundles of
+ * jobs.
+ */
 export async function untilApiFolder(
   { dir }: ExportsFolder,
   signal: AbortSignal,

@@ -74,7 +74,7 @@ export interface JobQueue {
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** Takes the page count from the report, because the last `advance` can be lost. Returns false also if the job is canceled. */
+  /** Takes the page count from the report, because the last `advance` can be lost. Also returns false if the job is canceled. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;

@@ -57,7 +57,6 @@ export class ExportService {
     const order = { jobId, organizationId: organization.id, domain, version, paths };
     const queued = await tracer.span('send exports', { kind: 'producer', facts: queueFacts('send') }, async (span) => {
       const job = await queue.add({ ...order, traceparent: tracer.traceparent }, settings().queuedMax);
-      // If an identical job was queued before, that job keeps its own trace.
       span.note(jobFacts(job));
       return job;
     });
@@ -93,7 +92,10 @@ export class ExportService {
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /** Empty report for a job that failed early. @throws DocshelfError `not_found`; `not_completed` if the job has not ended */
+  /**
+   * Report of an ended job. Empty for a job that failed early. @throws DocshelfError `not_found`; `not_completed` if the job has
+   * not ended
+   */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);

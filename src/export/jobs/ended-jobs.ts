@@ -56,8 +56,8 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
-  // With `shared`, another daemon may have removed the jobs. Continue, because this daemon still has local copies to remove by
-  // age.
+  // If daemons share jobs (`shared`), another daemon may have removed the jobs. Continue, because this daemon must still remove
+  // local copies by their age.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

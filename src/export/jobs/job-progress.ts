@@ -47,7 +47,7 @@ export class JobProgress {
 
   /**
    * Resolves when the checkpoint is durable. If the queue is unavailable, the checkpoint is lost, and a later attempt collects
-   * again.
+   * the site again.
    */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();

@@ -140,7 +140,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** Reports a failure only as a finding, because the deployment computes vectors that the bundle lacks. */
+/** Computes search data. A failure is only a finding, because the deployment computes vectors that the bundle lacks. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,

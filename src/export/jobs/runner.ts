@@ -21,7 +21,7 @@ export type JobEvent =
   | { readonly kind: 'left'; readonly job: Job }
   | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
-/** Interval of looking for jobs, because another process can add a job without a call of `nudge`. */
+/** Interval at which the runner looks for jobs, because another process can add a job without calling `nudge`. */
 const POLL_MS = 1_000;
 /** Maximum attempts. A job whose process died this often probably causes the deaths. */
 const ATTEMPTS_MAX = 50;

@@ -43,7 +43,7 @@ export class SharedJobs {
     return this.#fetchFiles(files, signal);
   }
 
-  /** Equal content has one manifest. If another daemon stored it first, this daemon uses that manifest instead of its own. */
+  /** If another daemon has already stored a manifest for the same content, uses that manifest instead of this daemon's own. */
   async keepContent(contentSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const own = await this.#manifests.read(contentSha256);
     const theirs = await this.readFile(manifestName(contentSha256), signal);

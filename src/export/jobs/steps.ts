@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-// Import the file directly, because loading the archive readers takes longer than a small job.
+// Import `pack.ts` directly, because loading all archive readers takes longer than a small job.
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
@@ -94,8 +94,8 @@ const stepsWith = (crawler: SiteCrawler) => ({
 export type JobSteps = ReturnType<typeof stepsWith>;
 
 /**
- * Exports a local folder and checks the site, without a job. The whole `workDir` must be on one volume. Keep this folder while
- * you use the files.
+ * Exports a local folder and checks the site, without a job. The whole `workDir` must be on one volume. The caller must keep this
+ * folder while it uses the files.
  */
 export async function exportFolder(
   source: FolderSettings,

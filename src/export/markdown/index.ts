@@ -80,7 +80,10 @@ export class FullText {
   }
 }
 
-/** Creates equal bytes from an equal folder. Progress counts pages. Fragments are not checked. */
+/**
+ * Creates the same bytes from the same folder. Progress counts pages. Does not check fragments, because the job checks the
+ * exported site.
+ */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
 

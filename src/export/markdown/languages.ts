@@ -10,7 +10,6 @@ export interface Language {
   readonly navigation: readonly NavigationEntry[] | null;
 }
 
-/** Codes of languages whose usual script is Arabic, Hebrew, Syriac or Thaana. */
 const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
 /** Matches folder names of languages, such as `de` or `pt-BR`. Names of three letters or more are usually words. */

@@ -5,7 +5,7 @@ import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../web/escape.ts';
 import type { Words } from './languages.ts';
 
-/** Class with which rules create tokens. markdown-it does not export it. */
+/** Class of the tokens that rules create. markdown-it does not export this class. */
 const Token: new (type: string, tag: string, nesting: -1 | 0 | 1) => MarkdownToken = MarkdownIt.Token;
 type Token = MarkdownToken;
 
@@ -121,7 +121,10 @@ function makeTasks(tokens: readonly Token[]): void {
 const CODE_WORD = /^`([A-Za-z][A-Za-z0-9_.-]*)`$/;
 const ALIGNMENT = /text-align:\s*(left|center|right)/;
 
-/** Makes wide tables scroll and writes alignment as classes. If a row's first cell is one code word, it becomes the row's id. */
+/**
+ * Makes wide tables scroll and writes alignment as classes. If the first cell of a row is one code word, the word becomes the id
+ * of the row.
+ */
 function makeTables(tokens: Token[], words: Words): void {
   const taken = new Set(tokens.map((token) => token.attrGet('id')).filter((id) => id !== null));
   for (const [index, token] of tokens.entries()) {

@@ -151,8 +151,8 @@ function decodedPath(path: string): string | null {
 }
 
 /**
- * Applies the rules of imported bundles. @throws DocshelfError `bad_source` if the archive is unreadable or has no page; a code
- * of `ARCHIVE_RULES`
+ * Unpacks an archive under the rules for imported bundles. @throws DocshelfError `bad_source` if the archive is unreadable or has
+ * no page; a code of `ARCHIVE_RULES`
  */
 async function unpackArchive(
   file: string,
@@ -177,7 +177,7 @@ async function unpackArchive(
 
 const leaveOut = (path: string, detail: string): Finding => ({ kind: 'left_out', page: showName(path), detail });
 
-/** Gives errors of the location (not of the content) the code `bad_source`. */
+/** Reports `no_pages` and `cannot_read` as `bad_source`, with advice on the configured source. */
 function asBadSource(file: string, error: unknown): unknown {
   if (!(error instanceof DocshelfError)) return error;
   if (error.code === 'no_pages')

@@ -28,7 +28,7 @@ const OWN = "it is docshelf's own folder, which each export creates again";
 const BY_PRODUCT = 'it comes from an archive program or a file manager';
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
-/** Files to look up at once: twice the threads of libuv's pool. */
+/** Number of concurrent file lookups: twice the threads of libuv's pool. */
 const LOOKS_MAX = 8;
 
 /**

@@ -146,7 +146,7 @@ const AGAIN =
 /**
  * Bundles as files, `bundles/<sha256>.tar.gz`, and links to docshelf's own API listener:
  * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`. A link survives
- * restarts. To revoke it, remove its bundle, or its key in `link-keys/` before a start.
+ * restarts. To revoke a link, remove its bundle, or remove its key from `link-keys/` before docshelf starts.
  */
 export class DiskBundleStore implements BundleStore {
   readonly #options: DiskBundleStoreOptions;
@@ -171,7 +171,8 @@ export class DiskBundleStore implements BundleStore {
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
-    // Flush the folder even for a bundle that was stored, because its writer may have been killed before the flush.
+    // Flush the folder even if the bundle already exists, because the process that stored it may have been killed before the
+    // flush.
     await flushPath(this.#bundlesDir);
   }
 
@@ -269,16 +270,16 @@ interface LinkGrant {
   readonly contentType: string;
 }
 
-/** Purpose in the signed text, so that a signature is not valid for another text that the same key signs. */
+/** First field of the signed bytes, so that a signature is not valid for other data that the same key signs. */
 const PURPOSE = 'docshelf bundle link, version 1';
-/** Method in the signed text. HEAD needs no separate link, because it returns a part of the response to GET. */
+/** Second field of the signed bytes. HEAD needs no separate link, because a response to HEAD is a part of the response to GET. */
 const METHOD = 'GET';
 
 function signGrant(grant: LinkGrant, secret: KeyObject): string {
   const hmac = createHmac('sha256', secret);
   const { object, expiresS, contentDisposition, contentType } = grant;
   for (const field of [PURPOSE, METHOD, object, String(expiresS), contentDisposition, contentType]) {
-    // Prefix each field with its length, so that two grants never have the same bytes.
+    // Sign the length of each field too, so that two different lists of fields never give the same bytes.
     const bytes = Buffer.from(field);
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);

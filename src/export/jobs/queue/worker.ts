@@ -5,6 +5,6 @@ import { type QueueFile, serveQueue } from './sqlite.ts';
 
 serveQueue(workerData as QueueFile, {
   wallMs: () => Date.now(),
-  // Clock of the machine, which all processes on the file share.
+  // All processes that use the file share this clock of the machine.
   monotonicMs: () => Number(process.hrtime.bigint() / 1_000_000n),
 });
