@@ -25,7 +25,7 @@ interface AdmissionOptions {
 }
 
 /**
- * Share of the archive's maximum of entries that crawled files may use. The rest is for redirects, search data and the manifest.
+ * Crawled files may use this share of the maximum entries of an archive. The rest is for redirects, search data and the manifest.
  */
 const ENTRIES_SHARE = 0.9;
 
@@ -84,7 +84,7 @@ const ASSET_VARIANTS_MAX = 5_000;
 
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Finds addresses that a site generates endlessly. Call `judge` only once for each address, because each call counts. */
+/** Finds addresses that a site generates endlessly. Call `judge` only once for each address, because `judge` counts addresses. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();

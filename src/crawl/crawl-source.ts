@@ -34,7 +34,10 @@ export interface CrawlSourceOptions {
   readonly pageThreads: number;
 }
 
-/** Exports a live site: start page, robots.txt, all pages and files reachable from the listed addresses, and the 404 page. */
+/**
+ * Exports a live site: robots.txt, the 404 page, and all pages and files that the crawl finds. The crawl begins with the start
+ * page, sitemaps and llms.txt.
+ */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
   readonly #store: FileStore;
@@ -216,7 +219,7 @@ function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl:
   const sitemaps = [...robots.sitemaps, ...folders.flatMap((folder) => SITEMAPS.map((name) => folder + name))];
   for (const sitemap of sitemaps.slice(0, SITEMAPS_MAX)) {
     const url = URL.parse(sitemap, scope.origin);
-    // Skip addresses on other hosts, because a sitemap lists only its own host (sitemaps.org).
+    // Skip a sitemap on another host, because a sitemap lists only addresses of its own host (sitemaps.org).
     const canonical = url === null || !scope.isOwn(url) ? null : scope.canonical(url);
     if (canonical !== null) crawl.name(canonical, { ...KNOWN, askedAs: 'sitemap' });
   }

@@ -125,7 +125,7 @@ export class Crawl {
     this.#nameFound(entry, read);
   }
 
-  /** Resolves after the last address. @throws errors of the store; errors given to `end` */
+  /** Resolves after the crawl of the last address. @throws errors of the store; errors given to `end` */
   async finish(): Promise<void> {
     await this.#queue.drain();
   }
@@ -239,8 +239,8 @@ export class Crawl {
     const { threads, journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // Store a body that is too large for a page thread without reading its references. `#nameListed` reads sitemaps and feeds
-    // from the store.
+    // If a body is too large for a page thread, store it, but do not search it for references. `#nameListed` reads sitemaps and
+    // feeds from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;

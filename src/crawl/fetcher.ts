@@ -47,8 +47,8 @@ export function crawlPolicy(
 
 /**
  * Opens a fetcher, and reads the secret files again for each export. @param spoolDir existing folder for bodies that are too
- * large for memory @returns secrets in `credentials`, so do not store it @throws DocshelfError `bad_source` if a secret is
- * unreadable
+ * large for memory @returns `credentials` with secrets, which the caller must not store @throws DocshelfError `bad_source` if a
+ * secret is unreadable
  */
 export async function openFetcher(
   settings: CrawlSettings,

@@ -66,7 +66,7 @@ class SitemapReader {
   #text: string | null = null;
 
   read(xml: string): void {
-    // Make the tokenizer accept CDATA sections, which it otherwise ignores because HTML has none.
+    // Make the tokenizer accept CDATA sections, which are not allowed in HTML.
     this.#tokenizer.inForeignNode = true;
     this.#tokenizer.write(xml, true);
   }

@@ -94,7 +94,7 @@ type NaturalName = { readonly folder: string; readonly stem: string; readonly ex
 /** Maximum UTF-8 bytes of a path segment. File systems allow 255, which leaves space for suffixes. */
 const SEGMENT_BYTES_MAX = 180;
 const PATH_BYTES_MAX = 900;
-/** Maximum depth of folders. Less than the 64 that archives allow. */
+/** Maximum depth of folders, less than the 64 that archives allow. */
 const DEPTH_MAX = 48;
 const LONG_FOLDER = '_long/';
 

@@ -1,4 +1,4 @@
-/** Plain data, so that it can be sent to threads. */
+/** Plain data, so that docshelf can send these settings to threads. */
 export interface ScopeSettings {
   readonly origin: string;
   readonly prefix: string;

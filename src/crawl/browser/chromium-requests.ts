@@ -86,7 +86,6 @@ export class ChromiumRequests {
       for (const visit of visits) visit.answer(url, answer.status, bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
-      // The browser did not accept the response, so reject the request.
       if (await this.#refuse(paused)) fail('answer');
     } catch (error) {
       const why = error instanceof DocshelfError ? error.code : 'internal';

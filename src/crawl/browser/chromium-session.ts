@@ -240,7 +240,10 @@ const LOOK_EVERY_MS = 500;
 /** Bytes of a memory page, in which `/proc/PID/statm` counts (proc(5)). Some ARM machines have larger pages. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/** Kills page processes over RENDERER_BYTES_MAX. Includes buffers and pictures, which are outside V8's heap. Needs `/proc`. */
+/**
+ * Kills page processes over RENDERER_BYTES_MAX. The limit includes buffers and pictures, which are outside V8's heap. Needs
+ * `/proc`.
+ */
 function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);

@@ -13,7 +13,10 @@ const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Chooses the original HTML, unless many words of the rendered page are missing there. The order of words does not matter. */
+/**
+ * Chooses the original HTML, unless many words of the rendered page are missing in the original. The order of words does not
+ * matter.
+ */
 export function chooseHtml(
   original: string,
   rendered: Pick<BrowserPage, 'dom'>,
