@@ -217,7 +217,7 @@ export class NameTable {
 }
 
 /**
- * Converts to upper case first, because lower case alone would keep `ß` and `ss` different. To ext4 and APFS, both are equal if
- * case is ignored.
+ * Converts to upper case first, because lower case alone would keep `ß` and `ss` different. An ext4 or APFS that ignores case
+ * treats them as equal.
  */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');
