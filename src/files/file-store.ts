@@ -131,7 +131,7 @@ export class FileStore {
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;
     const now = new Date();
-    // The owner can set the times of a read-only file. The result is null if a sweep has removed the file.
+    // Setting the times works on a read-only file, because docshelf owns the file. Null means that a sweep has removed the file.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 
@@ -221,7 +221,7 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
 }
 
 /**
- * Moves the file aside before the last check, because `put` can renew its time of use at any moment. @returns bytes of the
+ * Moves the file aside before the last check, because `put` can renew the file's time of use at any moment. @returns bytes of the
  * removed file, or null if the file is in use or missing
  */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {

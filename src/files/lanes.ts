@@ -37,7 +37,10 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/** Maps items in order, with up to `max` calls of `map` ahead of the consumer. Before it ends, waits for all running calls. */
+/**
+ * Maps items in order, with up to `max` calls of `map` ahead of the consumer. Waits for all running calls before the iteration
+ * ends.
+ */
 export async function* mapAhead<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
   max: number,

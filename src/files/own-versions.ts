@@ -19,7 +19,7 @@ const VERSION_FOLDER = new RegExp(`^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?/)?(?:do
 const YEAR = /^(?:19|20)\d\d$/;
 
 const PAGES_COMPARED = 40;
-/** Minimum number of pages that two version folders share. With only one page, both could merely have a start page. */
+/** Minimum number of pages that two version folders share. A single shared page can be the start page, which every folder has. */
 const PAGES_MIN = 2;
 const FOLDERS_MAX = 64;
 const LIST = 'versions.json';
