@@ -11,11 +11,11 @@ const HISTORY_MAX = 10;
 /** Minimum time that the previous release stays on disk after a swap, for requests that still read it, even if `keep` is 0. */
 const DRAIN_MS = 10_000;
 
-/** Coarsest resolution of file times (FAT). A second change of a folder within this time can leave its time unchanged. */
+/** Coarsest resolution of file times (FAT). Two changes of a folder within this period can leave the same modification time. */
 const TICK_MS = 2_000;
 
 export interface ActivationReason {
-  /** Cause of the activation. `settings`: the active pointer, an operator's choice, or the pin already names the release. */
+  /** `operator` stores the release as the operator's choice, `delivery` deletes that choice, and `settings` keeps it. */
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
   readonly fetched?: string;
@@ -73,7 +73,7 @@ export class Activation {
     const { store } = this.#context;
     const nowMs = Date.now();
     const now = new Date(nowMs).toISOString();
-    // Pruning sorts by these times, so the former release must be older at any clock resolution.
+    // Pruning keeps the releases with the latest times, so give the former release a time just before that of the new one.
     if (this.current !== null) await store.markServed(this.current.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, now);
     const isDated = (await store.info(digest))?.manifest != null;
@@ -96,7 +96,8 @@ export class Activation {
       lastFetched: fetched ?? former?.lastFetched ?? null,
       history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
-    // Store the choice first. A crash before `setActive` then leaves the chosen or the former release active.
+    // Store the choice before the active release, so that a crash between both writes leaves the chosen or the former release
+    // active.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
@@ -127,7 +128,7 @@ export class Activation {
     await registration.setServed([]);
   }
 
-  /** Passes on the older stored releases, which decide on `immutable` and supply the assets of older pages. */
+  /** Updates the list of other stored releases, from which the site serves the assets of older pages. */
   updateRetained(releases: SiteRecords['releases']): void {
     const { serving } = this.#context;
     if (serving.served === null) return;
@@ -139,7 +140,7 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // If serving was turned off during the wait, the site has no retained releases.
+    // If the site was turned off while this method read the disk, its empty list is not a change by another daemon.
     return this.current !== null && this.#retainedState !== former;
   }
 
@@ -150,7 +151,7 @@ export class Activation {
   async #followChanges(): Promise<void> {
     const changedMs = await this.#context.store.servedChangedMs();
     if (changedMs === this.#followedMs) return;
-    // A running update may have read the folder before this change, so wait for its end and read the folder again.
+    // An update by an earlier call may have read the folder before this change. Wait for that update, then read the folder again.
     await this.#following;
     this.#following ??= this.#follow().finally(() => {
       this.#following = null;
@@ -197,7 +198,7 @@ export class Activation {
     };
     try {
       await registration.setServed(this.current === null ? [] : [this.current.digest]);
-      // Usually no release is due, so do not take the lock.
+      // Check without the lock first, because usually no release must be removed.
       const digests = (await choose()).length === 0 ? [] : await store.removeReleases(choose);
       if (digests.length > 0) journal.event({ kind: 'pruned', digests });
     } catch (error) {
@@ -213,7 +214,7 @@ export class Activation {
     const isDigest = (digest: string | null | undefined): digest is string => digest != null;
     const inUse = new Map<string, Use>();
     for (const digest of await registration.servedByOthers()) inUse.set(digest, USE.elsewhere);
-    // Later entries replace earlier entries, so that the error for a served release says that it is being served.
+    // If a release has several uses, the error shows the last one in this list. So the list ends with the served release.
     const uses = [
       [choice, USE.unpinned],
       [active, USE.unpinned],
@@ -281,6 +282,6 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
-/** Changes with the order of the releases. Omits times: a swap gives the former release a later time in the same place. */
+/** Omits the times, because a new time of a release matters only if it changes the order of the list. */
 const stateOf = (releases: readonly KeptRelease[]): string =>
   releases.map(({ digest, servedAt }) => `${digest} ${servedAt === null}`).join();

@@ -23,7 +23,7 @@ export interface DaemonMark {
   /** Address of the admin listener, such as `http://127.0.0.1:9090`. Null before the daemon listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
-  /** Listening ports, to which no client of the daemon or of a command on the folder may connect. */
+  /** Listening ports of the daemon. The egress policy blocks docshelf's own requests to them. */
   readonly ports: readonly number[];
   readonly sites: readonly { readonly domain: string; readonly serves: readonly string[] }[];
 }
@@ -45,7 +45,7 @@ export class DaemonRegistration {
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** Next write, shared by all calls that arrive during the current one. */
+  /** Write that starts when the current write ends. All calls during the current write share it. */
   #next: Promise<void> | null = null;
 
   constructor(paths: DataPaths) {
@@ -79,7 +79,7 @@ export class DaemonRegistration {
     else await this.#write();
   }
 
-  /** @param domain a function, because the first bundle may decide on the domain */
+  /** @param domain function, because the import of the first bundle can change the domain */
   registerSite(domain: () => string): SiteRegistration {
     const key = Symbol('site');
     this.#sites.set(key, { domain, serves: [] });
@@ -130,7 +130,10 @@ export class DaemonRegistration {
   }
 }
 
-/** Running daemons, with socket paths for this process. Removes heartbeat files of killed daemons and of copied folders. */
+/**
+ * Lists the running daemons, with socket paths that are valid in this process. Removes heartbeat files of killed daemons, and
+ * those that were copied with the folder.
+ */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);
@@ -147,14 +150,18 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
       running.push({ ...mark, socket: mark.socket === null ? null : path });
       continue;
     }
-    // The heartbeat file of a copied folder names the socket of the original daemon, which may be running.
+    // A heartbeat file that was copied with the folder contains the socket path of the original daemon, which may be running.
+    // Remove only a socket in this folder.
     await removeDaemonSocket({ id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) });
     await rm(file, { force: true });
   }
   return running;
 }
 
-/** Inodes of another host are comparable only on an equal device. A local daemon whose folder was replaced uses the new folder. */
+/**
+ * False if the daemon uses the original of a copied folder. A local daemon also uses a folder that replaced its own at the same
+ * path. Inodes of another host are comparable only if the device is equal.
+ */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
   if (isLocal(owner)) return isSameFolder(marked, folder) || marked.dir === folder.dir;
@@ -217,7 +224,10 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** Finds the socket if the data folder has another path here, or was renamed. @param path null for a socket in the data folder */
+/**
+ * Path of the socket in this process, where the data folder can have another path or a new name. @param path null for a socket in
+ * the data folder
+ */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },
@@ -227,7 +237,7 @@ function socketSeenFrom(
   return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
 }
 
-/** Removes only this daemon's socket, whatever path the heartbeat file contains. */
+/** Removes the file only if it is a socket with the daemon's id in its name, because a heartbeat file can contain any path. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;

@@ -50,7 +50,10 @@ export class Deployment {
     this.#loop = new SiteLoop(this.#context, this.#importer);
   }
 
-  /** Opens the site's folder. Retry after a failure. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
+  /**
+   * Opens the site's folder. After a failure, the next call tries again. @throws DocshelfError `config_invalid` (another domain),
+   * `data_folder_newer`
+   */
   readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
@@ -65,7 +68,10 @@ export class Deployment {
     this.#firstOpened.resolve();
   });
 
-  /** Reconciles the site with its settings, and starts the export timer. Resolves when the loop is idle, and never rejects. */
+  /**
+   * Reconciles the site with its settings, and starts the export timer. Resolves when no work is left to do now, and never
+   * rejects.
+   */
   reconcile(): Promise<void> {
     return this.#loop.reconcile();
   }
@@ -86,7 +92,10 @@ export class Deployment {
     return !this.#loop.hasStartedRound;
   }
 
-  /** Activates the bundle unless a version is pinned. @throws DocshelfError archive codes, `not_enough_space`, `cannot_write`, `pinned` */
+  /**
+   * Imports the bundle. Activates it if `activate` is true and no version is pinned. @throws DocshelfError archive codes,
+   * `not_enough_space`, `cannot_write`, `pinned`
+   */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     await this.open();
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
@@ -211,7 +220,8 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // Read the disk first, so that all values describe the same moment. If no folder is open, `lastError` has the reason.
+    // Read the disk first, so that all other values come from the same moment. If the folder could not be opened, `lastError` has
+    // the reason.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     const { version: pinned } = this.#settings;
     return {
@@ -226,7 +236,10 @@ export class Deployment {
     };
   }
 
-  /** A running daemon serves the previous version until its pinned version is stored. After a restart, it serves only its pin. */
+  /**
+   * Warns if the pinned version is not stored. The daemon still serves the previous version, but would serve no version after a
+   * restart.
+   */
   #pinNotices(versions: DeployStatus['versions']): string[] {
     const { enabled, version, sha256 } = this.#settings;
     const { active } = this;
@@ -250,7 +263,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // If the loop waited for this pinned version, it serves the version by now.
+    // If this bundle is the pinned version, the loop activated it before `runExclusive` resolved.
     return isPinned ? this.active?.digest === digest : activate;
   }
 

@@ -3,7 +3,7 @@ export interface Wanted {
   readonly pin: string | null;
   readonly hasLink: boolean;
   readonly sha256: string | null;
-  /** Identifies the `staticExport` settings under which an operator's choice holds. */
+  /** Hash of the `staticExport` settings under which an operator's choice is valid. */
   readonly fingerprint: string;
   readonly fetchKey: string;
   readonly exportsAnew: boolean;
@@ -29,7 +29,10 @@ export interface ObservedState {
 
 export interface Progress {
   readonly nowMs: number;
-  /** False between new settings and `reconcile`, and in a command without a daemon. If false, only commands activate releases. */
+  /**
+   * False from new settings until `reconcile`, and always in a command that works without a daemon. If false, only commands
+   * activate releases.
+   */
   readonly hasStartedRound: boolean;
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
@@ -40,7 +43,10 @@ export interface Progress {
   readonly fetchedFor: string | null;
   readonly exportAtMs: number | null;
   readonly isSettled: boolean;
-  /** Failed target and time of the retry. Null waits for a change. */
+  /**
+   * Target that failed, and the time of the retry. If the time is null, only new settings or another target make docshelf try
+   * again.
+   */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
@@ -52,7 +58,7 @@ export type Target =
       readonly do: 'serve';
       readonly release: ReleaseRef;
       readonly relabel: boolean;
-      /** True if the release of `sha256` is already stored, so that the link need not be fetched. */
+      /** True if the link needs no fetch, because the release with digest `sha256` is already stored. */
       readonly asFetched?: true;
     }
   | { readonly do: 'fetch'; readonly version: string | null }
@@ -85,7 +91,7 @@ export type Step =
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/** Chooses the next step in this order: commands, the target, then preloaded archives, exports and pruning. */
+/** Chooses the next step. Commands come first. Exports and pruning come last. */
 export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Step {
   if (at.hasCommand) return { do: 'run-command' };
   const target = targetOf(wanted, observed, at.preloaded, at.fetchedFor !== wanted.fetchKey);
@@ -99,7 +105,8 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // An outdated choice can still be the target until a fetch. Forget it only after the target is served.
+  // Keep an outdated choice until the target is served. Without it, the release that the operator chose is still active, and
+  // would become the target.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
@@ -185,7 +192,6 @@ export function targetOf(
 function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: ObservedState): Target {
   const labelled = labels.get(pin);
   if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return serve(pin, labelled);
-  // Move a pinned version label only if `sha256` names another digest.
   if (sha256 !== null && digests.has(sha256)) return { ...serve(pin, sha256), relabel: true };
   if (hasLink) return { do: 'fetch', version: pin };
   return { do: 'missing', version: pin, sha256 };
@@ -214,7 +220,7 @@ function unpinned(
   }
   if (preloaded !== null) {
     const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
-    // An archive that is older than the choice does not override it.
+    // Only an archive that docshelf has just unpacked overrides an operator's choice.
     if (isNewer && (held === null || preloaded.isNew)) return serveRef(preloaded);
   }
   if (held !== null) return serveRef(held);

@@ -1,7 +1,10 @@
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
-/** Opens a raw stream, which the fetch spools, limits, retries and verifies. The interface knows no HTTP. */
+/**
+ * Opens a bundle as a raw stream. `fetchBundle` writes the stream to the spool, limits its size, retries, and verifies its
+ * digest.
+ */
 export interface BundleSource {
   handles(link: Secret): boolean;
 
@@ -10,7 +13,7 @@ export interface BundleSource {
 }
 
 export interface OpenRequest {
-  /** Bytes on disk, from which the source may continue if `etag` still names the same content. */
+  /** Bytes that are already on disk. If the content still has this `etag`, the source can continue after them. */
   readonly resume: { readonly offset: number; readonly etag: string } | null;
   readonly signal: AbortSignal;
 }
@@ -19,12 +22,15 @@ export interface OpenedBundle {
   readonly stream: AsyncIterable<Uint8Array>;
   readonly offset: number;
   readonly totalBytes: number | null;
-  /** False for an HTTP/1.0 body that ends with its connection (RFC 9112 section 8), because a cut transfer looks complete. */
+  /**
+   * False if only the end of the connection ends the body, as in HTTP/1.0 (RFC 9112 section 8). An incomplete transfer then looks
+   * complete.
+   */
   readonly endIsCertain: boolean;
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
-  /** Required if the stream is not read to its end, else harmless. */
+  /** Call it if the stream is not read to its end. Otherwise it has no effect. */
   close(): void;
 }
 

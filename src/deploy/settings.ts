@@ -33,7 +33,6 @@ export interface DeploySettings {
   readonly renew: RenewSettings | null;
 }
 
-/** Compares plain data, and secrets by their text. */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (one instanceof Secret && other instanceof Secret) return one.reveal() === other.reveal();
@@ -59,7 +58,8 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
 /** Identifies the settings under which an operator's choice is valid. A one-way hash, because the link is a credential. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // Omit the default folder: it is different for a list of sites, and a change to a list must keep the operator's choice.
+  // Omit the default preload folder. It is different for a list of sites, and a change to a list must not end the operator's
+  // choice.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');

@@ -16,7 +16,7 @@ interface ServedRelease {
   readonly activatedAt: string;
 }
 
-/** The serving side of a site, and the only memory of the served release. */
+/** Interface to the code that serves the site. Only that code stores which release is served. */
 export interface Serving {
   readonly served: ServedRelease | null;
   prepare(
@@ -55,7 +55,9 @@ export type BeforeSeal = (
   reportPhase: ReportPhase,
 ) => Promise<void>;
 
-/** Fetches for each unpacking slot. Fetches use little memory, and more fetches keep a slow link from delaying other sites. */
+/**
+ * Parallel fetches per unpacking slot. Fetches use little memory, and with more of them a slow link does not delay other sites.
+ */
 const FETCHES_PER_UNPACKING = 4;
 
 export function importSlots(parallel: () => number): ImportSlots {

@@ -18,7 +18,9 @@ import {
 import { versionNotFound } from './releases/stored-versions.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** Time that an unpinned start waits for its link and preload folder before it serves the last active version. */
+/**
+ * Time that a site without a pinned version waits for its link and preload folder before docshelf serves the last active version.
+ */
 const SERVE_LAST_AFTER_MS = 3_000;
 
 /** Maximum steps of a pass, which usually has ten. The limit keeps an endless plan from occupying a processor. */
@@ -33,8 +35,8 @@ export class SiteLoop {
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
   /**
-   * `paused` lasts from new settings to `reconcile`, and always in a command that works on the folder without a daemon. Work for
-   * new settings (`due`) begins between two steps, so that a step for the former settings cannot set `settled`.
+   * `paused`: new settings wait for `reconcile`. A command that works without a daemon is always paused. `due`: `reconcile` was
+   * called, but a step for the former settings may still run, and must not set `settled`.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
@@ -120,7 +122,7 @@ export class SiteLoop {
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
         // Do not restart a fetch that the stop has aborted.
         if (stopping.aborted) return null;
-        // If the settings changed during the wait, plan again, because the step would be wrong for the new settings.
+        // If the settings changed while the disk was read, plan again for the new settings.
         if (settings() !== before) continue;
         if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
@@ -202,7 +204,8 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, the config selects the release, and only an operator changes the pointer, which applies after the pin ends.
+    // With a pin, the config selects the release. The stored active release is for the time after the pin, so only an operator
+    // changes it.
     const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
       if (hasPointer) await activation.writePointers(release, reason);

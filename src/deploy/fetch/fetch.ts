@@ -139,7 +139,7 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** A wrong digest is retryable if the download was resumed, or if the transfer can have been cut off. */
+/** Retryable if the download was resumed or may be incomplete, because the next attempt can then receive other bytes. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
@@ -151,7 +151,10 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/** Partial download, `<key>.part` (key: SHA-256 of the link without query). Without `lock`, it is `<key>.<random>.part`. */
+/**
+ * Partial download `<key>.part` (key: SHA-256 of the link without query). Without the lock of the spool, it is
+ * `<key>.<random>.part`, which cannot be resumed.
+ */
 export class Part {
   bytes = 0;
   readonly #base: string;

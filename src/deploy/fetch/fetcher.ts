@@ -10,7 +10,10 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/** Time that an abort waits for the id of a job that is being started. Without the id, a second job would start. */
+/**
+ * Maximum time after an abort to wait for the response to a job start. Without the job id, docshelf would later start a second
+ * job.
+ */
 const START_MS_AFTER_END = 3_000;
 
 /** Share of the interval that delays exports, so that daemons that started together spread their requests. */
@@ -24,7 +27,10 @@ export interface FetchTask {
 }
 
 interface FetchEnd {
-  /** Called in the event loop tick in which the fetch ends, so that no plan starts the same fetch again. */
+  /**
+   * Called in the same tick in which `current` becomes null, so that the site loop cannot plan the same fetch again before this
+   * call.
+   */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
   readonly wake: () => void;
@@ -110,7 +116,7 @@ export class Fetcher {
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // If `every` is set, the export service has newer content than the configured link.
+    // With `renew.every`, contact the export service first, because the configured link can be for an older export.
     if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);
@@ -193,7 +199,10 @@ export class Fetcher {
     return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
-  /** False if the stored bundle needs its checks again: it may be older than the active bundle, or imported under other rules. */
+  /**
+   * True if the stored bundle needs no new checks: it is active, was fetched last, or no rule (signature, `minVersion`, age) can
+   * reject it.
+   */
   async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
     const { store, settings } = this.#context;
     if (await isCurrent(store, digest)) return true;
@@ -201,7 +210,7 @@ export class Fetcher {
     return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 
-  /** Finds the stored release of an export whose site has not changed, and whose bundle is therefore the same. */
+  /** Finds a stored release with this digest. It exists if the site has not changed since an earlier export. */
   async #stored(digest: string): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];

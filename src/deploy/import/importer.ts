@@ -83,7 +83,7 @@ export class Importer {
     };
     reportPhase('checking', null);
     try {
-      // An export with unchanged content has the time of its first manifest, so skip the age check of own exports.
+      // Skip the age check for exports of this daemon, because an unchanged export keeps the time of its first manifest.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
         const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
@@ -229,7 +229,7 @@ export class Importer {
     const { link, linkDigest, signature } = wanted;
     const { store, slots } = this.#context;
     const shownLink = linkWithoutSecrets(link.reveal());
-    // Use staging, which the next start empties after a crash. It does not empty the spool.
+    // Use the staging folder instead of the spool, because after a crash the next start empties only the staging folder.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     try {
@@ -277,7 +277,7 @@ export class Importer {
   }
 }
 
-/** Maximum releases for hard links. An import loads the file table of each of these releases into memory. */
+/** Maximum releases to whose files an import creates hard links. The import loads the file table of each one into memory. */
 const LINKED_RELEASES_MAX = 4;
 
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
@@ -319,7 +319,10 @@ function changedMeanwhile(name: string): DocshelfError {
 /** Maximum time to wait for another daemon's fetch, which can hang. After that, this daemon also fetches. */
 const FETCH_MS_MAX = 600_000;
 
-/** One daemon runs `act` for all. If it fails, the next daemon runs `act`. @param wanted identifies the result */
+/**
+ * If several daemons want the same bundle, only one runs `act` at a time. The others use its result, or run `act` themselves if
+ * it failed. @param wanted values that identify the bundle
+ */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],

@@ -31,7 +31,10 @@ const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUND
 interface InboxOptions {
   readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
   readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
-  /** Interval while the inbox is empty. A thousand sites that poll each second use a tenth of a processor. */
+  /**
+   * Interval of polls while the inbox is empty. Many sites need a longer one: a thousand sites with one poll per second use a
+   * tenth of a processor.
+   */
   readonly pollMs?: number;
 }
 
@@ -107,7 +110,7 @@ export class Inbox {
     } catch (cause) {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
-      // If the archive has changed, a paused copy continues, and the next poll finds it.
+      // If the archive has changed, its copy was not complete. Do not report or reject it, because a later poll imports it.
       const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
       if (!hasChanged) this.#options.deployment.failed('inbox', error);
       this.#postpone(name);

@@ -14,10 +14,10 @@ import type { DeploySettings } from '../settings.ts';
 
 export interface LabelRequest {
   readonly fileName: string | null;
-  /** Version that the operator gave. Null takes it from the manifest, file name or digest. */
+  /** Version that the operator gave or pinned. If null, the version comes from the manifest, file name or digest. */
   readonly version: string | null;
   readonly linkDigest: string | null;
-  /** Link without its query that was fetched for the pinned version. */
+  /** Link (without query) from which a pinned version was fetched. Null for other imports. */
   readonly pinnedFrom?: string | null;
   readonly activates?: boolean;
 }
@@ -33,7 +33,10 @@ export interface KnownBundle {
   readonly isSigned: boolean;
 }
 
-/** See contract section 2. @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned` */
+/**
+ * Checks the bundle, and returns its version label (contract section 2). @throws DocshelfError `domain_mismatch`,
+ * `version_mismatch`, `bad_version`, `downgrade`, `pinned`
+ */
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
@@ -56,7 +59,10 @@ export async function judge(
   return version;
 }
 
-/** Records that the site owns the release. Call it before the release is stored, or while no process can remove it. */
+/**
+ * Records that the site owns the release. Call it under the lock of the data folder, so that no process removes the release
+ * first.
+ */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -70,7 +76,10 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/** Writes the source before the version label, in case of a crash. @returns the former digest of a moved version label */
+/**
+ * Stores the link before the version label, so that a crash cannot leave a label without its link. @returns the former digest of
+ * a moved version label
+ */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -173,7 +182,10 @@ async function refuseToMovePin(
   );
 }
 
-/** Rejects a digest that the link returned for another pinned version, because config and Secret change separately. */
+/**
+ * Rejects a bundle that the same link returned for another pinned version, because the config may change before the Secret with
+ * the link.
+ */
 async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
@@ -196,7 +208,7 @@ async function refuseOtherVersionsLink(
   );
 }
 
-/** A pin overrides `minVersion`, which limits deliveries. @throws DocshelfError `downgrade` */
+/** Not called for a pinned version, because a pin overrides `minVersion`. @throws DocshelfError `downgrade` */
 function refuseOldVersion(name: string, version: string, minVersion: string | null): void {
   if (minVersion === null) return;
   const order = compareVersions(version, minVersion);
@@ -213,7 +225,10 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/** A repeated export keeps its first manifest, so the end of the day in its file name counts if that time is later. */
+/**
+ * Latest time at which the bundle can have been exported. An unchanged export keeps the time of its first manifest, but its file
+ * name has the date of the last export.
+ */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;
@@ -230,7 +245,7 @@ export async function downgradeErrorOf(
   return olderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
 }
 
-/** Error `downgrade`. Null for the active bundle, the last fetched bundle, and a bundle that is not older than the newest. */
+/** Error `downgrade` if a newer bundle was active before. Null if this bundle is active or was fetched last. */
 async function olderThanNewest(
   store: SiteStore,
   { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },

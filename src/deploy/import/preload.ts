@@ -29,7 +29,10 @@ interface Pin {
   readonly sha256: string | null;
 }
 
-/** Imports the pinned archive first. Skips archives that did not change, because their version labels may have moved. */
+/**
+ * Imports the pinned archive first. Skips an unchanged archive, because another import could move its version label back from a
+ * newer bundle.
+ */
 export async function importPreload({
   store,
   folder,
@@ -97,7 +100,7 @@ async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<
   const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
     rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),
   );
-  // A mounted ConfigMap or image volume shows its files as symbolic links into a dot folder.
+  // Include symbolic links, because the files of a mounted ConfigMap or image volume are links into a dot folder.
   return (found ?? [])
     .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
     .map((entry) => entry.name)
@@ -109,7 +112,7 @@ export class Preload {
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
-  /** End of the previous run, which can continue for a while after an abort. The next run waits for it, but the loop does not. */
+  /** Resolves at the end of the previous run, which can continue for a while after an abort. The next run waits for that end. */
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
@@ -180,7 +183,7 @@ export class Preload {
       });
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
-        // After a rollback, a preloaded release can be newer than the active release, but older than a formerly active release.
+        // Compare with all releases that were ever active: after a rollback, the active release may not be the newest of them.
         const refusal = pin === null && isNewer(release) ? await downgradeErrorOf(store, release) : null;
         if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
         if (unpacked) failures.push(refusal);

@@ -11,7 +11,10 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** Age after which a folder of another host is removed. Longer than any import, because this host cannot check that process. */
+/**
+ * Age after which a folder of another host is removed. It is longer than any import, because this host cannot check whether that
+ * import is still running.
+ */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {
@@ -32,7 +35,7 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
     const alive = owner === null ? null : isAlive(owner);
     if (alive === true) continue;
     if (alive === null) {
-      // A folder without an owner file is new, or its process died before it wrote the file.
+      // Keep a folder without an owner file for one minute, because the process that created it may still write that file.
       const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
       if (((await ageOf(path, nowMs)) ?? 0) < ageMsMax) continue;
     }

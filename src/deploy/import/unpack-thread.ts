@@ -2,7 +2,7 @@ import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
-/** An abort ends the thread at once. The caller removes the written files. */
+/** An abort ends the thread immediately. The caller removes the written files. */
 export type Unpack = (
   request: UnpackRequest,
   onProgress: UnpackProgress,

@@ -37,7 +37,7 @@ export interface UnpackRequest {
   readonly isVerified?: boolean;
   readonly foldsCase: boolean;
   readonly isIndexed: boolean;
-  /** Complete releases whose equal files become hard links. */
+  /** Folders of complete releases. If one of them has an equal file, an extracted file becomes a hard link to it. */
   readonly linkTo: readonly string[];
 }
 
@@ -160,7 +160,10 @@ const BLOCK_BYTES = 4096;
 const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
 const INDEX_PART = 2.1;
 
-/** Search adds index 1.3, page texts 0.5 and vectors 0.3 times the bytes of the pages (PostgreSQL's manual, measured). */
+/**
+ * Search adds 2.1 times the bytes of the pages: 1.3 for the index, 0.5 for page texts, 0.3 for vectors (measured with
+ * PostgreSQL's manual).
+ */
 export function bytesNeeded(
   { entries, totalBytes }: { readonly entries: Iterable<ArchiveEntry>; readonly totalBytes: number },
   isIndexed: boolean,
@@ -175,7 +178,7 @@ export function bytesNeeded(
   return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
 }
 
-/** Bytes that hard links save. Excludes the largest linked file, which is written before it becomes a link. */
+/** Bytes that hard links save. Excludes the largest linked file, because each file is written before a link replaces it. */
 export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
   let [bytes, most] = [0, 0];
   for (const { sha256, size } of files) {
@@ -187,7 +190,10 @@ export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame):
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** Maximum bytes of a page that counts for the base path and trailing slashes. Bounds the memory for its links. */
+/**
+ * Maximum bytes of a page from which docshelf derives the base path and trailing slashes. Bounds the memory for the links of the
+ * page.
+ */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 interface Described {
@@ -218,7 +224,7 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
     types.set(n, type);
   }
   const builtFor = basePaths.decide();
-  // Decide on the base path first, because links have no meaning without it.
+  // The counts of trailing slashes assume the base path `/`. For another base path, read the pages again.
   const trailingSlash = builtFor === '/' ? slashes.decide() : slashesBelow(builtFor, siteDir, extracted);
   const files = {
     *[Symbol.iterator](): Generator<FileEntry> {

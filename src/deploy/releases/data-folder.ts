@@ -171,7 +171,10 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
-/** Renames the default `docs` to the only listed site without a folder. Only at process start, because a reload can add sites. */
+/**
+ * Gives the folder of the default domain `docs` to the only listed site without a folder. Call it only at process start, because
+ * a reload can add sites.
+ */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;

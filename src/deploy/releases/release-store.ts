@@ -82,7 +82,6 @@ export class ReleaseStore {
     return infos.filter((info) => info !== null);
   }
 
-  /** False if the release is missing or damaged. */
   async isWhole(digest: string): Promise<boolean> {
     try {
       await this.view(digest, digest);
@@ -161,7 +160,7 @@ export class ReleaseStore {
     return whileLocked(join(this.paths.dir, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
   }
 
-  /** Runs `act` when no other process unpacks the same bundle. @throws the signal's reason */
+  /** Waits at most 10 minutes while another process unpacks the same bundle, then runs `act`. @throws the signal's reason */
   async whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
     const file = join(this.paths.spool, `${digest}.lock`);
     return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal }, async () => {

@@ -22,7 +22,10 @@ import { DIGEST, ReleaseStore } from './release-store.ts';
 export interface LabelPointer {
   readonly digest: string;
   readonly linkDigest: string | null;
-  /** RFC 3339, UTC. Stored per site, because the time of a shared release without its own time may come from another site. */
+  /**
+   * Creation time of the bundle, RFC 3339, UTC. Stored per site, because a shared release without a manifest has the time of the
+   * first import by any site.
+   */
   readonly createdAt?: string;
 }
 
@@ -38,7 +41,7 @@ export interface NewestRelease {
   readonly createdAt: string;
 }
 
-/** A release to which the site's records point, or that the site has served. */
+/** Release that the site owns: a record of the site points to it, or the site imported or served it. */
 export interface OwnRelease extends ReleaseInfo {
   /** Time of the last activation, RFC 3339. Null if it was never active. */
   readonly servedAt: string | null;
@@ -206,7 +209,10 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Does not create the site's folder for the table, because the table only saves hashing. */
+  /**
+   * Writes only if the domain is settled. Otherwise the table alone, which only saves hashing, would create a folder for the
+   * default domain.
+   */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
@@ -229,7 +235,7 @@ export class SiteStore extends ReleaseStore {
     };
   }
 
-  /** Digests to which the site's records point, or that the site has served. */
+  /** Digests of the releases that the site owns. */
   async names(): Promise<ReadonlySet<string>> {
     return (await this.#named()).digests;
   }

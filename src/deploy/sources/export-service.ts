@@ -99,7 +99,7 @@ export class ExportServiceClient {
         read: readJobs,
         signal,
       });
-      // A service that ignores the parameters returns all jobs, in its own order.
+      // Filter and sort here also, because a service can ignore the query parameters.
       return jobs
         .filter((job) => job.status === 'completed' && (job.domain === null || job.domain === domain))
         .toSorted((a, b) => Date.parse(b.createdAt ?? '1970') - Date.parse(a.createdAt ?? '1970'));
@@ -109,7 +109,10 @@ export class ExportServiceClient {
     }
   }
 
-  /** Continues through outages. @throws DocshelfError as `start`; `job_failed` with the service's reason; `job_timeout` */
+  /**
+   * Waits for the end of the job, also through outages up to `OUTAGE_MS_MAX`. @throws DocshelfError as `start`; `job_failed` with
+   * the service's reason; `job_timeout`
+   */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
     const { random, steadyNow } = this.#tools;
     const endMs = steadyNow() + timeoutMs;
@@ -262,7 +265,7 @@ interface Answered<T> {
 const CALL_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Retries after 0.5, 1, and 2 s, or after the time in Retry-After, but at most one minute. */
+/** Retries after at most 0.5, 1, and 2 s, or after the time in Retry-After if that is longer (at most one minute). */
 const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;

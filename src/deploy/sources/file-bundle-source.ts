@@ -11,7 +11,7 @@ import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 export class FileBundleSource implements BundleSource {
   readonly #roots: readonly string[];
 
-  /** @param roots folders that a link may lead into, symbolic links resolved */
+  /** @param roots folders that must contain the file of a link, after symbolic links are resolved */
   constructor(roots: readonly string[]) {
     this.#roots = roots;
   }
@@ -29,7 +29,7 @@ export class FileBundleSource implements BundleSource {
     const close = (): void => {
       if (closed) return;
       closed = true;
-      // A failing close after reading loses nothing.
+      // Ignore a failed close, because the file was only read.
       handle.close().catch(() => {});
     };
     try {

@@ -10,7 +10,10 @@ import { s3FaultOf } from '../../net/s3-faults.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 
-/** Codings that are never decoded: stores label a `.tar.gz` as `gzip`, and S3 keeps `aws-chunked` from the upload. */
+/**
+ * Content codings that docshelf accepts but does not decode: stores label a `.tar.gz` as `gzip`, and S3 keeps `aws-chunked` from
+ * the upload.
+ */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
@@ -113,7 +116,10 @@ function strongTag(etag: string | null): string | null {
 
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
-/** Prefers Content-Disposition, then a link's last segment. @param links the requested link, and the end of its redirects */
+/**
+ * Uses the name in Content-Disposition, else the last path segment of a link, preferably with an archive extension. @param links
+ * the requested link, then the link after redirects
+ */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
   if (given !== null) return given;
@@ -129,7 +135,10 @@ function plainName(path: string): string | null {
 
 const BODY_BYTES_MAX = 4096;
 
-/** Minimum clock difference that can explain a rejection. Stores allow 15 minutes, and some only report that access is denied. */
+/**
+ * Minimum clock difference that explains a rejection. Some stores respond only with denied access if clocks are more than 15
+ * minutes apart.
+ */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';

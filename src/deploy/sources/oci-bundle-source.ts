@@ -222,7 +222,10 @@ interface RegistryAccess {
   readonly tokenHosts: readonly string[];
 }
 
-/** Client for the OCI distribution specification. Sends credentials only on request, and keeps the token for one bundle. */
+/**
+ * Client for the OCI distribution specification. Sends credentials only if the registry requests them, and uses a token for one
+ * bundle only.
+ */
 class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
@@ -345,7 +348,7 @@ function tokenIn(text: string): string | null {
   return typeof found === 'string' && /^[\x21-\x7e]{1,65536}$/.test(found) ? found : null;
 }
 
-/** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names are in lower case. */
+/** Challenge in `WWW-Authenticate` (RFC 9110 section 11.6.1). The scheme and the parameter names are in lower case. */
 interface Challenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -95,7 +95,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   const refusal = (code: ErrorCode, state: string, next: string): DocshelfError =>
     cannotFetch(link, code, `${state} (${shown})`, next, fields);
 
-  // The link was signed a moment ago, so a clock is wrong.
+  // The link was signed a moment ago. If the store calls it expired or not yet valid, a clock is wrong.
   const isClock = status === 403 && (saysEarly(body) || saysExpired(body));
   const known = s3FaultOf(serverCode ?? '') ?? (isClock ? s3FaultOf('RequestTimeTooSkewed') : null);
   if (known?.kind === 'region' || (status >= 300 && status < 400)) {
