@@ -95,13 +95,16 @@ interface DaemonParts {
   readonly ownExports: OwnExportDesk;
 }
 
-/** Time for the admin listener to stop. It stops last, so that probes see that the daemon is not ready while it drains. */
+/** Time for the admin listener to stop, after all other listeners. Until then, probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/** A config that serves less takes effect only if its files stay the same for this number of checks. */
+/**
+ * Time between checks of a config that omits former settings or sites. It takes effect only if its files stay the same, because a
+ * program may still be writing one of them.
+ */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
-/** Number of checks for files that are written in place, which can still grow after a pause. */
+/** Number of checks if a file was written in place, because the writing program can pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
 /** Maximum attempts to read a config whose files change meanwhile. */
@@ -114,7 +117,7 @@ class Daemon {
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
-  /** Config at the start. Settings that differ take effect after a restart. */
+  /** Config at the start. Settings that need a restart keep the values of this config. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
   readonly #apiHasSearch: boolean;
@@ -185,7 +188,7 @@ class Daemon {
     const begun = (): void => {
       if (this.#phase === 'starting') this.#phase = 'running';
     };
-    // Do not wait, because a daemon must respond even if a fetch takes minutes.
+    // Do not wait for the sites, because the daemon must respond even if a fetch takes minutes.
     this.firstAttempt = sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
@@ -211,7 +214,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Settle outside the queue of reloads, so that a newer config can cancel this work.
+    // Settle the sites outside the queue of reloads, so that the next reload can start and cancel this work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
@@ -226,7 +229,7 @@ class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
-    // Work on bundles ends at once, but docshelf completes the responses to open requests.
+    // Imports and fetches end immediately, but docshelf completes the responses to open requests.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
@@ -306,7 +309,10 @@ class Daemon {
     }
   }
 
-  /** Reads a config that serves less twice, because a partly written file can be such a config. @throws ConfigError */
+  /**
+   * If a config omits former settings or sites, waits and reads it again, because a file may be partly written. @throws
+   * ConfigError
+   */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
     let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
@@ -319,7 +325,10 @@ class Daemon {
     return loaded;
   }
 
-  /** Reads again if a file changes during the read, because the watch would miss a reverted change. @throws ConfigError */
+  /**
+   * Reads again if a file changes during the read, because the file watch does not report a change that is then reverted. @throws
+   * ConfigError
+   */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
     let tries = 0;

@@ -4,10 +4,10 @@ export type DependencyName = 'database' | 'bucket';
 
 export type DependencyState = { readonly dependency: DependencyName; readonly isUp: boolean };
 
-/** Starts a check. Null if the daemon does not have the dependency. */
+/** Starts a check. Null if the daemon does not use the dependency. */
 type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 
-/** Interval between checks. Prometheus and the console may ask more often, and every check is a request to another server. */
+/** Prometheus and the console can read the state more often, but every check is a request to another server. */
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
@@ -43,7 +43,7 @@ export class Dependencies {
     return Promise.all(states);
   }
 
-  /** Does not start a check that is still running, so that a server that never responds uses only one connection. */
+  /** Called only if no check of the dependency is running, so that a server that never responds has only one connection. */
   #run(dependency: DependencyName): Promise<boolean> | null {
     const check = this.#checks[dependency]();
     if (check === null) return null;

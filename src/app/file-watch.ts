@@ -43,7 +43,7 @@ export class FileWatch {
     return !isEqual(this.#known, former);
   }
 
-  /** Compares change times too, because a file that changed and changed back may have been read with its temporary content. */
+  /** Also compares change times, because a file that changed and changed back may have been read between the changes. */
   async isUntouched(): Promise<boolean> {
     const looks = await looksAt(this.#known.keys());
     return [...looks].every(([file, { digest, place, changedNs }]) => {
@@ -52,7 +52,9 @@ export class FileWatch {
     });
   }
 
-  /** Compares known files with their previous state, because they can have changed since they were read. */
+  /**
+   * Replaces the watched files. For a file that is already watched, keeps the known state, to find a change since its last read.
+   */
   async start(files: readonly string[]): Promise<void> {
     const known = new Map<string, Look>();
     for (const file of files) known.set(file, this.#known.get(file) ?? (await lookAt(file)));
@@ -119,7 +121,10 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /** True if the change is complete. Without an event of a watcher, a write in place looks like a replacement. */
+  /**
+   * True if the file is unchanged or was replaced. Without a watcher, docshelf cannot know whether a program still writes to the
+   * new file.
+   */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

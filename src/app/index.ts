@@ -1,4 +1,4 @@
-/** Parts of the wiring that commands use. */
+/** Functions of `src/app` that commands use. */
 
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
@@ -53,7 +53,10 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** Opens a site for a command, which serves no requests. An activation only writes the pointers. */
+/**
+ * Opens a site for a command without a daemon. An activation only stores the active release, because the command serves no
+ * requests.
+ */
 export async function openCommandShelf(
   config: Config,
   onProgress: DaemonOptions['onProgress'],

@@ -29,7 +29,7 @@ interface ListenerParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
-  /** Set at the start. The API does not search a site that is added later until the restart. */
+  /** True if a site had search at the start. Otherwise, the API has no search until the restart. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
   readonly traces: Traces;
@@ -65,7 +65,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    // The socket has a separate budget, so that commands on this machine can always connect.
+    // Leave the socket out of the shared budget of the network listeners, so that commands can always connect.
     const shared = 'host' in at ? { budget } : {};
     const listener = await openListener({
       name,

@@ -93,7 +93,7 @@ export async function connectDatabase(config: Config, network: Network): Promise
   ]);
   const policy = (await network.policy()).forStore(() => network.config.database.caFile);
   const address = () => {
-    // If a reload removed the address, use the address of the start until the restart.
+    // If a reload removed `database.urlFile`, use the address of the start until the restart.
     const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
     const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
     if (found !== null) return found;

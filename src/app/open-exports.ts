@@ -37,7 +37,10 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Threads in addition to the fetching thread. On two cores, a second thread costs more than it saves for a thousand pages. */
+/**
+ * Threads for pages, in addition to the thread that fetches them. On two cores, a second one costs more than it saves for a
+ * thousand pages.
+ */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Runs jobs if `role` includes it. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */

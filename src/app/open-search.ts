@@ -16,7 +16,7 @@ const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', imp
 const EMBED_AFTER_MS = 500;
 
 export interface OpenedSearch {
-  /** Null if search is off for the site. When a site leaves the daemon, call `forget` of the search. */
+  /** Null if search is off for the site. Call `close` when the site leaves the daemon. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
   readonly lanes: EmbedLanes;
   stop(): Promise<void>;

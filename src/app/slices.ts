@@ -34,7 +34,7 @@ export function deploySlice(config: Config): DeploySettings {
 export const listedDomain = ({ sites, deployment }: Config): string | null =>
   sites.length > 0 ? deployment.domain : null;
 
-/** Config that applies until the next start, because a change of `search.enabled` needs a restart. */
+/** Returns the config with `search.enabled` as at the start, because a change of this key needs a restart. */
 export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
   const { config } = site;
   if (config.search.enabled === hasSearch) return site;
@@ -164,7 +164,7 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
     `form-action ${self}`,
     "frame-ancestors 'self'",
     "webrtc 'block'",
-    // Omit report-to: with it, Chromium ignores report-uri and sends such reports only over HTTPS (measured with 156).
+    // Omit `report-to`, because with it, Chromium 156 ignores `report-uri` and sends reports only over HTTPS (measured).
     `report-uri ${reports}`,
   ].join('; ');
   if (enforce === 'report') return { 'Content-Security-Policy-Report-Only': policy };

@@ -109,7 +109,7 @@ export interface SearchedVersion {
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
-  /** True if docshelf serves the version to readers. Then `filter.version` can name another version. */
+  /** True for the active version. Only then can `filter.version` select another stored version. */
   readonly isActive: boolean;
 }
 
@@ -167,7 +167,7 @@ class StoredSearch {
     return this.#index.search(await opening, request, label, form);
   }
 
-  /** Closes all but the last used releases, because a session that moves to the next version rarely returns. */
+  /** Closes all releases except those used last. A session that moves to the next version rarely returns to an earlier one. */
   async closeOthers(): Promise<void> {
     for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);
@@ -188,7 +188,7 @@ class StoredSearch {
     const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
     await this.#index.open(release);
     if (config.search.model !== 'off') {
-      // Do not compute vectors for a single query.
+      // Use stored vectors, but stop if some are missing, because docshelf should not compute vectors for a single query.
       const isMissing = new AbortController();
       const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
       const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {

@@ -54,11 +54,11 @@ function tellFault(error: DocshelfError): void {
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }
 
-/** Maximum length of a line. The transport rejects longer lines. */
+/** Maximum length of a line in the input. The transport rejects longer lines. */
 const LINE_LENGTH_MAX = 10 * 1024 ** 2;
 const LAST_ANSWERS_MS_MAX = 60_000;
 
-/** Sends the responses to all requests after the end of input, because the package's own transport drops them. */
+/** When the input ends, waits for the open responses, because the transport of the package would drop them. */
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const asked = new AskedIds();

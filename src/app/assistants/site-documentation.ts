@@ -72,12 +72,12 @@ const HEAD_BYTES = 64 * 1024;
 /** Maximum bytes of a page, because a search for an anchor takes 30 ms for each MiB. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const READS_MAX = 8;
-/** Maximum pages to learn how the site writes its addresses. More pages would block this thread. */
+/** Maximum pages to read to learn whether the site's addresses have an extension. More pages would block this thread. */
 const FORM_SAMPLE_MAX = 12;
 /** Maximum cached titles. Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;
 
-/** Addresses to derive before other work may run. This number takes 2 ms. */
+/** Number of addresses to derive before other work may run. Takes 2 ms. */
 const TURN_PAGES = 1_000;
 
 const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
@@ -88,7 +88,7 @@ interface AddressBook {
   readonly entries: ReadonlyMap<string, FileEntry>;
 }
 
-/** Pages with the addresses that search uses. Reads each page when it is first needed. */
+/** Pages of a site, under the addresses that search results have. Reads each page when it is first needed. */
 class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();

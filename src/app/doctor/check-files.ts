@@ -95,7 +95,7 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
     const state = `importing a bundle as large as the largest stored one needs ${inGiB(nextBytes)}, and the disk has ${free}`;
     return [noSpace(state)];
   }
-  // Some file systems (btrfs) have no fixed number of inodes and report 0.
+  // Ignore inodes on file systems without a fixed number of them (btrfs), which report 0.
   if (files > 0 && ffree < nextFiles) return [noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`)];
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
   if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE))
@@ -168,7 +168,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
       return [
         sound('bundle', subject, version === null ? 'A version to serve is stored.' : `Version ${version} is stored.`),
       ];
-    // Throws the reason if a stored release cannot be read.
+    // Let `info` throw the reason if a stored release cannot be read.
     for (const [, { digest }] of stored) await store.info(digest);
   } catch (error) {
     return [faulty('bundle', subject, toDocshelfError(error))];
@@ -200,7 +200,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
     const key = path.join('.');
-    // The config check already ensures that the file exists and is valid.
+    // The config check already ensures that these files exist and are valid.
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
@@ -214,10 +214,10 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
 
 async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
   try {
-    // Kubernetes mounts Secrets and ConfigMaps through a folder such as `..2024_06_01_…`.
+    // Kubernetes mounts Secrets and ConfigMaps as links into a folder such as `..2024_06_01_…`.
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
-    // A mounted Secret is readable for all users by default, but only processes of its container see it.
+    // Accept a mounted Secret that all users can read. This is the default, and only processes of its container see the file.
     if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" exists.`);
     const state = `"${file}" contains a secret that every user of this machine can read (mode ${mode.toString(8)}).`;
     return warning('file', subject, state, `chmod 600 "${file}"`);
@@ -244,7 +244,7 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
   });
 }
 
-/** The config check ensures that the certificates can be read and match their keys. */
+/** Checks only dates and host names, because the config check ensures that certificates can be read and match their keys. */
 export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
   const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
     warning('certificate', setting, message, next),

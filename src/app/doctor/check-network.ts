@@ -20,7 +20,7 @@ import { certificateState, type Diagnosis, faulty, skipped, sound, warning } fro
 const STEP_MS_MAX = 10_000;
 /** Links are valid for an hour. A link that expires within this time can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
-/** Maximum clock difference. S3 rejects presigned links at 15 minutes, but a synchronized clock is within a second. */
+/** Maximum clock difference without a warning. Far below the 15 minutes at which S3 rejects presigned links. */
 const SKEW_MS_MAX = 30_000;
 
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
@@ -28,8 +28,8 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
 /**
- * Behind an air gap, contacts only hosts of `network.allowedHosts`. @param checked the shared part first, because each target is
- * checked once
+ * Behind an air gap, contacts only hosts of `network.allowedHosts`. @param checked configs, the shared config first, so that each
+ * shared target is checked only once
  */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
@@ -115,7 +115,10 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Skips a proxied host, because the proxy resolves its name. @throws DocshelfError `host_not_allowed` */
+/**
+ * Looks up the host name. Null for an IP address, and with a proxy, because the proxy looks up the name. @throws DocshelfError
+ * `host_not_allowed`
+ */
 async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;

@@ -14,7 +14,8 @@ export async function openLogs(settings: {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'auto' | 'json' | 'pretty';
 }): Promise<Logs> {
-  // Read this for each format, because it makes a pipe non-blocking. A write to a blocking pipe without a reader would never end.
+  // Access `process.stdout` for each format, because the access makes a pipe non-blocking. A write to a blocking pipe without a
+  // reader would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const timeField = createTimeField();
@@ -58,7 +59,10 @@ function createTimeField(): () => string {
 const STDOUT = 1;
 /** Maximum bytes of a batch for a pipe: half of its capacity (pipe(7)). */
 const BATCH_BYTES = 32 * 1024;
-/** A file accepts any size. Each write wakes a thread, so a few large writes take less time from other processes (measured). */
+/**
+ * Maximum bytes of a batch for a file, which accepts any size. Each write wakes a thread, so fewer writes leave more time for
+ * other processes (measured).
+ */
 const FILE_BATCH_BYTES = 256 * 1024;
 const BATCH_MS = 250;
 const UNBUILT_MAX = 100;
@@ -72,8 +76,8 @@ export const LAST_WRITES_MS = 300;
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 /**
- * Writes bytes, because the stream copies strings three times. Writes batches, because with single lines, a request for random
- * pages took 22 µs instead of 20 µs (measured).
+ * Writes bytes, because the stream would copy strings three times. Writes batches, because single lines made a request for a
+ * random page slower (22 µs instead of 20 µs, measured).
  */
 class LineBatches {
   readonly #batchBytes = fstatSync(STDOUT).isFile() ? FILE_BATCH_BYTES : BATCH_BYTES;
@@ -88,14 +92,14 @@ class LineBatches {
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
   }) as unknown as ByteStream;
-  /** Lines that are not built yet. Each line ends with its fields, if there are any. */
+  /** Lines that are not built yet. `fields` builds the rest of a line. Null if `start` is the whole line. */
   #unbuilt: { readonly start: string; readonly fields: (() => string) | null }[] = [];
   #filled = 0;
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
 
   constructor() {
-    // Run before the stream's two listeners. One ends the stream, the other throws if no process reads the waiting bytes.
+    // Write before the stream's own listeners run. One ends the stream, the other throws if no process reads the waiting bytes.
     process.prependListener('beforeExit', () => this.#writeOut());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
@@ -152,7 +156,10 @@ class LineBatches {
   }
 }
 
-/** Loaded on demand: a daemon in a container never needs it. Pino's own stream would block the main thread without a reader. */
+/**
+ * Loads the formatter on demand, because a daemon in a container never needs it. Does not use the stream of `pino-pretty`, which
+ * would block the main thread without a reader.
+ */
 async function prettyForm(isTerminal: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const hasColour = isTerminal && process.env.NO_COLOR === undefined;

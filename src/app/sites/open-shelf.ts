@@ -89,7 +89,7 @@ export function createShelf(
     slots,
     ownExports: own,
     sources: async ({ preload }) => {
-      // A site of a list has its own preload folder, often within the daemon's folder.
+      // Allow both folders for `file:` links, because a site of a list has its own preload folder.
       const folders = [network.config.staticExport.preload.dir, preload.dir];
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];

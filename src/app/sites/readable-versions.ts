@@ -118,7 +118,10 @@ type Admitted =
 /** Minimum interval between reads of the version list, because each page can request the list. */
 const LIST_MS = 1_000;
 
-/** Versions of a site that readers may read. Each request reads the disk, because commands and other daemons change it. */
+/**
+ * Versions of a site that readers may read. Reads the disk for each request, because commands and other daemons can change the
+ * versions.
+ */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -165,7 +168,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
-    // A version label that was moved can point to the active release.
+    // Exclude the active release, because another version label can also point to it.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;
@@ -218,7 +221,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   /** Lists a release with several version labels under the active label, or the first label. The other labels are aliases. */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // A version label can point to a release that was staged later.
+    // Exclude the active version label, even if it now points to another release, because the list already contains it.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -268,7 +271,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Only compare with these releases, because a moved version label can bring other bytes under the same file name.
+    // Pass the other releases without `servedAt`. Their files are then only compared, because a moved version label can change
+    // the bytes of a path.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

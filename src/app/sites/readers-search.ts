@@ -83,7 +83,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // The hosted service returns no `facts`, so omit `facts` even if the service is unavailable.
+    // Omit `facts` here also, because the hosted service never returns `facts`.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 
@@ -129,7 +129,7 @@ export class ReaderSearch implements Search {
   }
 }
 
-/** Ignores the version filter, because versions that pages name need not be versions of docshelf. */
+/** Removes the version filter, because the pages of a stored version can name another version or none. */
 export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
     request: { ...request, filter: { ...request.filter, version: null } },

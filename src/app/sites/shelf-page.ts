@@ -21,7 +21,7 @@ interface ShelfPageOptions extends FaultHooks {
   readonly onWrongSignIn: () => void;
 }
 
-/** Each reader sees the sites without sign-in. After a sign-in to the daemon, also the sites with the daemon's sign-in. */
+/** `open` shows the sites without sign-in. `signedIn` also shows the sites that have the daemon's sign-in. */
 interface ShelfApps {
   readonly open: ReturnType<typeof createShelfApp>;
   readonly signedIn: ReturnType<typeof createShelfApp>;
@@ -54,8 +54,8 @@ export class ShelfPageAnswer {
   }
 
   /**
-   * The site itself, public sites, and, if the site has the daemon's sign-in, sites with the same sign-in. Null without a list of
-   * sites.
+   * Sites that the search of this site includes: the site itself, public sites, and, if it has the daemon's sign-in, sites with
+   * that sign-in. Null if the config lists fewer than two sites.
    */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;

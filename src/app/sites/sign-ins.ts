@@ -10,7 +10,7 @@ import { once } from '../../threads/once.ts';
 import type { Network } from '../network.ts';
 import { sessionKeys } from './preview.ts';
 
-/** Wrong tokens that a client may send. Typing errors are few, and a client that guesses gets one response in ten seconds. */
+/** Limit of wrong passwords from a client: 20 typing errors, then one guess in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
 interface SignInPlace {
@@ -91,7 +91,7 @@ export class SignIns {
     };
   }
 
-  /** Sites with the same issuer share an object, so that docshelf fetches the issuer's document and keys once. */
+  /** Returns one object for all sites with the same issuer, so that docshelf fetches the issuer's document and keys once. */
   #issuer(issuer: string): Promise<Issuer> {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;

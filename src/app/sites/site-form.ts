@@ -12,7 +12,7 @@ import { policyHeaders } from '../slices.ts';
 
 export interface ServedSettings {
   readonly config: SiteConfig;
-  /** Config that applies until the next start, because a change of `search.enabled` needs a restart. */
+  /** `config`, but with the value of `search.enabled` at the start, because a change of this key needs a restart. */
   readonly held: SiteConfig;
   readonly form: SiteForm;
   readonly access: SiteAccess;
@@ -47,7 +47,7 @@ export function snapshotForm(site: SiteConfig): SnapshotOptions {
   };
 }
 
-/** The compiler rejects this type if `SnapshotOptions` lacks a key of `server.headers`. */
+/** Makes the compiler report a key of `server.headers` that `SnapshotOptions` lacks. */
 type ConfiguredHeaders = Pick<NonNullable<SnapshotOptions['headers']>, keyof Config['server']['headers']>;
 
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {

@@ -44,7 +44,7 @@ interface McpAnswerOptions extends FaultHooks {
   readonly programVersion: string;
 }
 
-/** Loads the code with the first request, because it takes 0.2 s of processor time. */
+/** Loads the code with the first request, because loading takes 0.2 s of processor time. */
 function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
   const answer = once(() => openMcp(options));
   return async (request, env) => (await answer())(request, env);
@@ -102,7 +102,7 @@ const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0,
 export class Site {
   readonly deployment: Deployment;
   readonly search: Search | null;
-  /** Settings at the start. Settings that differ take effect after a restart. */
+  /** Config at the start, to find changed settings that wait for a restart. */
   readonly opened: SiteConfig;
   readonly #host: SiteHost;
   readonly #store: SiteStore;
@@ -364,5 +364,5 @@ export function siteFindings({ config, rules, reports }: FoundOnSite): SiteFindi
   };
 }
 
-/** Notices can quote rules, paths and titles of a bundle, and responses of servers. */
+/** Escapes a notice, because it can quote rules, paths and titles of a bundle, or responses of servers. */
 const inOneLine = (notice: string): string => printable(notice);

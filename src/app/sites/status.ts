@@ -32,7 +32,7 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
       deployment
         .deliverStream(body, { fileName, version, activate, signature, source }, signal)
         .catch((error: unknown) => {
-          // Report that the client left, because the audit line would otherwise report an error of docshelf.
+          // If the client left, report that. Otherwise, the audit line would report an error of docshelf.
           throw signal.aborted ? clientLeft(`import "${fileName}"`) : error;
         }),
     activateStored: (release, activate) => deployment.activateStored(release, activate),
@@ -97,7 +97,7 @@ function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts)
   if (!sites.isList) return pending;
   const ofSites = sites.all.flatMap(({ opened: before, config, domain, search }) => {
     const waiting = pendingRestart(before.config, config.config);
-    // The search of a site that was added later is available to readers, but not in the API.
+    // If no site had search at the start, the API has no search until the restart.
     if (!apiHasSearch && search !== null) waiting.push('search.enabled');
     return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
   });
