@@ -15,8 +15,8 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
   process.exit(EXIT_UNAVAILABLE);
 }
 
-// From version 1.30 on, the inference runtime sends telemetry by default: it looks up a name, and stores files in the home folder. Disable
-// the telemetry in the main thread, because native code does not see the environment of another thread.
+// ONNX Runtime 1.30 and newer sends telemetry by default: it looks up a host name, and stores files in the home folder. Disable
+// telemetry in the main thread, because native code does not see the environment of another thread.
 process.env.ORT_DISABLE_TELEMETRY = '1';
 
 // Cache compiled code in the temporary folder if it is writable, so that a second start needs a third less CPU.

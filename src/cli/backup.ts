@@ -32,8 +32,8 @@ import { loadStrictly } from './load-config.ts';
 import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 
 /**
- * Last entry of a backup, so that a restore detects an incomplete file. A backup is a tar of the data folder. Files that several releases
- * share are hard links in the tar.
+ * Last entry of a backup, so that a restore detects an incomplete file. Files that several releases share are hard links in the
+ * tar.
  */
 const LAST_ENTRY = 'docshelf-backup.json';
 const FORMAT = 1;
@@ -41,7 +41,7 @@ const FORMAT = 1;
 /** Files to omit: work in progress, locks, heartbeat files, rejected archives, and data that docshelf can rebuild. */
 const LEFT_OUT =
   /^(?:(?:spool|staging|inbox|rejected|daemons|rates|lost\+found)(?:\/|$)|(?:lock|[^/]+\.lock)$|exports\/work(?:\/|$)|sites\/[^/]+\/(?:spool|inbox|rejected)(?:\/|$)|releases\/(?:\.|[^/]+\/(?:search|markdown)(?:\/|$))|(?!releases\/)(?:.*\/)?\.tmp-)/;
-/** SQLite files of docshelf. Files of a release and version labels can have such names too, and are copied as they are. */
+/** Databases of docshelf. Excludes files of a release, and version labels, because their names can also end in `.sqlite`. */
 const DATABASE = /^(?!releases\/|sites\/[^/]+\/versions\/).*\.sqlite$/;
 const DATABASE_PART = /^(?!releases\/|sites\/[^/]+\/versions\/).*\.sqlite-(?:wal|shm|journal)$/;
 const LOG = /^audit(?:-[^/]*)?\.jsonl$/;
@@ -139,7 +139,7 @@ const cannotWrite = (file: string, state: string): DocshelfError =>
 const isInside = (dir: string, path: string | null): boolean =>
   path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
-/** Fails if the reading program ends early. A file needs a stream that completes short writes, for example on a full disk. */
+/** Returns a stream that fails if the reading program ends early. For a file, returns a stream that completes short writes. */
 function standardOutput(): Writable {
   if (fstatSync(STDOUT).isFile()) return createWriteStream('', { fd: STDOUT, autoClose: false });
   process.stdout.removeAllListeners('error');
@@ -162,9 +162,9 @@ async function copyFolder(dir: string, out: Writable, signal: AbortSignal, outpu
   });
   try {
     const copier = new Copier(dir, tar, output);
-    // Add the folder `sites` itself, because without it a restored export service would look like the first edition of docshelf.
+    // Add the folder `sites` itself. Without it, docshelf would reject a restored folder of an export service as the old layout.
     if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
-    // Copy pointers first, so that the releases that they name already exist when they are copied.
+    // Copy `sites` first, so that no copied version label names a release that was stored after `releases` was copied.
     for (const folder of ['sites', '']) await copier.addFolder(folder);
     await copier.addRotatedLogs();
     copier.checkReleases();
@@ -213,7 +213,7 @@ class Copier {
   readonly #links = new Map<string, string>();
   /** Inodes of copied logs, because a rotated log has a new name but the same inode. */
   readonly #logs = new Set<number>();
-  /** Digests of the releases that pointers name, with the version label for error messages. */
+  /** Releases that copied version labels and active versions name: digests, with the version label for error messages. */
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
@@ -230,7 +230,7 @@ class Copier {
     return this.#hash.digest('hex');
   }
 
-  /** Skips the top folder `sites`, which is copied first. Databases come before other files, because they refer to them. */
+  /** Skips the folder `sites`, which is already copied. Copies a database before the files to which it refers. */
   async addFolder(folder: string): Promise<void> {
     const entries = (await ifThere(readdir(join(this.#dir, folder), { withFileTypes: true }))) ?? [];
     const nameOf = (entry: Dirent): string => (folder === '' ? entry.name : `${folder}/${entry.name}`);
@@ -253,7 +253,7 @@ class Copier {
     if (!isComplete()) return;
     await addEntry(this.#tar, { name, type: 'directory', mode: 0o700 });
     await this.addFolder(name);
-    // The whole release can disappear during the copy, because docshelf renames and then deletes it.
+    // Check again after the copy, because docshelf can have renamed and deleted the release meanwhile.
     if (!isComplete()) throw deletedFault(`release "${digest}"`);
     this.#releases.add(digest);
   }
@@ -370,7 +370,7 @@ async function addEntry(
   content: Buffer | Readable = Buffer.alloc(0),
 ): Promise<void> {
   const taken = Promise.withResolvers<void>();
-  // The pipeline of this function can report the same error first.
+  // Prevent an unhandled rejection, because `pipeline` can throw the same error first.
   taken.promise.catch(() => undefined);
   const onEnd = (error?: Error | null) => (error ? taken.reject(error) : taken.resolve());
   if (Buffer.isBuffer(content)) tar.entry(header as Header, content, onEnd);

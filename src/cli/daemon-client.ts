@@ -35,7 +35,10 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/** Daemon that must perform actions on the site, because only a running daemon changes the active version. Null if no daemon runs. */
+/**
+ * Finds the daemon that must perform an action, because a command may not change the folder of a running daemon. Null if no
+ * daemon runs.
+ */
 export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promise<DaemonClient | null> {
   const { config, domain } = site;
   const [daemon] = await findDaemons(config, options, domain);
@@ -110,7 +113,7 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
     const folder = await identityOf(dataPaths(dir));
     return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
   }
-  // Skip the check of the host name, because the certificate does not name the loopback address. Trust it, because it is in the config.
+  // Trust only the certificates in the config. Skip the check of the host name, because they need not name the loopback address.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }
@@ -167,7 +170,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       );
       const { statusCode = 500 } = response;
       const answer = statusCode === 204 ? null : await json(response).catch(() => ({}));
-      // Otherwise, a request stays open if the daemon responds before the body is sent.
+      // Close the request, which stays open if the daemon responded before the whole body was sent.
       request.destroy();
       if (statusCode < 300) return answer;
       const { code, error, next } = answer as Partial<Pick<Problem, 'code' | 'error' | 'next'>>;
@@ -188,11 +191,11 @@ function connectionState(error: unknown): string {
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // Ignore errors of the request that follow the response.
+  // Ignore later errors of the request. `once` rejects if an error comes before the response.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {
-    // Send the body only after `100 Continue`, so that the response of an early rejection is not lost.
+    // Send the body only after `100 Continue`, so that a response that rejects the request early is not lost.
     const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
     request.once('continue', () => {
       pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));

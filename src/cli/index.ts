@@ -29,7 +29,8 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (error instanceof ReportedFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
-    // Commander also throws after the help and the version, with exit code 0. For a group without a command, it has printed the help.
+    // Commander throws with exit code 0 after `--help` and `--version`. For a group without a command, it throws after it has
+    // printed the help.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
     return reportFailure(usageFault(error, program, args), isJson);
@@ -112,7 +113,7 @@ export function createProgram(version: string): Command {
   return program;
 }
 
-/** Replaces Commander's help texts by ours, which use another style. */
+/** Replaces Commander's help texts, because the help of docshelf has another style. */
 function describeHelp(command: Command): void {
   command.helpOption('-h, --help', 'Show this help');
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Show the help of a command');

@@ -52,7 +52,7 @@ export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Pro
   const { config, sites } = loaded;
   const { site = null, adminUrl } = options;
   if (adminUrl !== undefined) {
-    // A daemon on another machine has its own config, whose sites can differ from this config.
+    // Accept a site that this config does not contain, because a daemon on another machine has its own config.
     return { config: sites.find(({ domain }) => domain === site)?.config ?? config, domain: site };
   }
   const { config: chosen, domain } = chooseSite(await namedSites(loaded), site, 'the config');

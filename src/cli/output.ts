@@ -26,7 +26,7 @@ export function printResult<T>({ json }: CommonOptions, value: T, inWords: (valu
 
 export type CommandTarget = { readonly folder: string | null; readonly daemon: string | null };
 
-/** Prints the daemon or folder before a command changes it. With `--json`, the result contains the same data. */
+/** Prints which daemon or folder a command will use. With `--json`, the result contains this data instead. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
   print(daemon === null ? `Using "${folder}": no daemon runs on it.` : `Using ${daemon}.`);
@@ -35,7 +35,6 @@ export function printTarget({ json }: CommonOptions, { folder, daemon }: Command
 /** Functions that return the cell of a row, by column name. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
-/** Returns a table with a header row. */
 export function listing<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
   const cells = Object.values(columns);
   return table([Object.keys(columns), ...rows.map((row) => cells.map((cell) => cell(row)))]);
@@ -143,7 +142,7 @@ export async function whileInterruptible<T>(next: string, act: (signal: AbortSig
   }
 }
 
-/** Ends a command with this exit code, without an error message, because the command has already reported the failure. */
+/** Ends a command with an exit code but without an error message, because the command has already reported the failure. */
 export class ReportedFailure extends Error {
   readonly exitCode: number;
 
@@ -179,7 +178,7 @@ function linesOf(error: DocshelfError): string[] {
   return [
     `docshelf: ${error.message}`,
     ...(error.next === undefined ? [] : [`  ${error.next}`]),
-    // Print the code for a search in docs/errors.md. For a wrong command line, the help has more information.
+    // Print the code, so that the operator can look it up in docs/errors.md. For a wrong command line, the help is more useful.
     ...(error.code === 'usage' ? [] : [`  Error code: ${error.code}`]),
   ];
 }

@@ -105,7 +105,7 @@ function resultText({ content, path, metadata, ...of }: SearchResult & { readonl
     ...metadata.headings.filter((heading) => heading !== metadata.title),
   ].join(' › ');
   const line = content.replace(/\s+/g, ' ');
-  // Remove half of a surrogate pair at the end.
+  // Remove half of a surrogate pair, which `slice` can leave at the end.
   const cut = line.slice(0, SNIPPET_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
   const snippet = line.length > SNIPPET_CHARACTERS ? `${cut}…` : line;
   const lines = [`${metadata.score.toFixed(2)}  ${place}`, `      ${path}`, `      ${snippet}`];

@@ -167,7 +167,10 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   );
 }
 
-/** Maximum share of the original size at which compression is worth its time on the target machine. */
+/**
+ * Maximum size of the compressed image, as a share of the original size. Above it, decompression on the target machine takes too
+ * long for the saved space.
+ */
 const COMPRESSED_SHARE_MAX = 0.9;
 
 /** Compresses the image, except if its layers are already compressed. Container engines load both formats. */
@@ -215,7 +218,7 @@ async function readKey(file: string): Promise<string> {
 
 const VALUES_FILE = 'values.yaml';
 
-/** Values for the Helm chart. The registry of the target network is unknown here. */
+/** Values for the Helm chart. The operator adds the registry of the target network, which is unknown here. */
 function valuesText({ bundle = [] }: PackOptions): string {
   const domain = domainOf(bundle);
   return `# Values of the chart for a cluster without an internet connection.
@@ -420,7 +423,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
   input.unshift(first);
   const isGzip = first.subarray(0, 2).equals(GZIP_MAGIC);
   const reading = isGzip ? pipeline(input, createGunzip(), files) : pipeline(input, files);
-  // Ignore the error here, because it also ends the loop, which reports it.
+  // Ignore this rejection, because the loop below ends with the same error and reports it.
   reading.catch(() => undefined);
   try {
     for await (const entry of files) {
@@ -448,7 +451,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
       `standard input is not a complete tar (${error instanceof Error ? error.message : 'unknown error'})`,
     );
   }
-  // In the tar, the files can be in a folder with any name.
+  // Find the folder of the files in the tar, because the folder can have any name.
   const sums = found.map(({ path }) => path).filter((path) => basename(path) === SUMS_FILE);
   const [root] = sums.map((path) => posix.dirname(path)).sort((a, b) => a.length - b.length);
   if (root === undefined) {

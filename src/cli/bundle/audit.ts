@@ -50,7 +50,7 @@ async function auditStored(version: string, config: Config) {
 
 interface FileLeft {
   readonly file: string;
-  /** Distinct addresses, as the file contains them. Empty if docshelf does not rewrite the file because of its size. */
+  /** Distinct addresses, as written in the file. Empty if the file is too large to rewrite. */
   readonly addresses: readonly string[];
 }
 

@@ -39,7 +39,10 @@ export function bundlePreviewCommand(): Command {
     );
 }
 
-/** Gets the link from the running daemon. Without a daemon, signs it with the key in the folder. @throws DocshelfError `version_not_found` */
+/**
+ * Gets the preview link from the running daemon. Without a daemon, creates the link with the key in the data folder. @throws
+ * DocshelfError `version_not_found`
+ */
 async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);

@@ -61,7 +61,10 @@ async function change(
   );
 }
 
-/** Changes the data folder. Repeats the change at a daemon that started meanwhile, because it can have read the folder before. */
+/**
+ * Changes the data folder. Then activates the version in a daemon that started meanwhile, because that daemon can have read the
+ * folder before the change.
+ */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
   // Check this first, because `openCommandShelf` creates a missing folder.

@@ -111,7 +111,7 @@ function setInMap(text: string, map: ParsedMap, key: string, literal: string): s
   const pair = pairOf(map, key);
   if (pair === undefined) return addToMap(text, map, key, literal);
   const [start, end] = pair.value === null ? [rangeOf(pair.key)[1], rangeOf(pair.key)[1]] : rangeOf(pair.value);
-  // In a flow map, a key without a value also has no colon.
+  // Add the colon, which a key without a value can lack in a flow map.
   if (pair.value === null) return splice(text, start, end, `: ${literal}`);
   const lineEnd = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? '';
   return splice(text, start, end, spaced(text, start, end, literal) + lineEnd);
