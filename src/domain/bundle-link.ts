@@ -88,7 +88,7 @@ export function parseS3Link(link: string): S3Link | null {
 }
 
 /**
- * URL of the requested host. Null for a local link, or if the environment names the region; the policy checks that host later.
+ * URL with the host that docshelf contacts for the link. Null for a local file, and if only the environment names the S3 region.
  */
 export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   if (link === null || schemeOf(link)?.asksHost !== true) return null;
@@ -101,7 +101,7 @@ export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   return URL.parse(image === null ? link : `https://${image.registry}`);
 }
 
-/** End of a link's validity, in milliseconds since 1970. Null if the link does not contain it. */
+/** End of a link's validity, in milliseconds since 1970. Null if the link does not contain this time. */
 export const expiryOfLink = (link: string): number | null => validityOf(link).endsAtMs;
 
 /** Validity of a presigned link, in milliseconds since 1970. */

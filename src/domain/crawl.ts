@@ -1,9 +1,9 @@
-/** Plain data, because it crosses a thread. Secrets are given by their files. */
+/** Plain data, because docshelf sends it to a thread. Contains the files of secrets, not the secrets. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
   /** Start page. The site is all pages under the folder of this page. */
   readonly url: string;
-  /** Private networks (CIDR) that the site's own origins may use, and pairs `host:port` for other origins. */
+  /** Private networks (CIDR) that docshelf may contact for the site's own origins, and pairs `host:port` for other origins. */
   readonly allowAddresses: readonly string[];
   readonly robots: 'respect' | 'ignore';
   readonly cookieFile: string | null;
@@ -20,7 +20,7 @@ export type RenderSettings = { readonly scripts: 'keep' | 'drop' };
 export interface BrowserSettings {
   readonly sandbox: 'auto' | 'off';
   readonly tabs: number;
-  /** Maximum time for a page: half of it to load, and a sixth to stop changing. */
+  /** Maximum time to render a page. Half of it is for the load, and a sixth for the page to stop changing. */
   readonly pageTimeoutMs: number;
   readonly verify: 'auto' | 'off';
 }

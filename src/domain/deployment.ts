@@ -1,6 +1,6 @@
 import { DocshelfError } from './errors.ts';
 
-/** Types of contract section 2. */
+/** Deployment types of contract section 2. */
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 

@@ -1,4 +1,4 @@
-/** Plain data, because it crosses a thread. `net/egress.ts` builds the policy. */
+/** Plain data, because docshelf sends it to threads. `net/egress.ts` builds the policy from it. */
 export interface EgressRules {
   /** Entries `host`, `host:port` or `*.domain` (only subdomains), in lower case. */
   readonly allowedHosts: readonly string[];
@@ -46,14 +46,16 @@ const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = 
 const BUCKET_LABEL = /^[a-z0-9][a-z0-9-]{2,62}$/;
 
 export interface S3Place {
-  /** Null uses `us-east-1` if `endpoint` is set, else the region of the environment. */
+  /** S3 region. Null uses `us-east-1` if `endpoint` is set, else the region of the environment. */
   readonly region: string | null;
   /** URL of an S3 service. Null uses Amazon. */
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
 }
 
-/** As the SDK does, puts the bucket into the host name if that name is valid and fits a certificate of `*.host`. */
+/**
+ * As the SDK does, puts the bucket into the host name if the result is valid, and a wildcard certificate of the host covers it.
+ */
 export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';
@@ -71,7 +73,7 @@ export const hostAndPort = (endpoint: Endpoint): string => `${endpoint.hostname.
 
 export const portOf = ({ port, protocol }: Endpoint): number => Number(port || (protocol === 'https:' ? 443 : 80));
 
-/** Sockets and name services expect an IPv6 address without brackets. */
+/** Removes the brackets of an IPv6 address, because sockets and name services do not accept them. */
 export const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 export const urlHost = (bare: string): string => (bare.includes(':') ? `[${bare}]` : bare);

@@ -69,7 +69,7 @@ const SOURCE_STATUS = {
   source_timeout: 504,
   source_truncated: 502,
   source_encoded: 502,
-  // Same status as for an upload, because both have the same limit.
+  // 413, because the same limit applies to downloads and uploads.
   source_too_large: 413,
   source_no_length: 502,
   link_of_another_version: 409,
@@ -226,7 +226,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has no file handles left',
 };
 
-/** Returns `next`, or for too many open files, the advice to raise their limit, because other advice would mislead. */
+/** Returns `next`, but for too many open files, returns advice to raise their limit. */
 export function nextFor(error: unknown, next: string): string;
 export function nextFor(error: unknown, next: string | undefined): string | undefined;
 export function nextFor(error: unknown, next: string | undefined): string | undefined {

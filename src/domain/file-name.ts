@@ -14,7 +14,7 @@ export function isFileName(name: string): boolean {
   return isPlain && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
 }
 
-/** Rejects the name `.minisig`, which has no name of an archive. @throws DocshelfError `bad_request` */
+/** Also rejects the name `.minisig`, because a signature needs the name of its archive. @throws DocshelfError `bad_request` */
 export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;
@@ -32,7 +32,7 @@ export function refuseUnfitName(name: string): void {
   });
 }
 
-/** Rejects a signature, because an import needs the archive of the same name. @throws DocshelfError `unknown_format` */
+/** Rejects the name of a signature, because an import needs the archive instead. @throws DocshelfError `unknown_format` */
 export function refuseSignatureName(name: string): void {
   if (!name.endsWith(SIGNATURE_EXTENSION)) return;
   throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {

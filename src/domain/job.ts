@@ -78,7 +78,10 @@ export const jobQuerySchema = {
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
-/** Also checks the decoded path: no host (`//…`), scheme, `..`, backslash, control character or lone surrogate. */
+/**
+ * Rejects hosts (`//…`), schemes, `..`, backslashes, control characters and lone surrogates. Checks `..`, backslashes and control
+ * characters also in percent-encoded form.
+ */
 const PATH_PATTERN = new RegExp(
   [
     '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',
@@ -149,7 +152,7 @@ export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of the content. The stored manifest with this digest packs the same archive again. */
+  /** Digest of the content. It names the stored manifest, from which docshelf can pack the same archive again. */
   readonly contentSha256: string;
 }
 
@@ -176,7 +179,7 @@ export const exportReportSchema = {
       maxItems: FINDINGS_MAX,
       description: 'Omissions and problems, in the order of the pages.',
       items: objectOf({
-        /** Examples: `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`. */
+        /** For example, `broken_reference`, `missing_fragment`, `off_origin_load` or `left_out`. */
         kind: text('Lower case with underscores. More kinds may be added.'),
         page: text('Path of the page or file with the finding.'),
         detail: text('Description in one line.'),
@@ -196,7 +199,7 @@ export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { r
 
 export type StoredContent = { readonly sha256: string; readonly size: number; readonly type: string };
 
-/** Receives files in any order. If a path is repeated, the source has an error. */
+/** Receives the files of a site in any order. A source must not add a path twice. */
 export interface SiteSink {
   /** @throws DocshelfError `bad_source` for a path that no archive may have */
   add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;

@@ -14,7 +14,7 @@ export interface Operation {
   readonly act: string;
   readonly parameters?: Readonly<Record<string, Described>>;
   readonly query?: ObjectSchema;
-  /** If null, accepts no body or an empty object. If absent, the body is not read as JSON. */
+  /** JSON body. Null accepts only a missing body or an empty object. If absent, docshelf does not read the body as JSON. */
   readonly body?: RequestBody | null;
   readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;

@@ -2,14 +2,14 @@ import { objectOf, type ShapeOf, text, textOrNull, texts } from './shape.ts';
 
 const PAGE_SIZE_MAX = 50;
 const PAGE_SIZE_DEFAULT = 10;
-/** Maximum characters of a filter. Versions have 128, language tags 35 (RFC 5646, section 4.4.1). A tag is a page's keyword. */
+/** Maximum characters of a filter. The longest version label has 128, the longest language tag 35 (RFC 5646, section 4.4.1). */
 const FILTER_LENGTH_MAX = 256;
 
 const query = {
   type: 'string',
   'x-trim': true,
   minLength: 1,
-  // Unit: code points, as in JSON Schema.
+  // JSON Schema counts code points, not UTF-16 code units.
   maxLength: 1000,
   description:
     'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word that no page has after a dash.',
@@ -100,7 +100,7 @@ export interface SearchFacts {
   readonly excluded: readonly string[];
   /** Query that also finds the excluded words. Null if no words are excluded. */
   readonly inclusive: string | null;
-  /** Values on all pages of the site, most frequent first. Empty if there are fewer than two values. */
+  /** Languages, versions and tags on pages of the site, most frequent first. A list with fewer than two values is empty. */
   readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
   readonly semantic: boolean;
 }
@@ -150,7 +150,7 @@ export const searchResultsSchema = {
 } as const;
 export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { readonly reasons?: ScoreReasons };
 
-/** The sum of `words`, `meaning` and `lift` decides on the order, and a curve maps it to the score. */
+/** The sum of `words`, `meaning` and `lift` decides on the order of the results. docshelf derives the score from that sum. */
 export interface ScoreReasons {
   readonly words: number;
   /** Null if the model has not scored this section. */

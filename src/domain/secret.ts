@@ -32,7 +32,7 @@ export class Secret {
   }
 }
 
-/** Shows scheme, host and path. The user part, query, fragment, and a URL without `//` can be credentials. */
+/** Shows only scheme, host and path, because the user part, query, fragment, and a URL without `//` can be credentials. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;
   const url = new URL(link);

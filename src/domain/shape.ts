@@ -1,6 +1,9 @@
 import type { XStatic } from 'typebox/schema';
 
-/** `title` names an OpenAPI component, `x-expects` explains a `pattern`, `x-trim` trims first. TypeBox costs 125 ms at run time. */
+/**
+ * Type of the values that a schema allows. Import only types from TypeBox, because its code takes 125 ms to load. `title` names
+ * an OpenAPI component, `x-expects` explains a `pattern`, and `x-trim` trims a value before the check.
+ */
 export type ShapeOf<Schema> = Frozen<XStatic<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -41,7 +44,7 @@ export function objectOf<const Needed extends Members, const Optional extends Me
   needed: Needed,
   optional?: Optional,
 ) {
-  // TypeBox derives types from tuples only.
+  // Cast to a tuple, because TypeBox derives types from tuples only.
   const required = Object.keys(needed) as readonly string[] as readonly [keyof Needed & string];
   return { type: 'object', required, properties: { ...needed, ...optional } as Needed & Optional } as const;
 }

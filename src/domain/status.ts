@@ -120,5 +120,5 @@ export type SiteStatusReport = WithoutSites & {
   readonly basePath: string;
 };
 
-/** Derives the type as for an object, because TypeBox derives no type from `['object', 'null']`. */
+/** Derives the type of the object alone, because TypeBox derives no type from `['object', 'null']`. */
 type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;

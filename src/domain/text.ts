@@ -1,10 +1,16 @@
-/** Characters that terminals interpret or hide. Excludes soft hyphens, and joiners after emoji and letters that need joiners. */
+/**
+ * Characters that a terminal interprets or hides. Excludes soft hyphens, and joiners after emoji and after letters of scripts
+ * that use joiners.
+ */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
 
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
-/** Makes text from outside safe for one line of a terminal, log or notice. All output needs this or a function below. */
+/**
+ * Makes text from outside safe for one line of a terminal, log or notice. Pass all output through this function or one of the
+ * next two.
+ */
 export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
   text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 
@@ -14,7 +20,7 @@ export function printableLines(text: string): string {
   );
 }
 
-/** Escapes JSON without a change of its value. White space of the text may only be line breaks. */
+/** Escapes characters in JSON without a change of its value. Between tokens, the JSON must not have tabs or carriage returns. */
 export function printableJson(json: string): string {
   return printable(json, (codePoint) => {
     if (codePoint === 0x0a) return '\n';
