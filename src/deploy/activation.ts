@@ -63,7 +63,7 @@ export class Activation {
     const former = this.current;
     await store.whileStored('shared', async () => {
       await registration.setServed([digest, ...(former === null ? [] : [former.digest])]);
-      // Throws if another daemon has removed the release.
+      // Let `view` throw its error if another daemon has removed the release.
       if (!(await store.has(digest))) await store.view(digest, version);
     });
   }

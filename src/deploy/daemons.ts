@@ -159,8 +159,8 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * False if the daemon uses the original of a copied folder. A local daemon also uses a folder that replaced its own at the same
- * path. Inodes of another host are comparable only if the device is equal.
+ * False if this folder is a copy, and the daemon uses the original. A local daemon also uses a folder that replaced its folder at
+ * the same path. Inodes of another host are comparable only on an equal device.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;

@@ -1,4 +1,4 @@
-/** Deploys one site: `plan.ts` decides, purely, and `site-loop.ts` acts. */
+/** Deploys one site: `plan.ts` chooses the next step without side effects, and `site-loop.ts` runs the step. */
 
 export { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 export { type DaemonMark, DaemonRegistration, type DaemonSocket, openDaemonSocket, runningDaemons } from './daemons.ts';

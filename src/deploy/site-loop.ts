@@ -112,7 +112,6 @@ export class SiteLoop {
   async #pass(): Promise<number | null> {
     const { stopping, journal, store, opened, settings } = this.#context;
     try {
-      // Do not open the data folder if the daemon is stopping.
       if (stopping.aborted) return null;
       await opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
@@ -134,7 +133,7 @@ export class SiteLoop {
       }
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
-      // The folder cannot be opened or read, so no command can run.
+      // Reject commands, because they cannot run if the folder cannot be opened or read.
       this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);

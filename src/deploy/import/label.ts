@@ -94,7 +94,10 @@ export async function label(
   return { createdAt: date, ...(current !== null && former === null && { moved: current.digest }) };
 }
 
-/** Moves a pinned version label to the configured digest, unless the bundle's manifest names another version. */
+/**
+ * Moves the label of the pinned version to the configured digest. @throws DocshelfError `version_mismatch` if the bundle's
+ * manifest names another version
+ */
 export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
   const info = await store.info(digest);
   const own = info?.manifest?.version ?? null;
@@ -127,7 +130,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   return version;
 }
 
-/** Checks domain and version against the trusted comment of the signature, because the signature covers only the bytes. */
+/** Compares domain, version and time with the signed comment, because a signature of the bytes alone does not confirm them. */
 function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;
   const differences = [

@@ -9,7 +9,7 @@ import type { BundleSource } from '../ports.ts';
 
 export interface SignatureSettings {
   readonly required: boolean;
-  /** Texts of minisign public keys. If it is empty, signatures are ignored. */
+  /** Texts of minisign public keys. With an empty list, docshelf ignores signatures. */
   readonly publicKeys: readonly string[];
   readonly text: string | null;
   readonly link: Secret | null;

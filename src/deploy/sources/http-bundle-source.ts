@@ -109,7 +109,7 @@ function contentLengthOf(response: HttpResponse): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Only a strong validator may join ranges (RFC 9110 section 13.1.5). */
+/** Returns only a strong ETag, because a weak one must not join ranges (RFC 9110 section 13.1.5). */
 function strongTag(etag: string | null): string | null {
   return etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
 }
@@ -187,7 +187,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
 
   const known = serverCode === null ? null : s3FaultOf(serverCode);
   if (known?.kind === 'archived') return refusal('source_failed', known.state, RESTORE_OBJECT);
-  // S3 and Google send 400 if the token that signed the link has expired.
+  // Include 400, which S3 and Google send if the token that signed the link has expired.
   if (status === 400 || status === 401 || status === 403) {
     const links = [link, response.link];
     const isEarly = saysEarly(body);
