@@ -293,7 +293,7 @@ class Daemon {
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // A change between a single site and a list needs a restart.
+      // Keep the sites if the config changes between a single site and a list, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       metrics.useConfig(config);
@@ -476,7 +476,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
-/** Minimum free share of the volume. Below it, the status has a notice, and the chart has an alert. */
+/** Minimum free share of the volume. Below it, the status shows a notice, and the Helm chart raises an alert. */
 const FREE_SHARE_MIN = 0.1;
 
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {

@@ -11,7 +11,7 @@ type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
-/** Checks the servers that the daemon depends on when a client requests their state, and remembers the result. */
+/** When a client requests the state of the servers on which the daemon depends, checks them, and remembers the result. */
 export class Dependencies {
   readonly #checks: Checks;
   readonly #running = new Map<DependencyName, Promise<boolean>>();

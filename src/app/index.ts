@@ -1,5 +1,3 @@
-/** Functions of `src/app` that commands use. */
-
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';

@@ -43,7 +43,10 @@ const RETENTION_EVERY_MS = 3_600_000;
  */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** Runs jobs if `role` includes it. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
+/**
+ * Opens the exports of a daemon. Runs jobs unless `exportApi.role` is `api`. @throws DocshelfError `cannot_write`,
+ * `data_folder_newer`, `config_invalid`
+ */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;

@@ -18,7 +18,9 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Links are valid for an hour. A link that expires within this time can expire during a rollout. */
+/**
+ * Warning time before a link expires. Links are valid for an hour, and one that expires this soon can expire during a rollout.
+ */
 const LINK_SOON_MS = 10 * 60_000;
 /** Maximum clock difference without a warning. Far below the 15 minutes at which S3 rejects presigned links. */
 const SKEW_MS_MAX = 30_000;
@@ -160,7 +162,10 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   });
 }
 
-/** The issuer's document must name the issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
+/**
+ * Checks that the issuer's document names the issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError
+ * `source_failed`
+ */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {

@@ -9,8 +9,8 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 const KEY_BYTES = 32;
 
 /**
- * Keys of sessions; the first key seals. Created once for all daemons on the folder. @throws DocshelfError `cannot_read`,
- * `cannot_write`
+ * Session keys, which all daemons on the folder share. docshelf encrypts with the first key, and decrypts with all keys. @throws
+ * DocshelfError `cannot_read`, `cannot_write`
  */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
   const given = server.auth.sessionKeyFile?.text.reveal();

@@ -251,7 +251,9 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /** Opens a version once. The key contains the active version, because pages of the opened version name that version. */
+  /**
+   * Opens a version once. The key contains the active version, because pages of the opened version refer to the active version.
+   */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
@@ -271,8 +273,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass the other releases without `servedAt`. Their files are then only compared, because a moved version label can change
-    // the bytes of a path.
+    // Without `servedAt`, the snapshot only compares the files of these releases, because a moved version label can change the
+    // bytes of a path.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

@@ -29,7 +29,10 @@ interface ShelfApps {
 
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** Responds if no site of a list matches, with a page that lists and searches all sites. Loads its code with the first request. */
+/**
+ * Responds to requests that match no site of a list, with a page that lists and searches the sites. Loads the code of the page
+ * with the first request.
+ */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());
