@@ -220,7 +220,7 @@ function termOf(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Kind of the value by its placeholder: `<file>`, `<key-file>` and `<archive-or-version>` accept files. */
+/** Derives the kind of a value from its placeholder. `<file>`, `<key-file>` and `<archive-or-version>` stand for files. */
 function kindOf(name: string, choices: readonly string[] | undefined): ValueKind {
   if (choices !== undefined) return choices;
   if (name === 'domain') return 'site';

@@ -65,7 +65,7 @@ const runFile = promisify(execFile);
 /** Time limit for systemd-notify, which waits until the service manager has read the message. */
 const NOTIFY_MS_MAX = 5_000;
 
-/** Runs systemd-notify, because Node has no Unix datagram sockets. For this reason, the unit needs `NotifyAccess=all`. */
+/** Runs systemd-notify, because Node has no Unix datagram sockets. For this reason, the systemd unit needs `NotifyAccess=all`. */
 async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',
   status: string,

@@ -67,7 +67,7 @@ async function change(
  */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
-  // Check this first, because `openCommandShelf` creates a missing folder.
+  // Check first whether the folder exists, because `openCommandShelf` would create it.
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot change versions in "${dir}": there is no such folder`, {
       next: 'Pass the config of the daemon with --config, or run the command in the folder of its config.yaml.',
