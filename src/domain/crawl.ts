@@ -1,4 +1,4 @@
-/** Plain data, because docshelf sends it to a thread. Contains the files of secrets, not the secrets. */
+/** Plain data, because docshelf sends it to a thread. Contains paths of files with secrets, not the secrets. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
   /** Start page. The site is all pages under the folder of this page. */

@@ -15,7 +15,7 @@ export interface DatabaseAddress {
 
 const PORT = 5432;
 
-/** TLS by libpq's sslmode. Without `prefer` and `allow`, which fall back to plain text. */
+/** TLS mode for each sslmode of libpq. Omits `prefer` and `allow`, which fall back to plain text. */
 const TLS_OF: Readonly<Record<string, DatabaseTls>> = {
   disable: 'off',
   require: 'encrypted',

@@ -120,7 +120,7 @@ const OTHER = {
   usage: { exit: 64, status: 400 },
   site_needed: { exit: 64, status: 400 },
   cannot_write: { exit: 73, status: 503 },
-  // A full volume has its own status (RFC 4918, section 11.5). For a volume that rejects writes, a retry may help.
+  // 507 for a full volume (RFC 4918, section 11.5). Other failed writes have 503, because a retry may help.
   not_enough_space: { exit: 73, status: 507 },
   cannot_read: { exit: 69, status: 503 },
   config_invalid: { exit: 78, status: 422 },

@@ -4,7 +4,10 @@ import { showName } from './secret.ts';
 const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/** Control characters, line separators and writing direction, which can forge lines or hide the end of a name. */
+/**
+ * Control characters, line separators, and characters that change the writing direction. They can forge lines or hide the end of
+ * a name.
+ */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 export const cleanFileName = (name: string, replacement = ''): string => name.replace(UNFIT, replacement);

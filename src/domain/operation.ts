@@ -18,7 +18,7 @@ export interface Operation {
   readonly body?: RequestBody | null;
   readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;
-  /** Errors, except those of the key and of an unreadable body, which all operations have. */
+  /** Errors of this operation. Omits the errors for the key and for an unreadable body, which all operations can return. */
   readonly faults?: readonly Fault[];
   readonly headers?: Readonly<Record<string, object>>;
   /** True if scripts of every origin may call the operation, without credentials (Fetch standard, section 3.2). */

@@ -155,9 +155,9 @@ export interface ScoreReasons {
   readonly words: number;
   /** Null if the model has not scored this section. */
   readonly meaning: number | null;
-  /** Bonus for a title, name or symbol that equals a title, name or symbol in the query. */
+  /** Bonus for an exact title or identifier (see `exact`), and for names in the query that the section contains. */
   readonly lift: number;
-  /** `title` if the query equals the page's title, `identifier` if it is one name that the section contains. */
+  /** `title` if the query equals the page's title, `identifier` if the query is one name that the section contains. */
   readonly exact: 'title' | 'identifier' | null;
   readonly places: readonly ('title' | 'headings' | 'text')[];
   /** Importance of the page in its site, 0 to 1. Decides between results with equal scores. */
