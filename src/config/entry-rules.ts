@@ -9,8 +9,8 @@ import type { SiteConfig } from './sites.ts';
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
 /**
- * Finds settings of a single site beside a list of sites, and domains and addresses that two sites claim. Also finds names that
- * belong to another domain in `organizations`.
+ * Finds settings of a single site that are set together with `sites`, and domains or addresses that two sites claim. Also finds
+ * domains without an organization, and hosts that belong to another domain.
  */
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
   if (sites.length === 0) return [];
@@ -83,7 +83,7 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
   const first = new Map<string, number>();
   const fault = (index: number, sentence: string): ConfigFault =>
     faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
-  // A shelf page without sign-in lists only public sites.
+  // Without sign-in, the shelf page lists only public sites, so it can share a host with any site.
   const hasGuardedShelf = server.shelf && server.auth.kind !== 'none';
   const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
   return sites.flatMap((site, index) => {
@@ -202,7 +202,10 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
   });
 }
 
-/** Finds a key with the same port as the listener's redirectPort. Port 0 never conflicts, because it selects a free port. */
+/**
+ * Returns another key that sets the same port as the listener's redirectPort, or null. Port 0 never conflicts, because it selects
+ * a free port.
+ */
 function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
   const { redirectPort } = config[listener].tls;
   if (redirectPort === null || redirectPort === 0) return null;

@@ -22,7 +22,10 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /** Last valid text of the file, to use instead of reading it. Errors in files that this text names are ignored. */
+  /**
+   * Last valid text of the config file. `loadConfig` uses this text instead of the file, and ignores all errors, such as those of
+   * files that the text names.
+   */
   readonly lastGood?: string;
 }
 
@@ -102,7 +105,7 @@ export function pendingRestart(running: Config, wanted: Config): string[] {
   }).map(({ path }) => path.join('.'));
 }
 
-/** Compares identical values first, because a reload compares a thousand sites. */
+/** Compares identity before content, because a reload compares the settings of every site. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   return typeof one === 'object' && typeof other === 'object' && revealed(one) === revealed(other);
@@ -128,7 +131,7 @@ export function printConfig({ config, file, origins }: LoadedConfig) {
 }
 
 function publicValue(value: unknown, schema: SchemaNode): unknown {
-  // Only the user part of a proxy's URL is secret.
+  // Print only the host and path of a link, because its user, password and query can be secret.
   if (value instanceof Secret) return schema['x-shown'] === 'link' ? linkWithoutSecrets(value.reveal()) : `${value}`;
   if (Array.isArray(value)) return value.map((item) => publicValue(item, schema.items ?? {}));
   if (value instanceof NamedFile || value instanceof NamedFolder) return value.toJSON();

@@ -116,7 +116,7 @@ export class NamedFile {
   }
 }
 
-/** Folder in the config. A folder from a default may be missing. As text, it is its path. */
+/** Folder that a setting names. A default folder may be missing. */
 export class NamedFolder {
   readonly dir: string;
   readonly mayBeMissing: boolean;
@@ -137,7 +137,7 @@ export interface NamedPath {
   readonly pointer: string;
   readonly key: string;
   readonly where: string | null;
-  /** File that receives its content. Null if only the path is used. */
+  /** Object to fill with the content of the file. Null if `Config` contains only the path. */
   readonly target: NamedFile | null;
 }
 

@@ -115,7 +115,7 @@ async function coerceText(written: readonly { readonly schema: SchemaNode; reado
   // Import env-schema on demand, because it takes 19 ms of CPU, and most starts do not need it.
   const { envSchema } = await import('env-schema');
   const coerced: Record<string, unknown> = envSchema({
-    // Build a schema for this call, because env-schema drops values that the schema does not name, and modifies the schema.
+    // Build a new schema for each call, because env-schema modifies the schema, and drops values that are not in the schema.
     schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
     env: false,
     data: texts,

@@ -19,7 +19,7 @@ const DEPTH_MAX = 32;
 
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;
 
-/** Messages that replace those of the parser, which quote the file, because the quote can contain a credential. */
+/** Replaces messages in which the parser quotes the file, because the quote can contain a credential. */
 const OWN_SENTENCES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'unexpected text here',
   TAG_RESOLVE_FAILED: 'custom tags are not supported',
@@ -43,8 +43,8 @@ export interface YamlReading extends Reading {
 }
 
 /**
- * Reads YAML 1.2, core schema, with lines and columns. A text keeps its source text, such as `3.10`. For broken syntax, reports
- * the first error and reads only `storage.dir`, by which a command finds the daemon, because other values would be a guess.
+ * Reads YAML 1.2, core schema, with lines and columns. A text setting keeps its source text, such as `3.10`. If the syntax is
+ * broken, reports the first error and reads only `storage.dir`, because a command needs this folder to find the daemon.
  */
 export function readYaml(text: string, name: string): YamlReading {
   const lines = new LineCounter();

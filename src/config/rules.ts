@@ -24,7 +24,7 @@ export function findBrokenRules(
   ];
   const faults: ConfigFault[] = [];
   for (const [keys, isBroken, sentence] of rules) {
-    // Skip a rule about an invalid key, because the key has its default value here.
+    // Skip a rule about an invalid key, because `config` has the default instead of the written value.
     if (!isBroken || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
@@ -40,7 +40,7 @@ function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[
   const isFromExports = staticExport.from === 'exports';
   const isSigned = signature.required === true || signature.file !== null || signature.url !== null;
   const links = { bundleUrl, bundleUrlFile, 'renew.apiUrl': renew.apiUrl };
-  // Every export is a new bundle, so a setting that pins a bundle can never match.
+  // Settings that contradict `renew.every`, because each renewal is a new export with a new bundle.
   const pins = [
     ['version', 'pins one version', version],
     ['sha256', 'pins one bundle', sha256],
@@ -101,7 +101,7 @@ function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 
-/** Names of headers that HTTP or docshelf itself sets. */
+/** Headers that HTTP or docshelf itself sets, so that an operator must not set them. */
 const OWN_HEADERS =
   /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
 
@@ -110,7 +110,6 @@ function serviceRules(config: Config): Rule[] {
   const { store, queue, role } = exportApi;
   const { discoveryUrl, keyFile } = features.search;
   const ownHeader = Object.keys(server.headers.set).find((name) => OWN_HEADERS.test(name));
-  // The API listener is open if search or the export API is on.
   const apiListens = search.enabled || exportApi.enabled;
   return [
     [
@@ -167,7 +166,8 @@ function serviceRules(config: Config): Rule[] {
     ],
     [
       ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-      // Links need a configured address of this daemon, because the Host header of a request is untrusted.
+      // Links to bundles on disk contain this daemon's address. Require a configured URL, because the Host header of a request is
+      // untrusted.
       exportApi.enabled &&
         role !== 'worker' &&
         store.kind === 'disk' &&
@@ -191,7 +191,7 @@ function portsApart(one: Listener, other: Listener, { [one]: first, [other]: sec
   ];
 }
 
-/** True if almost every character equals one of the five characters before it, or continues a sequence up or down. */
+/** True if the token is mostly a repeated group of up to five characters, such as `abcabc`, or a sequence such as `4567`. */
 function isGuessable(token: string): boolean {
   const codes = Array.from(token, (character) => character.charCodeAt(0));
   const exceptions = (distance: number, step: number): number =>
@@ -206,22 +206,23 @@ function isGuessable(token: string): boolean {
 
 interface ContactedLink {
   readonly key: string;
-  /** Null if the link is not set, or if its feature is off. */
+  /** Null if the setting is missing, or if the feature of the setting is off. */
   readonly link: Secret | string | null | undefined;
-  /** Place where the user and password of the link belong. Null if they may be in the link. */
+  /** Setting to use for the user and password, as the error message names it. Null if the link may contain both. */
   readonly secrets: string | null;
 }
 
-/** Every link of the config that docshelf contacts, except those of organizations. */
+/** All URLs in the config that docshelf contacts, except those of organizations. */
 export function contactedLinks(config: Config): readonly ContactedLink[] {
   const { staticExport, features, server, search, exportApi, traces, database } = config;
   const { enabled, bundleUrl, bundleUrlFile, signature, renew } = staticExport;
   const { auth } = server;
   const { store } = exportApi;
-  // Ignore a hosted search behind an air gap, where it is off. Another rule rejects `renew` behind an air gap.
+  // An air-gapped deployment has no hosted search, and another rule already rejects its `renew.apiUrl`, so omit both URLs.
   const isAirGapped = config.deployment.type === 'air-gapped';
   const usesHostedSearch = features.search.enabled !== false && !isAirGapped;
-  // If the environment names the region, the egress policy checks the host at run time.
+  // Without a region or endpoint in the config, only the environment knows the bucket's host, so the egress policy checks the
+  // host at run time.
   const hasBucket = exportApi.enabled && store.kind === 's3' && (store.region ?? store.endpoint) !== null;
   return [
     {
@@ -296,7 +297,7 @@ function egressRules(config: Config, daemon: Config): Rule[] {
     );
   }
   if (s3.endpoint !== null) {
-    // Check the endpoint's user here. It determines the host of buckets, which the rules for links check.
+    // Check only for a user and a password. The rules above check the host of this endpoint in each S3 link.
     const user = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
     rules.push([['network.s3.endpoint'], user !== null, `network.s3.endpoint ${user}`]);
   }
@@ -311,7 +312,10 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
   return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
 }
 
-/** Rejects an entry `host:port` of a crawl source if network.allowedHosts lacks its host. The entry only allows private addresses. */
+/**
+ * Rejects an entry `host:port` of a crawl source if network.allowedHosts lacks the host, because the entry itself permits only
+ * private addresses.
+ */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
   if (fits(pair, { format: 'cidr' }) || url === null || isNamed(config, url)) return null;
@@ -380,7 +384,10 @@ function signInRules({ server: { auth, trustedProxies, publicUrl } }: Config): R
   ];
 }
 
-/** True for HTTPS, for loopback, whose traffic never leaves the machine, and without a URL. */
+/**
+ * True for HTTPS, and for loopback, whose traffic never leaves the machine. Also true for a missing URL, which another rule
+ * rejects.
+ */
 function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);

@@ -3,20 +3,20 @@ import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
 import { parseDatabaseUrl } from '../domain/database-address.ts';
 import document from './config.schema.json' with { type: 'json' };
 
-/** Conversion of the written value to the value in `Config`. A word of an enumeration is not converted. */
+/** Conversion of the written value to the value in `Config`. A word that an `anyOf` lists, such as `off`, stays as written. */
 type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
 export type TextRule = { readonly minLength?: number; readonly pattern?: string; readonly format?: string };
 
-/** Required content of a file, without surrounding white space. `expects` follows the words "it does not contain". */
+/** Rule for the trimmed content of a file. `expects` completes an error message after "it does not contain". */
 export interface Contents extends TextRule {
   readonly expects?: string;
-  /** True if the rule applies to each line, except empty lines and lines that begin with `#`. */
+  /** True if each line must match, except empty lines and lines that begin with `#`. */
   readonly eachLine?: boolean;
   readonly bytesMax?: number;
 }
 
-/** Kind of a file. The doctor checks the access to a `secret`, and the end of `certificates`. */
+/** The doctor checks the permissions of a `secret`, and the expiry of `certificates`. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 export interface SchemaNode {
@@ -36,7 +36,7 @@ export interface SchemaNode {
   readonly 'x-unit'?: Unit;
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
-  /** Key that a `true` or `false` sets if it is written instead of the section. */
+  /** Key that a plain `true` or `false` sets, if written instead of the whole section, such as `enabled`. */
   readonly 'x-shorthand'?: string;
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;

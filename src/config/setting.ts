@@ -3,7 +3,7 @@ import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts'
 
 export interface ConfigFault {
   readonly code: 'config_invalid' | 'config_not_built';
-  /** Contains the key but never the value, which can be a misplaced credential. */
+  /** Must not contain the value of the setting, which can be a misplaced credential. */
   readonly message: string;
   readonly key: string | null;
   readonly where: string | null;
@@ -32,7 +32,7 @@ export class ConfigError extends DocshelfError {
     const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
     const more = faults.length > shown.length ? ' or more' : '';
     const [only] = shown.length === 1 ? told : [];
-    // A message that begins with "Cannot" is a whole sentence and names the file.
+    // Add no prefix to a message that begins with "Cannot", because it is a whole sentence and names the file.
     const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
     const list = only ?? `${told.length}${more} errors\n  ${told.join('\n  ')}`;
     super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
@@ -67,7 +67,9 @@ export interface Setting {
   readonly value: unknown;
   /** Source of the value: `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
-  /** Sources of the values inside this value, by pointer from the top. Empty if the source has no lines. */
+  /**
+   * Sources of the parts of a list or map, by JSON pointer from the top of the config. Empty if the source has no line numbers.
+   */
   readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }
 
@@ -86,7 +88,7 @@ export function pathOf(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns `organizations[0].id` for `/organizations/0/id`. Other names become `?`, because they can be credentials. */
+/** Returns `organizations[0].id` for `/organizations/0/id`. Replaces unusual names with `?`, because they can be credentials. */
 export function dottedOf(pointer: string): string {
   return pathOf(pointer)
     .map((key) => (/^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z0-9_-]{1,64}$/.test(key) ? `.${key}` : '.?'))
@@ -110,7 +112,9 @@ export interface FileReading extends Reading {
   readonly files: readonly string[];
 }
 
-/** Splits sections into keys, which other sources can override individually. Lists and maps stay whole. */
+/**
+ * Splits sections into their keys, so that a source with higher precedence can override a single key. Lists and maps stay whole.
+ */
 export function settingsOf(
   value: unknown,
   source: Source,

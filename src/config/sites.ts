@@ -33,7 +33,7 @@ type Entry = Readonly<Record<string, unknown>>;
 interface DecodedSites {
   readonly sites: readonly SiteConfig[];
   readonly named: readonly NamedPath[];
-  /** Finds errors by rules that check the content of files. Call it after the named files are read. */
+  /** Call after the files that the config names are read, because some rules check their content. */
   readonly findFaults: () => ConfigFault[];
 }
 
@@ -52,7 +52,7 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
   const sites = config.sites.map(({ domain, title, hosts, basePath }, index): SiteConfig => {
     const own = ownSettings(entries[index] ?? {}, index, setting);
     const whole = new Settings([...shared, ...own]);
-    // Decode only the sections that the entry sets. All entries share the daemon's other sections.
+    // Decode only the sections that the entry of the site sets. For other sections, all sites share the objects of the daemon.
     const written = own.filter(({ path: [section, key] }) => section !== 'server' || key !== 'basePath');
     const decoded = decode(whole, baseDir, new Set(written.map(({ path }) => path[0] ?? '')));
     const { deployment, staticExport, features, search, server }: Config = { ...config, ...decoded.config };
@@ -76,7 +76,6 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
       const faults = broken.map(({ message, key, where }) =>
         faultOf(`${prefix} (${domain}): ${message}`, `${prefix}.${key}`, where),
       );
-      // All sites share one model, and a site can disable it.
       if (site.search.model !== 'off' && JSON.stringify(site.search.model) !== JSON.stringify(config.search.model)) {
         const key = `${prefix}.search.model`;
         const where = whole.get('search.model')?.where ?? null;

@@ -24,8 +24,8 @@ import {
 } from './setting.ts';
 
 /**
- * Checks each setting by the schema of its key. To compile the whole schema takes 47 ms of CPU at every start. The keys of a
- * usual config take less than 10 ms (measured). `settingsOf` has checked the sections.
+ * Checks each setting only by the schema of its key, because compiling the whole schema at every start takes 47 ms of CPU. The
+ * keys of a usual config take less than 10 ms (measured).
  */
 export function validate(settings: Settings): Validation {
   const ajv = createAjv();
@@ -73,7 +73,7 @@ function createAjv(): Ajv {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
-    // Skip the check of the generated, tested schema. A check against its meta schema would cost 20 ms at every start.
+    // Do not validate the schema itself, which is generated and tested. The validation would cost 20 ms at every start.
     meta: false,
     validateSchema: false,
     strict: false,
@@ -124,8 +124,8 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * Returns one error for each mistake. If no alternative of a value matches, returns the errors inside the expected map, else one
- * error for the value.
+ * Keeps one error for each mistake. If a value matches no alternative of an `anyOf`, keeps the errors inside the map, or else one
+ * error for the whole value.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');

@@ -6,13 +6,13 @@ import type { NamedFile, NamedFolder } from '../read-config-file.ts';
 import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts';
 
 /**
- * Each function builds a row of the schema. Its JSON Schema describes the written value, its `Static` type the value in `Config`;
- * `decode.ts` converts. Only `scripts/generate.ts` and tests run this, because TypeBox costs 125 ms of CPU at every start (measured).
+ * Each function builds the schema of one key. The JSON Schema describes the written value, and the `Static` type describes the
+ * value in `Config`. Only `scripts/generate.ts` and tests run this file, because loading TypeBox at every start would cost 125 ms
+ * of CPU (measured).
  */
 
 interface RowOptions {
   readonly examples?: unknown[];
-  /** True if a change waits for a restart. With `presence`, only setting or removing the key waits for a restart. */
   readonly restart?: SchemaNode['x-restart'];
   readonly notBuilt?: true;
 }
@@ -119,7 +119,7 @@ export const folder = (...doc: RowText) =>
 export const file = (kind: FileKind, holds: Contents | null, ...doc: RowText) =>
   row<string>({ ...PATH, 'x-names': kind, ...(holds && { 'x-holds': holds }) }, ...doc);
 
-/** File that docshelf reads with the config, and watches for changes. */
+/** File whose content is in `Config`. For a `file`, `Config` contains only the path. */
 export const contents = (kind: FileKind, holds: Contents, ...doc: RowText) =>
   row<NamedFile>({ ...PATH, 'x-unit': 'file', 'x-names': kind, 'x-holds': holds }, ...doc);
 
@@ -162,7 +162,7 @@ const lowerCase = (expects: string, rule: TextRule, ...doc: RowText) =>
   row<string>({ ...words(expects, rule), 'x-unit': 'lower-case' }, ...doc);
 export const sha256 = (...doc: RowText) =>
   lowerCase('a SHA-256 digest of 64 hex digits', { pattern: '^[0-9a-fA-F]{64}$' }, ...doc);
-/** Host without a port, because a site serves its host on every port of the listener. */
+/** Host name without a port, because docshelf selects the site by host name alone. */
 const HOST_NAME = [
   'an IP address or a host name, without a port',
   { pattern: '^(?:[A-Za-z0-9._-]{1,255}|\\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\\]?)$' },
