@@ -20,7 +20,7 @@ export type SwitcherFiles = Readonly<Record<'script' | 'style', string>>;
 
 export interface VersionSurvey {
   readonly hasOthers: boolean;
-  /** Folders of versions that are part of the bundle. */
+  /** Folders of the bundle that contain other versions of the site. */
   readonly own: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export function searchBoxAdditions(
     const label = language === ENGLISH ? null : language.words.searchBox.open;
     return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
   });
-  // Only browsers without scripts show the link, at the end of the page.
+  // For browsers without scripts, add a link to the results page at the end of each page.
   const links = PAGE_LANGUAGES.map(({ tag, words: { searchBox } }) => {
     const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a>`;
     return [tag, `<noscript><docshelf-search>${link}</docshelf-search></noscript>`] as const;
@@ -101,7 +101,7 @@ function noticeIn(
     lang: tag,
     dir: direction,
   });
-  // Set a target, because client-side routers ignore a link with a target.
+  // Set a target, so that client-side routers leave the navigation to the browser.
   const link = `${startTag('a', { href: address, target: '_self' })}${text(words.lead, active)}</a>`;
   return {
     head: [startTag('link', { rel: 'stylesheet', href: style })],
@@ -127,7 +127,7 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   return `docshelf adds no version switcher to version "${version}": the bundle contains several versions (${named}${more}).`;
 }
 
-/** Entries to read before docshelf handles other requests. */
+/** File table entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 export class OwnSearches {

@@ -4,7 +4,10 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 
 const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
-/** Headers of docshelf's own responses. A page of the same origin can frame them, so they must not allow more than the page. */
+/**
+ * Headers of docshelf's own responses. The policy is strict, because a page of the site could otherwise frame such a response to
+ * evade the page's own policy.
+ */
 export const OWN_HEADERS: AnswerHeaders = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -31,10 +34,10 @@ export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
 export interface ExtraHeaders {
-  /** Unique id in a snapshot. Empty for the most frequent headers. */
+  /** Part of cache keys that identifies these headers in a snapshot. Empty for the headers of a path without site rules. */
   readonly id: string;
   readonly headers: AnswerHeaders;
-  /** Value that the site or operator sets. If null, the file name decides. */
+  /** Value that the site or operator sets. If null, docshelf sends `immutable` or `no-cache`, depending on the file's name. */
   readonly cacheControl: string | null;
 }
 
@@ -69,7 +72,10 @@ class Headers {
   }
 }
 
-/** Applies preset, site rules and operator rules in this order. Caches each combination of rules. */
+/**
+ * Applies the preset, then the rules of the site, then the settings of the operator. Caches the result for each combination of
+ * site rules.
+ */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
@@ -85,7 +91,7 @@ export class HeaderPolicy {
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
-  /** @param asked path of the request, decoded, with its first slash, under the base path of the build */
+  /** @param asked decoded path of the request with its leading slash, moved to the base path for which the release was built */
   headersFor(asked: string, type: string): ExtraHeaders {
     const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;
@@ -115,7 +121,7 @@ export class HeaderPolicy {
   }
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
-    // The compiler rejects a new part of the form that is not applied here. Later parts override earlier parts.
+    // With `satisfies`, the compiler rejects a new field of `HeaderForm` until this function applies the field.
     const { preset, set, policy, ...others } = this.#form;
     others satisfies Record<string, never>;
     const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };

@@ -44,7 +44,7 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
   }
   const rest = weights.get('*');
-  // A client that sends `*` may not support Zstandard, the newest coding.
+  // Do not use Zstandard, the newest coding, for `*`, because the client may not support it.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
   // Identity without a weight is acceptable, but comes after all named codings.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
@@ -59,6 +59,6 @@ const MARKDOWN = 'text/markdown';
 export const namesMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && /text\/markdown/i.test(accept);
 
-/** Assistants name both types and prefer Markdown. Browsers never name Markdown. */
+/** Assistants accept Markdown and HTML, and prefer Markdown. Browsers never list Markdown in `Accept`. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');

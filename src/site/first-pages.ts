@@ -13,7 +13,7 @@ import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 /** Bytes to read from the start of a page. Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
-/** Maximum refreshes to follow, for a start page that only redirects to a language or version. */
+/** Maximum meta refreshes to follow from a start page that only redirects to a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
@@ -22,7 +22,10 @@ export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
-  /** All fields are null without a first page, if it redirects out of the site, or on a read error. The next call retries. */
+  /**
+   * All fields are null if the first page is missing, redirects out of the site, or cannot be read. After a read error, the next
+   * call tries again.
+   */
   pageOf(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -47,7 +50,7 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
     const found = resolvePath(release.files, asked, 'never');
     const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
     if (entry === undefined) return NOTHING;
-    // The page only reloads itself at an interval.
+    // Use a page whose refresh targets the page itself, because it only reloads at an interval.
     if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
     const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
@@ -69,13 +72,16 @@ export function readHead(file: string): Promise<Buffer> {
   return readBeginning(file, HEAD_BYTES);
 }
 
-/** Folders whose language is cached, 100 bytes each. `maxSize`, unlike `max`, reserves no memory. */
+/** Maximum folders whose language is cached, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
 const FOLDERS_MAX = 1024;
 
-/** Language of docshelf's texts on a site. Uses the first page of the nearest folder that has a first page. */
+/**
+ * Selects the language of docshelf's texts at a path of a site. Uses the first page of the nearest folder with a language that
+ * docshelf supports.
+ */
 export class SiteLanguages {
   readonly #release: ReleaseView;
-  /** Languages by first page. `said` is null if docshelf has no texts in the language. */
+  /** Languages by path of the first page. `said` is null if the page names no language that docshelf supports. */
   readonly #known = new LRUCache<string, { readonly said: PageLanguage | null }>({
     maxSize: FOLDERS_MAX,
     sizeCalculation: () => 1,
@@ -95,7 +101,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** Falls back to English on a read error. The next call tries again. */
+  /** After a read error, uses the parent folder, or else English. The next call tries again. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);

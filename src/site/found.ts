@@ -9,7 +9,7 @@ export interface SiteRequestFacts {
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
-  /** True for the script of a service worker. docshelf does not look for it in older releases. */
+  /** True for the script of a service worker, which docshelf never serves from an older release. */
   readonly isWorker?: boolean;
 }
 
@@ -24,7 +24,10 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing` is true if a later request for the path may get another file (older release, or rule for a host). */
+  /**
+   * `isPassing` is true if another request for the path may get another file: for another host or `Accept` header, or after
+   * docshelf removes an older release.
+   */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */
@@ -51,7 +54,10 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** Keeps only usual spellings of the target, because the number of spellings has no limit. @param path path of the target */
+  /**
+   * Caches a file only for usual spellings of its target, because a path has an unlimited number of spellings. @param path path
+   * of the target
+   */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
@@ -73,7 +79,10 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Null if the 404 page must be read first. @param language language of docshelf's texts, undefined if not known yet */
+/**
+ * Null if the site's 404 page must be transformed first, or if the language is not known yet. @param language language of
+ * docshelf's texts
+ */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

@@ -95,7 +95,7 @@ export class SiteServer {
     const known = snapshot.prepared.missingAt(target);
     if (known !== undefined) return this.#plainNotFound(known, headers);
     const asked = canonicalise(target);
-    // A hidden path may be one of docshelf's own paths.
+    // Leave hidden paths to the full handler, because docshelf itself may serve them.
     if (asked.kind !== 'path' || isWithheld(asked.path)) return null;
     const found = snapshot.needsNoOtherRelease(asked.path)
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
@@ -120,7 +120,7 @@ export class SiteServer {
     const { method } = request;
     const snapshot = this.current;
     if (method !== 'GET' && method !== 'HEAD') {
-      // Respond at once, because the rest of the request may be malformed, which would end the connection.
+      // Respond synchronously, because the rest of the request may be malformed and end the connection before a later response.
       return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
     }
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
@@ -143,7 +143,10 @@ export class SiteServer {
     return redirect(found.status, found.location);
   }
 
-  /** Skips files that other requests for the path may not get, and files of older releases, which may be removed. */
+  /**
+   * Prepares a file for `fastAnswer`. Skips files that other requests for the path may not get, and files that must be
+   * transformed or streamed.
+   */
   #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof LazyTransform) return;
     if (this.#isStreamed(found.file)) return;
@@ -173,7 +176,8 @@ export class SiteServer {
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // If the client has the current compressed file, do not load the body. Other conditions depend on the body.
+    // If the client has the current version, respond with 304 before loading the body. Check other conditions later, because they
+    // depend on the final encoding of the body.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);

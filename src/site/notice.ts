@@ -12,7 +12,7 @@ export interface Notice {
   /** A page for readers, or one line for scripts and pictures. By default, the `Accept` header of the request decides. */
   readonly form?: 'page' | 'line';
   readonly headers?: AnswerHeaders;
-  /** Origins allowed in `form-action`: the button posts to this page, whose response can redirect there. */
+  /** Origins to allow in `form-action`, because the button posts to this page, whose response can redirect to these origins. */
   readonly formAction?: string;
   readonly search?: SearchForm | null;
 }
@@ -26,7 +26,7 @@ export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
 
-/** Forbids scripts, so that markup in a sentence stays text. */
+/** Forbids scripts, so that none runs even if the text of a notice contains markup. */
 const policyOf = (formAction = "'none'"): string =>
   `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
 
@@ -132,7 +132,9 @@ interface Made {
 
 const NO_REQUEST = { header: (): undefined => undefined };
 
-/** 404 responses created once for each language, because the number of missing addresses has no limit. */
+/**
+ * 404 responses, created once for each language instead of each address, because the number of missing addresses has no limit.
+ */
 export class MissingAnswers {
   readonly #search: SearchForm | null;
   readonly #made = new Map<PageLanguage, Made>();

@@ -36,15 +36,21 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-/** Cost, in units, of looking up a file in all its forms, and of each character of its path. */
+/**
+ * Units of work to look up a path in all its spellings (`a`, `a.html`, `a/index.html`), and further units for each character of
+ * the path.
+ */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
-/** Units for a list of pages: about 1 s, with a pause after each ms. If no units are left, the list omits the last pages. */
+/** Maximum units of work to list pages, about 1 s. After each `TURN_UNITS`, about 1 ms, docshelf handles other requests. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** Next step of a request. `moved` is null if the address is too long. `isBySlash`: the redirect changes only the last slash. */
+/**
+ * Page or redirect that a request gets. `page` is null for a response without a page, `moved` is null if the address is too long.
+ * `isBySlash` is true if the redirect changes only the last slash.
+ */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -73,10 +79,13 @@ export class PagePaths {
     return again?.kind === 'file' ? again.path : null;
   }
 
-  /** Page at the end of redirects, also for a path that ends in `.md`. @param path decoded, without its first slash */
+  /**
+   * Page at which the redirects from a path end. The path of a page's Markdown, such as `guide.md`, also has a page. @param path
+   * decoded, without its first slash
+   */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // Count a rule as the first step only if its redirects end.
+    // At the first step, ignore a rule whose redirects do not end. A redirect by slash does not count as a step.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -85,7 +94,10 @@ export class PagePaths {
     return step?.page ?? null;
   }
 
-  /** False for redirects without end, or longer than a browser follows. @param host that the browser requests */
+  /**
+   * False if the redirects never end, if a browser would not follow so many, or if `work` is spent. @param host host that the
+   * browser requests
+   */
   redirectsEnd({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {
@@ -106,7 +118,7 @@ export class PagePaths {
     return page === null || this.isOpen(page, work);
   }
 
-  /** False if rules with `!` replace the page at each of its addresses. */
+  /** False if forced rules (`!`) replace the page at each of its addresses. */
   isOpen(page: string, work = new Work()): boolean {
     if (!this.hasForcedRules) return true;
     return [page, page.replace(PAGE_EXTENSION, ''), pageStem(page)].some((path) => {
@@ -116,7 +128,10 @@ export class PagePaths {
     });
   }
 
-  /** Lets other requests run between its steps. `isCut` is true if the units were spent and the last pages are missing. */
+  /**
+   * Pages for which `isOpen` is true. Handles other requests in between. `isCut` is true if `units` were too few, so that the
+   * last pages are missing.
+   */
   async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -157,7 +172,7 @@ export class PagePaths {
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  /** Skips rules that send a missing script to a page, so that the script stays missing. */
+  /** Skips rules that would serve a page instead of a missing asset, so that the client gets a 404. */
   *applying(kind: RuleKind, built: string, work: Work) {
     for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;

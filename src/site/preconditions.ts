@@ -8,7 +8,7 @@ export interface Validators {
 
 type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
-/** Entity tags of a list. A tag may contain a comma. Empty if the list contains anything else. */
+/** Entity tags of a header value. A tag may contain a comma. Empty if the value contains anything except tags. */
 function tagsOf(list: string): readonly string[] {
   const tags: string[] = [];
   const rest = list.replace(/(?:W\/)?"[^"]*"/g, (tag) => {
@@ -28,7 +28,10 @@ function matchesStrongly(list: string, etag: string): boolean {
   return list.trim() === '*' || tagsOf(list).includes(etag);
 }
 
-/** Follows RFC 9110, section 13.2.2, but ignores dates, which are unreliable after a correction or a rollback. */
+/**
+ * Follows RFC 9110, section 13.2.2, but ignores `If-Modified-Since`, because dates are unreliable after a correction or a
+ * rollback.
+ */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
@@ -54,7 +57,8 @@ export interface ByteRange {
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
 /**
- * RFC 9110, section 14.1.2. `whole`: several ranges, other units or invalid text. `unsatisfiable`: the range starts past the end.
+ * Follows RFC 9110, section 14.1.2. Returns `whole` for several ranges, other units or invalid text. Returns `unsatisfiable` for
+ * a range that starts past the end.
  */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
@@ -82,7 +86,9 @@ const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Milliseconds since 1970. Null for text that is not an HTTP date. `Date.parse` accepts many such texts. */
+/**
+ * Milliseconds since 1970. Null for text that is not an HTTP date. Does not use `Date.parse`, which accepts many other formats.
+ */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);

@@ -26,14 +26,17 @@ const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
-  // Use the raw decoder, because browsers read only the first of several members, and createGunzip() reads all members.
+  // Use the raw decoder, which decodes only the first gzip member, as browsers do. createGunzip() would decode all members.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
-  // Window of 8 MB, because clients need not support a larger window (RFC 9659).
+  // Maximum window of 8 MB, because clients need not support a larger window (RFC 9659).
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
-/** True if clients decode all bytes of `file` to this content. Stops at the first byte beyond `content.size`. Never rejects. */
+/**
+ * True if clients decode the compressed `file` to exactly this content. Stops at the first byte beyond `content.size`. Never
+ * rejects.
+ */
 export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: Coding): Promise<boolean> {
   try {
     const [start, trailer] = coding === 'gzip' ? await gzipFrame(file) : [0, null];
@@ -47,7 +50,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
         for await (const chunk of chunks) crc = crc32(chunk, crc);
       },
     );
-    // Compare the number of bytes, because the decoder ignores bytes after the encoded data, but clients do not.
+    // Reject a file with bytes after the encoded data, because the decoder ignores such bytes, but clients do not.
     const { bytesWritten } = decoder as Duplex & { readonly bytesWritten: number };
     if (start + bytesWritten + (trailer?.length ?? 0) !== file.size) return false;
     return trailer === null || (trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === content.size % 2 ** 32);
@@ -79,7 +82,7 @@ function gzipDataStart(header: Buffer): number {
   return flags & FLAGS.checksum ? at + 2 : at;
 }
 
-/** @throws Error at the first byte beyond `size`, or at the end if the bytes differ */
+/** @throws Error if there are more than `size` bytes, or if the bytes differ from the content */
 function checked({ size, sha256 }: Content) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');

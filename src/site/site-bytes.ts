@@ -35,7 +35,10 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/** Reads exactly `length` bytes. If the file is shorter, breaks the connection. @param onFault called after the first byte */
+/**
+ * Opens a part of a file. If the file becomes too short, reading fails and breaks the connection. @param onFault called if a read
+ * fails after the file was opened
+ */
 export async function openFilePart(
   file: SiteFileOnDisk,
   start: number,
@@ -133,7 +136,10 @@ export class FilePart {
     return result;
   }
 
-  /** Opens the file. Throws if the path now has another file than before. */
+  /**
+   * Opens the file for the first time or again. Throws if the size is wrong, or if the file was replaced since it was first
+   * opened.
+   */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {
@@ -176,7 +182,10 @@ export class FilePart {
   }
 }
 
-/** Body that the listener sends without its stream, because the stream would cost five times as much. */
+/**
+ * Response with a file as its body. The listener reads the file directly, because the body's stream would cost five times as
+ * much.
+ */
 export class FileResponse extends Response {
   readonly part: FilePart;
 
@@ -193,7 +202,7 @@ export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
   constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // Pass a stream, because Response would copy the bytes, but the socket's writer uses only `whole`.
+    // Pass a stream, because Response would copy the bytes. The listener sends `whole` and ignores the stream.
     super(streamOf(bytes), init);
     this.whole = bytes;
   }
@@ -242,7 +251,7 @@ export function toHeaders(flat: readonly string[]): Headers {
   return fields;
 }
 
-/** Redirect with `no-cache`: browsers keep a 301 or 308 forever, but another version may not redirect. */
+/** Sends `no-cache`, because browsers would keep a 301 or 308 forever, but the next version may not redirect. */
 export function redirect(status: number, location: string): Response {
   return new Response(null, {
     status,

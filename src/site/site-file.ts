@@ -9,7 +9,10 @@ import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 const ETAG_DIGITS = 32;
-/** Hex digits of a sibling's SHA-256 in its entity tag, because another compressor writes other bytes. */
+/**
+ * Hex digits of a compressed file's SHA-256 in its entity tag. Needed, because compressors write different bytes for the same
+ * content.
+ */
 const SIBLING_TAG_DIGITS = 8;
 /** Minimum bytes of a file to compress. A smaller file fits into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
@@ -38,7 +41,10 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #notModified: { [tag: string]: FastAnswer } = {};
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
-  /** @param isImmutable true if no release has other bytes under this name @param make creates bytes that are not on disk */
+  /**
+   * @param isImmutable true if no stored release has other bytes at this path @param make creates the bytes of a file that is not
+   * on disk
+   */
   constructor(
     entry: FileEntry,
     release: Pick<ReleaseView, 'releaseDir' | 'siteDir' | 'createdAt'>,
@@ -60,7 +66,8 @@ export class SiteFile implements SiteFileOnDisk {
     this.isPage = isPage(entry.path);
     this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
     this.#read = make ?? (() => readSiteFile(this));
-    // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its response (section 8.8.2.1).
+    // HTTP dates are whole seconds (RFC 9110, section 5.6.7). `Last-Modified` must not be later than the response (section
+    // 8.8.2.1).
     const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
     this.#lastModifiedMs = Math.floor(modifiedMs / 1000) * 1000;
     this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
@@ -117,7 +124,7 @@ export class SiteFile implements SiteFileOnDisk {
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
-      // Send configured headers with a 304, because the operator may have changed them, and caches then update them.
+      // Include configured headers, because caches update headers from a 304, and the operator may have changed them.
       ...this.sent.headers,
     };
   }
@@ -141,7 +148,7 @@ export class SiteFile implements SiteFileOnDisk {
     return { status: 200, headers, body: bytes };
   }
 
-  /** A 404 with this page. Without an entity tag, because a 404 is never `not modified`. */
+  /** 404 response with this page as its body. Has no entity tag, because a 404 is never `not modified`. */
   missing({ encoding, tag, bytes }: Body): FastAnswer {
     const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
     this.#missing[tag] = headers;

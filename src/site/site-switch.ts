@@ -20,7 +20,7 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SiteForm extends SnapshotOptions {
   readonly searchBox?: SearchBoxForm | null;
-  /** Files of the switcher. Pages get a switcher if there are versions to choose from. With null, they never do. */
+  /** Script and style of the version switcher. If null, pages never have a switcher. */
   readonly switcher?: SwitcherFiles | null;
 }
 
@@ -28,7 +28,7 @@ interface VersionParts {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
-  /** Data for the additions to pages, as far as the form needs them. */
+  /** Facts about the bundle on which the additions to pages depend. Empty for additions that are off. */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 
@@ -48,7 +48,10 @@ export interface SiteState<Settings> {
 
 export interface Beside {
   readonly active: ReleaseView | null;
-  /** Finds the same page in the active version. With null, pages get no notice. */
+  /**
+   * Finds the page of the active version that corresponds to a page of this version. If null, pages have no notice about
+   * versions.
+   */
   readonly pages: SamePages | null;
 }
 
@@ -123,7 +126,7 @@ interface SwitchOptions<Settings> {
   readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
 }
 
-/** Holds the state of a site. Other objects must not keep a reference to the state. */
+/** Holds the state of a site. Other objects must not keep a reference to the state, because each change replaces it. */
 export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   readonly #searches = new OwnSearches();
   readonly #surveyVersions: SurveyVersions;
@@ -148,7 +151,10 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return this.#state.version?.snapshot ?? null;
   }
 
-  /** The returned function only replaces the state. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /**
+   * Reads and builds a version in advance, so that the returned function only needs to replace the state. @throws DocshelfError
+   * `cannot_read`, `release_damaged`
+   */
   async prepare(
     release: ReleaseView,
     retained: readonly KeptRelease[],
@@ -191,7 +197,10 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return own.filter((notice) => notice !== null);
   }
 
-  /** Serves at once, and again if the survey has changed. */
+  /**
+   * Serves the rebuilt version immediately. Then reads the survey again, and rebuilds the version once more if the survey has
+   * changed.
+   */
   async #rebuild(
     parts: VersionParts & Pick<LiveVersion, 'activatedAt'>,
     settings = this.#state.settings,

@@ -37,7 +37,7 @@ import {
 import { OverlongFiles } from './transform/making-limits.ts';
 
 export interface SnapshotOptions {
-  /** Identifies the site in the scheduler. Default: the release. */
+  /** Key by which schedulers limit the load of each site. Default: the digest of the release. */
   readonly site?: string;
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;
@@ -51,7 +51,10 @@ export interface SnapshotOptions {
 }
 
 export interface SnapshotSettings extends SnapshotOptions {
-  /** Additions to the page at a path (`guides/start.html`), after `additions`. Must return equal results for equal paths. */
+  /**
+   * Further additions to the page at a path such as `guides/start.html`. Must return equal results for equal paths, because
+   * docshelf may transform a page again.
+   */
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
@@ -92,7 +95,7 @@ export class SiteSnapshot {
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
   readonly #immutable: ImmutableNames;
-  /** Files by path and headers. Files of older releases also by digest, because a release may be removed. */
+  /** Files by headers and path. The key of a file of an older release also contains the digest of the release. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
@@ -126,7 +129,10 @@ export class SiteSnapshot {
     this.#site = site;
   }
 
-  /** Contract section 9. Reads older releases asynchronously. @param path decoded, without a leading slash, or null if impossible */
+  /**
+   * Finds the response to a request. Asynchronous if older releases must be read. @param path decoded, without a leading slash.
+   * Null if the target cannot be a path
+   */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
@@ -157,7 +163,7 @@ export class SiteSnapshot {
   }
 
   #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
-    // Rules of a site do not apply to docshelf's own paths.
+    // Apply no rules of the site to docshelf's own paths, or to paths with `.` or `..` segments.
     const built = path === null || isInternalPath(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const work = new Work();
     const forced = this.#byRule('forced', built, asked, work);
@@ -176,7 +182,7 @@ export class SiteSnapshot {
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
-    // "." is a hidden name, so a target that cannot be a file name gets the root's 404 page.
+    // For a target that cannot be a file name, resolve the hidden name `.`, which results in the 404 page of the root folder.
     const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
@@ -200,7 +206,9 @@ export class SiteSnapshot {
     );
   }
 
-  /** `isByHost` is true if a rule was ignored because it redirects to the requested address. */
+  /**
+   * `isByHost` is true if a rule was ignored because its target is the requested address, so that the result depends on the host.
+   */
   #byRule(
     kind: 'forced' | 'others',
     built: string | null,
@@ -290,7 +298,7 @@ export class SiteSnapshot {
     const making = {
       release,
       basePath: this.#mount.to,
-      // Pages of older releases are never served.
+      // Older releases need no additions, because docshelf serves their assets but never their pages.
       added: release === this.#active ? this.#added : NOTHING_ADDED,
       site: this.#site,
       overlong: this.#overlong,

@@ -37,7 +37,7 @@ export function sectionOf(path: string): string {
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
 }
 
-/** Sorts sections and pages in the order of the navigation. Those in the site's language come first. */
+/** Sorts sections and pages in the order of the navigation. Pages in the site's language come first. */
 export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
   const rank = new Map(navigation.map((path, at) => [path, at]));
   const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));

@@ -26,7 +26,7 @@ import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** Maximum time for a list. Long enough to read the heads of 20,000 pages from a busy disk. */
+/** Maximum processor time to list the pages of a site, enough to read the heads of 20,000 pages. */
 const LIST_MS_MAX = 300_000;
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
@@ -37,8 +37,8 @@ const LIST_TYPE = 'text/plain; charset=utf-8';
 
 const LISTS = ['llms.txt', 'llms-full.txt'] as const;
 type ListName = (typeof LISTS)[number];
-/** Increase the number if the text of the lists changes. */
 const LISTS_FOLDER = 'markdown';
+/** Increase the number if the text of the lists changes, so that docshelf ignores stored lists. */
 const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
 /** Maximum bytes of `llms-full.txt`. The file ends before the first page that does not fit. */
@@ -50,7 +50,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** Cache of the snapshot. Its other keys never end in a line feed, so that the keys of lists are unique. */
+  /** Cache of the snapshot. The keys of Markdown and lists end in a line feed, so that they differ from all other keys. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;
@@ -213,7 +213,7 @@ export class MarkdownPages {
     }
   }
 
-  /** Address that readers see, because the links of the page are relative to that address. */
+  /** Address under which readers open the page. The page's links are relative to this address. */
   #addressOf(path: string): string {
     const { mount, trailingSlash } = this.#form;
     const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
@@ -246,7 +246,10 @@ export interface PageMarkdownText {
   readonly markdown: string;
 }
 
-/** Follows redirects within the site. Null without a page. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
+/**
+ * Follows redirects within the site. Returns null if the path has no page. @throws DocshelfError `cannot_read`, `worker_ended`,
+ * `deadline_exceeded`
+ */
 export async function readMarkdown(
   snapshot: DocumentedSnapshot,
   bodies: BodyCache,

@@ -15,7 +15,7 @@ const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
 const ORIGIN = 'http://site.invalid';
-/** Pages that are not written for reading: 404, the whole book as one page, searches, lists of code and words. */
+/** Pages that lists omit: 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
@@ -28,7 +28,10 @@ interface HeadsOrder {
   readonly title: string | null;
 }
 
-/** Uses the order of the links on the start page and on the first page of each section. */
+/**
+ * Reads the titles of all pages. The order of the navigation is the order of the links on the start page and on the first page of
+ * each section.
+ */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];
@@ -67,7 +70,7 @@ function* linkedPages(
   }
 }
 
-/** Thread that creates Markdown, because a page of 400 KiB takes 200 ms (measured). */
+/** Markdown is created in this thread, because a page of 400 KiB takes 200 ms (measured). */
 
 interface TwinOrder extends Omit<MarkdownInput, 'html'> {
   readonly bytes: Uint8Array;

@@ -23,7 +23,9 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Shares the work on a file between requests. Does not limit the load, because the task itself does. */
+/**
+ * Shares the transformation of a file between concurrent requests. Needs no limit, because `TransformThreads` limits the load.
+ */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -76,9 +78,9 @@ const transformThreads = new TransformThreads<MountCalls>({
   max: 3,
   siteMax: 2,
 });
-/** Ended threads that exclude a file. The first thread may have ended for a reason other than the file. */
+/** Number of ended threads after which docshelf no longer tries a file. One thread may end for a reason other than the file. */
 const THREAD_ENDS_MAX = 2;
-/** Maximum bytes of a page that is parsed here. Larger pages are parsed in a thread, at 10 ms per MiB. */
+/** Maximum bytes of a page that the main thread parses, at 10 ms per MiB. Worker threads parse larger pages. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
 export function isTransformed(entry: FileEntry, { release, basePath, added, overlong }: TransformContext): boolean {
@@ -137,7 +139,7 @@ async function mountedBytes(
   basePath: string,
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
-  // Read the table of an older release for each file, so that it does not stay in memory.
+  // Read the file table of an older release for each transformation, so that the table does not stay in memory.
   const files = 'files' in release ? release.files : await release.readTable();
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {

@@ -5,7 +5,10 @@ import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
 /** Maximum processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** Time in which most aborted calls end. To start another thread takes as long. */
+/**
+ * Time after which the thread of an aborted call is terminated. Most aborted calls end sooner, and starting another thread takes
+ * as long.
+ */
 const ABORT_WITHIN_MS = 200;
 /** Number of slow files after which the other large files of a release are skipped. */
 const OVERLONG_MAX = 5;
@@ -13,7 +16,7 @@ const OVERLONG_MAX = 5;
 const SMALL_BYTES = 256 * 1024;
 const NAMED_MAX = 5;
 
-/** Files that docshelf does not try again, because they took too long or ended their thread. */
+/** Files that docshelf no longer tries to transform, because they took too long or ended their thread. */
 export class OverlongFiles {
   readonly #paths = new Set<string>();
   readonly #ends = new Map<string, number>();
@@ -22,7 +25,10 @@ export class OverlongFiles {
     return !this.#paths.has(path) && (this.#paths.size < OVERLONG_MAX || size <= SMALL_BYTES);
   }
 
-  /** Returns true if the file is not tried again. @param endsMax number of ended threads that exclude a file */
+  /**
+   * Records an error. Returns true if docshelf must not try the file again. @param endsMax number of ended threads after which
+   * docshelf no longer tries the file
+   */
   note(path: string, error: unknown, endsMax: number): boolean {
     const { code } = toDocshelfError(error);
     const ends = (this.#ends.get(path) ?? 0) + 1;
@@ -45,16 +51,16 @@ export class OverlongFiles {
 interface MakersOptions {
   readonly task: string;
   readonly entry: URL;
-  /** Maximum small files at once, in total and per site. Large files run one at a time, because they need more memory. */
+  /** Maximum small files at once, for all sites. Large files run one at a time, because they need more memory. */
   readonly max: number;
   readonly siteMax: number;
-  /** Processor time for one file. Default: 10 s. */
+  /** Maximum processor time for one file, 10 s by default. */
   readonly msMax?: number;
 }
 
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** One thread for each place of the scheduler, so that the end of a thread affects no other file. */
+  /** One thread for each concurrent task, so that the end of a thread affects only one file. */
   readonly threads: readonly Thread<Calls>[];
 }
 
@@ -95,7 +101,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       try {
         return await make((name, order) => thread.call(name, order, { signal }));
       } finally {
-        // Stop the thread, which may keep hundreds of megabytes.
+        // Stop the thread after a large file, because its heap may keep hundreds of megabytes.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();
       }
     };

@@ -3,12 +3,12 @@ import { addToPage } from '../../web/additions/add-to-page.ts';
 import type { PageAdditions } from '../../web/additions/page-additions.ts';
 import { integrityTargets, type Mount, type MountableFile, mountFile } from '../../web/mount/index.ts';
 
-/** Thread that rewrites files, because a page of 868 KiB takes 114 ms (measured). */
+/** Files are rewritten in this thread, because a page of 868 KiB takes 114 ms (measured). */
 
 interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that are neither a file nor a page. The file table can have 500,000 entries, so the thread does not get it. */
+  /** Paths that do not exist in the site. Sent instead of the file table, which can have 500,000 entries. */
   readonly absent: ReadonlySet<string>;
   /** New `integrity` values of changed files, by address. */
   readonly digests: ReadonlyMap<string, string>;

@@ -13,7 +13,7 @@ interface NamedPage {
 }
 
 interface ChangedPage extends NamedPage {
-  /** Words of the main text, counted with repetitions. Zero for a page that is too large. */
+  /** Added words in the main text, counted with repetitions. Zero for a page that is too large. */
   readonly wordsAdded: number;
   readonly wordsRemoved: number;
 }
@@ -39,7 +39,7 @@ interface PageText extends NamedPage {
   readonly isTooLarge: boolean;
 }
 
-/** Added or removed page. Without its text, because two versions may have no page in common. */
+/** Page that exists in only one of the versions. Has no text, to save memory if two versions have no page in common. */
 interface LonePage extends NamedPage {
   /** Null for a page without text. */
   readonly digest: string | null;
@@ -50,11 +50,17 @@ interface Pair {
   readonly after: string | undefined;
 }
 
-/** Larger pages are compared by their bytes. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
+/**
+ * Maximum bytes of a page whose text is compared. Larger pages are compared by digest, because on a busy machine, 2 MB of hostile
+ * markup take 16 s (measured).
+ */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/** Compares the main text, as in search and Markdown, so that a changed menu changes no page. @param onProgress gets 0 to 1 */
+/**
+ * Compares only the main text of pages, so that a changed menu does not change every page. @param onProgress gets the finished
+ * share, from 0 to 1
+ */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,

@@ -4,7 +4,7 @@ import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
 import type { DiffCalls, DiffOrder } from './worker.ts';
 
-/** Maximum entries of each list. With the longest paths and titles, all lists have 10 MB. */
+/** Maximum entries of each list. With the longest paths and titles, all lists together take 10 MB. */
 const LIST_MAX = 500;
 /** Maximum time of a comparison, because operators do not wait longer for a page. */
 const DIFF_MS_MAX = 120_000;

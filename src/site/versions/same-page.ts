@@ -9,10 +9,13 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/** Maximum missing pages whose titles are read, 0.3 ms each. A site with more moved pages was rebuilt from scratch. */
+/**
+ * Maximum pages without a counterpart whose titles are read, 0.3 ms each. A version with more such pages was rebuilt from
+ * scratch.
+ */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
-/** Entries to read before docshelf handles other requests. */
+/** File table entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 type Titles = ReadonlyMap<string, readonly string[]>;
@@ -75,7 +78,10 @@ function nearestParent(path: string, to: ReleaseView): string {
   return '';
 }
 
-/** Keeps the style of the site: folders with a slash, files with an extension if the requested path has an extension. */
+/**
+ * Keeps the extension if the requested path has one, except for an index page. Otherwise writes the address without extension,
+ * with or without a slash as the site does.
+ */
 function readerAddress(page: string, asked: string, to: ReleaseView): string {
   const bare = page.replace(PAGE_NAME, '').replace(/\/$/, '');
   return (/\.x?html?$/i.test(asked) && !/(?:^|\/)index\.\w+$/i.test(page) ? page : addressOf(bare, to)) ?? page;

@@ -4,7 +4,7 @@ import { readFileTable } from '../../files/index.ts';
 import { serve, yieldToReaders } from '../../threads/index.ts';
 import { type ComparedSite, diffPages, type PagesDiff } from './diff-pages.ts';
 
-/** Thread that compares versions, because reading 1,000 pages takes seconds. */
+/** Versions are compared in this thread, because reading 1,000 pages takes seconds. */
 
 export interface DiffOrder {
   readonly before: string;
