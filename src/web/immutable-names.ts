@@ -1,7 +1,7 @@
 import { type FileTable, isPage } from '../domain/release.ts';
 import { isPagePart } from './media-type.ts';
 
-/** Folders in which Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby and VitePress never change files. */
+/** Folders whose files never change, from Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby and VitePress. */
 const FOLDERS =
   /(?:^|\/)(?:_next\/static\/|_astro\/|_nuxt\/(?!builds\/latest\.json$)|_app\/immutable\/|static\.files\/|static\/[0-9a-f]{32}\/|assets\/chunks\/(?:[^/]+\.)?[A-Za-z0-9_-]{8}\.js$)/;
 
@@ -43,10 +43,10 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 const DIGEST_CHARS_MIN = 8;
 const DIGEST_CHARS_MAX = 64;
-/** Minimum length of hex digits with letters that are certainly not a word, number, or date. */
+/** Minimum length of a hex text with letters that is certainly a digest, not a word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
 
-/** A day such as `20240601`, with up to three further characters. */
+/** A day such as `20240601`, with up to three further characters. Such a text is not a digest. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** Doxygen's digests stand for a folder's path or a member's signature, not for the content. */
@@ -87,7 +87,7 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Position and length of the text, which are equal in all names of one generator. */
+  /** Key of the text's position and length, which are the same in all names of one generator. */
   readonly place: string;
 }
 
@@ -101,7 +101,7 @@ function tokensOf(name: string): Token[] {
   };
   for (const [index, part] of parts.entries()) {
     if (part.length <= DIGEST_CHARS_MAX) add(index === 0 ? '^' : '.', part);
-    // Hex digits may be in the middle, before the size of a picture.
+    // A hex digest may be in the middle of a name, before the size of a picture.
     for (const piece of part.split(/[-_]/).slice(0, -1)) if (HEX.test(piece)) add('_', piece);
     for (let at = Math.max(0, part.length - DIGEST_CHARS_MAX - 1); at < part.length; at++) {
       if (part[at] === '-' || part[at] === '_') add('-', part.slice(at + 1));
@@ -118,7 +118,7 @@ function hashedName(path: string): boolean {
   return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
 }
 
-/** Minimum number and share of certain digests at a place, so that other texts at this place also count as digests. */
+/** Minimum number and share of certain digests at a place, so that similar texts at the same place also count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

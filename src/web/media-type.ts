@@ -1,12 +1,15 @@
 import { lookup } from 'mime-types';
 
-/** Extensions that the registry lacks or has with another meaning, such as `.ts` for video. */
+/** Extensions that the media type registry lacks or has with another meaning, such as `.ts` for video. */
 const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ...['ts', 'mts', 'cts', 'tsx', 'rst', 'adoc', 'vue', 'svelte', 'astro'].map((ext) => [ext, 'text/plain'] as const),
   ['cjs', 'text/javascript'],
 ]);
 
-/** The registry lacks these text formats or confuses them (`.rs`, `.dot`). With `nosniff`, browsers show only text types. */
+/**
+ * Extensions of text formats that the media type registry lacks or confuses (`.rs`, `.dot`). With `nosniff`, browsers show these
+ * files only as text.
+ */
 const TEXT_EXTENSIONS = new Set(
   [
     'py pyi pyw go mod sum rs proto graphql gql rb erb gemspec php pl pm r jl scala sbt kt kts swift groovy gradle dart',
@@ -78,7 +81,10 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True if the extension is known and not a page's, so that a missing asset gets no HTML. `docs/v1.2` may be a page. */
+/**
+ * True for a known extension other than a page's, so that a missing asset gets no HTML page. False for `docs/v1.2`, which may be
+ * a page.
+ */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -105,7 +111,7 @@ const SHRINKING = new Set(
   ].flatMap((types) => types.split(' ')),
 );
 
-/** First bytes of compressed files. Pagefind's files are gzip without the extension. */
+/** First bytes of files that are already compressed, such as Pagefind's gzip files without the extension. */
 const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x1f, 0x8b], // gzip
   [0x28, 0xb5, 0x2f, 0xfd], // zstd
@@ -200,7 +206,7 @@ export const charsetOfType = (mediaType: string): string | null =>
 
 const CHARSET_PARAMETER = /;\s*charset\s*=\s*["']?([^\s;"']+)["']?/i;
 
-/** A byte order mark overrides the header (encoding standard, "decode"). */
+/** Charset of a byte order mark, which overrides the charset of the header (encoding standard, "decode"). */
 export function markedCharset([first, second, third]: Uint8Array): string | null {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if (first === 0xfe && second === 0xff) return 'utf-16be';

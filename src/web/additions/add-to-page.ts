@@ -6,7 +6,10 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** Returns a page in UTF-8, or the same object if nothing is added, as for parts of pages. @param mediaType type with its charset */
+/**
+ * Returns the page with the additions, in UTF-8. Returns `bytes` itself if the file is only a part of a page, or if there is
+ * nothing to add. @param mediaType media type with its charset
+ */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
@@ -25,16 +28,16 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
 interface AdditionPlaces {
   readonly language: string;
   readonly head: number;
-  /** Position of the end of `<body>`. Null if no markup may be added: in a frameset, in a template, or after an unclosed element. */
+  /** Position at the end of `<body>` for additions. Null in a frameset, in a template, or after an unclosed element. */
   readonly body: number | null;
 }
 
-/** Start tags that leave a head open (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
+/** Start tags that do not end the head (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
 const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
-/** A file without these tags and without a doctype is a part of a page, which scripts load. */
+/** Tags of whole pages. A file without these tags and without a doctype is a part of a page that a script loads. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
@@ -113,7 +116,7 @@ class PlaceFinder implements MarkupReader {
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
-      // Markup before the tag would become part of an open SVG element, because `</body>` does not end the SVG.
+      // Add markup before an open SVG element, because `</body>` does not end the SVG, which would contain the markup.
       const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;

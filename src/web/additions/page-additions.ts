@@ -2,7 +2,7 @@ import { escapeHtml } from '../escape.ts';
 
 type TranslatedMarkup = Readonly<Record<string, string>>;
 
-/** Markup to add, in this order. Each piece is ASCII and complete. */
+/** Pieces of markup to add, in this order. Each piece is ASCII, and closes all of its elements. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
   readonly body: readonly (string | TranslatedMarkup)[];
@@ -36,10 +36,16 @@ const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
-/** Directives for scripts in files, of which the first in the policy counts (Content Security Policy 3, section 6.8.1). */
+/**
+ * Directives that control script files. The first of these that a policy contains applies (Content Security Policy 3, section
+ * 6.8.1).
+ */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
-/** Counts a host in a policy as allowed, because it may be the site's host. @param policies value of `Content-Security-Policy` */
+/**
+ * True if a page with these policies can load docshelf's scripts. Assumes that a host in a policy is the site's host.
+ * @param policies value of `Content-Security-Policy`
+ */
 export function allowsOwnScripts(policies: string): boolean {
   return policies.split(',').every((policy) => {
     const directives = new Map<string, readonly string[]>();

@@ -49,13 +49,13 @@ const HIDDEN_STYLE = /display\s*:\s*none/i;
 /** The address identifies edit links, whose text depends on the language. */
 const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 
-/** Lists of child pages, which replace the text of a section. */
+/** Classes of Sphinx's lists of child pages, which some pages have instead of text. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
 /** Hidden panels of tabs count as content, because readers open them with one click. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
-  // Starlight hides the titles of asides from screen readers, which read them as the aside's label.
+  // Keep the titles of Starlight's asides, which are hidden only because screen readers read the label of the aside instead.
   if (attributeOf(element, 'aria-hidden') === 'true') return !hasClass(element, 'starlight-aside__title');
   const hidden = attributeOf(element, 'hidden');
   if (hidden !== null && hidden !== 'until-found') return true;
@@ -66,7 +66,7 @@ function isHidden(element: Element): boolean {
 function hasClutterClass(element: Element): boolean {
   const known = isHeading(element) ? HEADING_CLASSES : CLASSES;
   if (classesOf(element).some((name) => known.has(name) || name.endsWith('-visually-hidden'))) return true;
-  // VitePress prints the language's name in a code block's corner.
+  // Omit the name of the language in the corner of VitePress's code blocks.
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
@@ -76,7 +76,7 @@ function isClutterLink(link: Element): boolean {
   const relation = attributeOf(link, 'rel');
   if (relation === 'prev' || relation === 'next') return true;
   const href = attributeOf(link, 'href') ?? '';
-  // A permalink links to its own page without a word: `#`, `¶`, a zero-width space.
+  // The text of a permalink to a heading contains no word, only `#`, `¶` or a zero-width space.
   return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
 }
 

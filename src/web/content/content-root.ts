@@ -14,12 +14,15 @@ import {
 
 export interface ContentRoot {
   readonly element: Element;
-  /** True if markup identifies the content. False if text density does, so that lists of links may be inside. */
+  /**
+   * True if a landmark or a known container marks the content. False if only text density does, so the element may also contain
+   * menus.
+   */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
 
-/** Containers of generators that write no landmark on some pages. */
+/** Ids and classes of content containers, for generators that write no landmark on some pages. */
 const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
 const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-content td-content post-content'.split(' ');
 
@@ -53,7 +56,10 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** Null if a first-level heading is outside of the article, or for several articles, as in cards and listings. */
+/**
+ * The only article in a container. Null for several articles, as in cards and listings, or if the first `h1` is outside of the
+ * article.
+ */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -84,7 +90,10 @@ function knownContainer(body: Element): Element | null {
   return null;
 }
 
-/** Descends while one child has nearly all unlinked text, the page's heading and the list of pages. */
+/**
+ * Descends into a child while the child has most of the unlinked text, and its siblings have neither the page's heading nor the
+ * list of child pages.
+ */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;
   for (;;) {
@@ -107,7 +116,7 @@ export function isOutsideContent(element: Element, { isMarked, density }: Conten
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);
-  // A bare list of links is a menu before the text, and further reading after the text.
+  // Before the text of the page, a list of links is a menu. After the text, such a list is further reading.
   if (tagName === 'ul') return isBeforeText && density.isLinkList(element);
   return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
 }
@@ -129,7 +138,7 @@ class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
 
-  /** @param title the page's heading, which only content contains */
+  /** @param title heading of the page. An element that contains the heading is not a list of links */
   constructor(title: Element | null) {
     this.#title = title;
   }
@@ -172,7 +181,7 @@ class LinkDensity {
       }
     }
     if (element.tagName === 'a') linked = text;
-    // A glossary's definitions may be links, and menus are not definition lists.
+    // Do not count links in a definition list, because menus are not definition lists, and a glossary's definitions can be links.
     if (element.tagName === 'dl') linked = 0;
     return { text, linked, links, holdsTitle };
   }

@@ -5,7 +5,7 @@ import { DEPTH_MAX, type Element, findElement, isElement, type Parent } from './
 interface PageTree {
   readonly document: Parent;
   readonly html: Element;
-  /** Null for a page of frames. */
+  /** Null for a page with a frameset. */
   readonly body: Element | null;
   readonly facts: PageFacts;
 }
@@ -65,7 +65,10 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   }
 }
 
-/** Maximum attributes to merge into an element, because each is compared with all others. */
+/**
+ * Maximum attributes that repeated `<html>` or `<body>` tags add to an element, because each new attribute is compared with all
+ * others.
+ */
 const ADOPTED_MAX = 100;
 
 function parseWithin(markup: string, nodesMax: number): Parent {
@@ -84,7 +87,7 @@ const childOf = (parent: Parent, tagName: string): Element | null =>
 /** Maximum UTF-16 code units of a page. The longest real pages have a million. Further text is ignored. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
-/** Next.js's payload repeats the page's text, up to three quarters of a page. */
+/** Start of Next.js's payload, which repeats the page's text. Omitted, because the payload can be three quarters of a page. */
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 

@@ -33,7 +33,10 @@ const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-v
 const DOCUSAURUS_TAG = /^docs-.+?-(.+)$/;
 const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 
-/** Sphinx before 7 writes its options into each page, later versions into a file. */
+/**
+ * Version in Sphinx's options. Sphinx before 7 writes the options into each page, and later versions write them into a script
+ * file.
+ */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
 export const sphinxVersion = (script: string): string | null => SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
@@ -96,7 +99,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   const named = VERSION_NAMES.flatMap((name) => metadata.get(name) ?? []);
   const scopes = ['docsearch:docusaurus_tag', 'docusaurus_tag'].flatMap((name) => metadata.get(name) ?? []);
   const candidates = [
-    // A page may name several versions, separated by commas, with its own first.
+    // A page may name several versions, separated by commas. The first is the version of the page.
     ...named.map((content) => content.split(',')[0]),
     ...scopes.map((scope) => DOCUSAURUS_TAG.exec(scope)?.[1]),
     DOCUSAURUS_CLASS.exec(attributeOf(html, 'class') ?? '')?.[1],
@@ -124,7 +127,7 @@ function readTags(metadata: Metadata): string[] {
   return [...tags];
 }
 
-/** Separators between page title and site name. A hyphen may be part of the title: `Tutorial - Basics`. */
+/** Separators between page title and site name. Excludes the hyphen, which may be part of a title: `Tutorial - Basics`. */
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
@@ -178,7 +181,10 @@ export function isUnlisted(
   return isPrintPage(path, html) || isIndexPage(path, text, html);
 }
 
-/** A page named `print` in a subfolder may be about printing. A print page has the first-level headings of all chapters. */
+/**
+ * A page named `print` in a subfolder may be about printing. Such a page is a print page only if it has several first-level
+ * headings, one for each chapter.
+ */
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;
@@ -197,7 +203,7 @@ function isIndexPage(path: string, text: string, html: Element): boolean {
   if (!mayBeIndex && !mayBeSearch && !mayBeSource) return false;
   for (const element of elementsOf(html)) {
     if (element.tagName === 'div' && INDEX_CLASSES.test(attributeOf(element, 'class') ?? '')) return true;
-    // A script fills the empty results of Sphinx's search page.
+    // Sphinx's search page has an empty element for results, which a script fills.
     if (mayBeSearch && attributeOf(element, 'id') === 'search-results' && rawText(element).trim() === '') return true;
     if (mayBeSource && attributeOf(element, 'src')?.includes('documentation_options.js')) return true;
   }

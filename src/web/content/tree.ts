@@ -24,7 +24,10 @@ export function classesOf(element: Element): string[] {
   return names === '' ? [] : names.split(/\s+/);
 }
 
-/** Maximum UTF-16 code units of a class attribute, because each child searches its parent's attribute. Real attributes have 500. */
+/**
+ * Maximum UTF-16 code units of a class attribute. Limited, because each child searches the attribute of its parent. Real
+ * attributes have up to 500.
+ */
 const CLASS_LENGTH_MAX = 10_000;
 
 const classOf = (element: Element): string => attributeOf(element, 'class')?.slice(0, CLASS_LENGTH_MAX) ?? '';

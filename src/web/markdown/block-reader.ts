@@ -29,7 +29,7 @@ import {
   textOf,
 } from './write.ts';
 
-/** Maximum columns of a table. Wider tables contain no data, and Markdown would pad each short row. */
+/** Maximum columns of a table. Wider tables contain no useful data, and Markdown would need empty cells in each short row. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
 
@@ -126,7 +126,7 @@ function phrasesOf(block: Block): Phrase[] {
   }
 }
 
-/** Maximum depth of nested lists, quotes and notes, because each indents all its lines. */
+/** Maximum depth of nested lists, quotes and notes, because each level indents all of its lines. */
 const NESTED_MAX = 12;
 
 interface Place {
@@ -172,7 +172,7 @@ export class BlockReader {
       if (isElement(child) && this.#isBlock(child)) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
-        // Avoid a copy of all blocks at each of many wrappers.
+        // Reuse the first array, because nested wrapper elements would otherwise copy all blocks at each level.
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
@@ -276,7 +276,7 @@ export class BlockReader {
   #footnote(element: Element, number: string, place: Place): Block[] {
     const children = this.#children(element, { ...place, nested: place.nested + 1, isInset: true });
     const [first, ...others] = children;
-    // Docutils writes the number before the text: `[1]`.
+    // Omit the number that docutils writes as a paragraph before the text: `[1]`.
     const isMark = first?.type === 'paragraph' && /^\[?\d+\]?$/.test(plainText(first).trim());
     return [
       {
@@ -319,7 +319,7 @@ export class BlockReader {
     return blocks.with(0, paragraphOf([rawOf(mark), ...first.children]));
   }
 
-  /** A term is bold, with its definition in the same list item. */
+  /** Writes a definition list as a list. Each item contains a term in bold and the definition of the term. */
   #definitions(list: Element, place: Place): Block[] {
     if (place.nested >= NESTED_MAX) return this.#children(list, place);
     const inner = { ...place, nested: place.nested + 1 };
@@ -342,7 +342,7 @@ export class BlockReader {
     const blocks = this.#children(term, { ...place, isInset: true });
     const [only, ...others] = blocks;
     if (only?.type !== 'paragraph' || others.length > 0) return blocks;
-    // Sphinx writes a signature as a dozen spans.
+    // Write Sphinx's signature as one code span, because Sphinx writes its parts as a dozen elements.
     if (/(?:^|\s)(?:sig|sig-object)(?:\s|$)/.test(attributeOf(term, 'class') ?? ''))
       return [paragraphOf([{ type: 'inlineCode', value: plainText(only).trim() }])];
     const [first] = only.children;
@@ -407,7 +407,7 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
 /** Classes that name the language of code: Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll), and GitHub. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
-/** Maximum elements around code that may name its language: `figure`, `div`, the table of Pygments' line numbers. */
+/** Maximum enclosing elements to search for the language of code: `figure`, `div`, the table of Pygments' line numbers. */
 const AROUND_MAX = 7;
 const WRAPPERS = new Set(['div', 'figure', 'td', 'tr', 'tbody', 'table']);
 const LANGUAGE_LENGTH_MAX = 40;
@@ -456,7 +456,7 @@ function languageIn(element: Element): string | null {
   return said === undefined || said === null || NO_LANGUAGE.has(said) ? null : said;
 }
 
-/** Titles of notes in Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
+/** Classes of note titles in Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
 const TITLE_CLASS =
   /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
 const LOOKED_AT_MAX = 5;

@@ -19,7 +19,10 @@ const isTabPanel = (element: Element): boolean => attributeOf(element, 'role') =
 /** VitePress's `code-group` has radio buttons and labels, and blocks of code in the same order. */
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
-/** Finds labels by `aria-labelledby` and `aria-controls`, else by order after the list of tabs. */
+/**
+ * Finds the label of each tab panel by `aria-labelledby` or `aria-controls`, or else by the order of the panels after their list
+ * of tabs.
+ */
 export class Tabs {
   readonly #labels = new Map<Element, string>();
 
@@ -78,7 +81,7 @@ const LIST_CLASSES = new Set(['footnotes', 'footnotes-list', 'footnote-list']);
 const has = (element: Element, names: ReadonlySet<string>): boolean =>
   classesOf(element).some((name) => names.has(name));
 
-/** Matches references and notes by id, as remark, markdown-it, Python-Markdown and docutils write them. */
+/** Matches footnote references and definitions by id, in the markup of remark, markdown-it, Python-Markdown and docutils. */
 export class Footnotes {
   readonly #numbers = new Map<string, string>();
 

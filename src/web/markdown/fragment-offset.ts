@@ -6,8 +6,9 @@ import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 const COMPARED_MAX = 200;
 
 /**
- * Offset in a page's Markdown of the line that begins with the text at an anchor of the page. Compares letters and digits only, so that
- * it also works for Markdown files of the bundle. Null if the page has no such anchor, or the Markdown no such line.
+ * Returns the offset of the line in a page's Markdown that begins with the text at an anchor of the page. Compares only letters
+ * and digits, because Markdown files of the bundle may have other markup. Null if the page has no such anchor, or the Markdown
+ * has no such line.
  */
 export function fragmentOffset(html: string, fragment: string, markdown: string): number | null {
   const { first, text } = new AnchorText(html, fragment);
@@ -17,7 +18,7 @@ export function fragmentOffset(html: string, fragment: string, markdown: string)
   let best = first.length;
   let offset: number | null = null;
   for (let start = 0; start !== -1 && start < markdown.length; start = nextLine(markdown, start)) {
-    // Prefer a heading, because a list of contents has the same text.
+    // Prefer a heading to another line, because a table of contents repeats the text of the heading.
     const length = commonLength(markdown, start, text) + (markdown[start] === '#' ? 0.5 : 0);
     if (length < best || (length === best && offset !== null)) continue;
     best = length;
@@ -40,7 +41,7 @@ function nextLine(text: string, from: number): number {
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Number of letters at the beginning of `text` that equal the letters from `start` on. Other characters do not count. */
+/** Number of letters and digits at the beginning of `text` that the Markdown has from `start` on. Ignores other characters. */
 function commonLength(markdown: string, start: number, text: string): number {
   let length = 0;
   for (let at = start; at < markdown.length && length < text.length; at += 1) {

@@ -17,7 +17,7 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Elements that the page's style separates from the words around them. */
+/** Block elements, which browsers separate from the words around them. */
 const APART = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
@@ -150,7 +150,10 @@ export class PageLinks {
   readonly #from: URL | null;
   readonly #publishedOrigin: string | null;
 
-  /** @param address path of the page from the host's root, percent-encoded @param canonical URL with the origin of the published site */
+  /**
+   * @param address path of the page from the host's root, percent-encoded @param canonical canonical URL of the page on the
+   * published site
+   */
   constructor(address: string, base: string | null, canonical: string | null) {
     const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
     const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
@@ -177,7 +180,7 @@ type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' 
 const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
-/** Joins equal neighbours, and moves white space out of marks such as emphasis, as Markdown requires. */
+/** Joins adjacent phrases of the same type, and moves white space out of marks such as emphasis, as Markdown requires. */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
   const out: Phrase[] = [];
@@ -223,7 +226,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
   if (children.length === 0) return [...before, ...after];
   const [first] = children;
   const isCodeAlone = children.length === 1 && first?.type === 'inlineCode';
-  // Omit the emphasis of a replaceable name in code, because marks between code spans are hard to read.
+  // Omit the emphasis around a code span, such as a placeholder in a command, because marks between code spans are hard to read.
   if (node.type === 'emphasis' && isCodeAlone) return [...before, first, ...after];
   if (node.type !== 'link' && children.length === 1 && first?.type === node.type) return [...before, first, ...after];
   return [...before, { ...node, children } as Phrase, ...after];
@@ -232,7 +235,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** Joins all equal neighbours in one pass, because a page may have 100,000 of them. */
+/** Joins adjacent phrases of the same type in one pass, because a page may have 100,000 phrases. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {
@@ -248,7 +251,7 @@ function join(phrases: readonly Phrase[]): Phrase[] {
 function joined(first: Phrase, run: readonly Phrase[]): readonly Phrase[] {
   if (first.type === 'text') return [textOf(run.map(plainText).join('').replace(/ {2,}/g, ' '))];
   if (run.length === 1) return run;
-  // Markdown reads two adjacent code spans as one span with ticks in it.
+  // Join adjacent code spans, because Markdown would read them as one span that contains backticks.
   if (first.type === 'inlineCode') return [{ type: 'inlineCode', value: run.map(plainText).join('') }];
   if (!isMarked(first)) return run;
   const children = run.flatMap((node) => (isMarked(node) ? node.children : []));

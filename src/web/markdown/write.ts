@@ -72,7 +72,7 @@ function rowLine(row: TableRow, state: State, info: Info): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** A bar separates cells even inside code (GFM, section 4.10). */
+/** Escapes bars in a table, because a bar separates cells even inside code (GFM, section 4.10). */
 const inlineCode = handler<'inlineCode'>((node, state) => {
   const value = node.value.replace(/[\r\n]+/g, ' ');
   const runs = new Set(Array.from(value.matchAll(/`+/g), ([run]) => run.length));
@@ -102,7 +102,7 @@ const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => 
   return `[^${node.identifier}]: ${text}`;
 });
 
-/** Declares the first character that `write` writes, because the escaping of the text before depends on this character. */
+/** Declares the first character of the output, because the escaping of the preceding text depends on this character. */
 const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
 
 const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [
@@ -128,7 +128,7 @@ const OPTIONS: Options = {
     { character: '~', inConstruct: 'phrasing', notInConstruct: SPANS },
     { character: '|', inConstruct: 'tableCell' },
     { character: '\n', inConstruct: 'tableCell' },
-    // A bar at the start of a line would begin a table.
+    // Escape a bar at the start of a line, because the bar would begin a table.
     { character: '|', atBreak: true },
     { character: ':', atBreak: true, after: '-' },
     { character: '-', atBreak: true, after: '[:|-]' },
