@@ -9,9 +9,9 @@ export interface BundledSearch {
   readonly head: string;
 }
 
-/** Number of pages to search for boxes, which are in the header that all pages share. */
+/** Number of pages to read. A few pages suffice, because all pages share the header with the search box. */
 const PAGES_READ = 5;
-/** Matches the names of all scripts and indexes in the table, to skip most files quickly. */
+/** Matches every script and index file of `OWN_SEARCH_KINDS`, so that most other files are skipped quickly. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
 
 /** Finds the searches of a bundle, by the names of all files and the text of some pages. */
@@ -70,20 +70,23 @@ interface OwnSearchKind {
   readonly mark: RegExp;
   readonly unless?: RegExp;
   readonly script?: RegExp;
-  /** Index files, of which one suffices. A hosted search has a `service` instead. */
+  /** Pattern for index files, of which one suffices. A hosted search has a `service` instead. */
   readonly index?: { readonly file: RegExp; readonly name: string };
   readonly service?: string;
   readonly boxes: string;
-  /** Matches a selector in the page's own script. */
+  /** Captures the selector of the search box in the page's own script. */
   readonly named?: RegExp;
-  /** Markup for the head that stops connections before the first search. */
+  /** Markup for the head that prevents connections to the external service before the first search. */
   readonly head?: string;
 }
 
 const VITEPRESS = /\bVPNavBarSearch\b/;
 const VITEPRESS_BOXES = '.VPNavBarSearch button';
 
-/** The first match counts. Selectors and files come from the projects' themes. Patterns are bounded, because pages may be hostile. */
+/**
+ * The first kind that matches a page counts. Selectors and file names come from the themes of the projects. Patterns are bounded,
+ * because pages may be hostile.
+ */
 export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'VitePress, DocSearch',
@@ -91,7 +94,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     script: /(?:^|\/)VPAlgoliaSearchBox\.[\w-]+\.js$/,
     service: '*.algolia.net',
     boxes: VITEPRESS_BOXES,
-    // The theme looks for this id before it connects in advance.
+    // The theme connects to the service in advance, unless an element has this id.
     head: '<link id="VPAlgoliaPreconnect">',
   },
   {

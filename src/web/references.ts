@@ -68,7 +68,7 @@ class ReferenceCollector implements MarkupReader {
       if (this.#isOutline) this.#addPicturesAndAnchors(tag);
     }
     if (!scanner.isHtml) return;
-    // `noscript` is markup for readers without scripts.
+    // Read the content of `noscript`, which is markup for readers without scripts.
     if (tag === 'plaintext') scanner.skipAll();
     else if (tag !== 'noscript' && RAW_TEXT.has(tag)) scanner.skipRawText();
   }

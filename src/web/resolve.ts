@@ -8,9 +8,9 @@ export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index
 
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
-  /** `location` is relative to the request's address, without its query. */
+  /** `location` is relative to the address of the request, and has no query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `notFoundPage` is the nearest 404 page up the tree, or null for an asset's path. */
+  /** `notFoundPage` is the 404 page in the nearest parent folder, or null for an asset's path. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type Paths = Pick<FileTable, 'has'>;
@@ -45,7 +45,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
-    // If only `a.html` exists, a response at `/a/` would break the relative links of this page.
+    // If only `a.html` exists, redirect `/a/` to `/a`, because a response at `/a/` would break the relative links of the page.
     const withoutSlash = path.slice(0, -1);
     const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
     return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };

@@ -2,7 +2,10 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a relative reference that works in only one form. A link has one vote, because a redirect also reaches its target. */
+/**
+ * Votes of a relative reference that works either only with or only without the slash. A link has one vote, because a redirect
+ * also leads to its target.
+ */
 const BROKEN_WEIGHT = 10;
 
 /** Placeholder for the site's own host, which a bundle does not contain. */

@@ -3,7 +3,10 @@ import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
-/** Base paths of a bundle at build time and in service. Both begin and end with a slash, in ASCII without quotes. */
+/**
+ * `from` is the base path for which the bundle was built, `to` the base path under which docshelf serves it. Both begin and end
+ * with a slash, in ASCII without quotes.
+ */
 export type Mount = { readonly from: string; readonly to: string };
 
 const FROM_ROOT = /^\/(?![/\\])/;
@@ -30,7 +33,10 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** Escaped letters count as letters (RFC 3986, section 6.2.2.2). A `..` is outside. @param basePath base path with its last slash */
+/**
+ * Compares an escaped letter as the letter (RFC 3986, section 6.2.2.2), but does not resolve `..`. @param basePath base path with
+ * its last slash
+ */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -78,7 +84,7 @@ export class BasePathVotes {
     let base = '/';
     let rest = path;
     for (let depth = 0; depth <= DEPTH_MAX; depth++) {
-      // Accept an empty rest only at the root, because the start page exists for every folder.
+      // After a base path, do not accept an empty path, because the start page would then fit every base path.
       if ((rest !== '' || depth === 0) && isServedPath(this.#files, rest)) return base;
       const slash = rest.indexOf('/');
       if (slash <= 0) return null;
@@ -110,7 +116,7 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
   return path.endsWith('.json') ? 'data' : null;
 }
 
-/** Maximum bytes of a file to rewrite, which takes 100 ms per MiB and several times the file in memory. */
+/** Maximum bytes of a file to rewrite. Rewriting takes 100 ms per MiB, and several times the file in memory. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
 export function isMountable(path: string, mediaType: string, size: number): boolean {

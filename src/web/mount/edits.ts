@@ -10,7 +10,10 @@ export interface MountedSite extends Mount {
 /** Text with one unit per byte (`source-text.ts`). */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
-/** Replaces only the base path if possible, so that the rest is unchanged. @param url decoded address @param writing flags of `write.ts` */
+/**
+ * If possible, replaces only the base path, so that the rest of the address is unchanged. @param url decoded address
+ * @param writing flags of `write.ts`
+ */
 export function rebaseAt(
   text: string,
   start: number,
@@ -27,7 +30,10 @@ export function rebaseAt(
   return { start, end, text: writtenUrl(rebased, writing) };
 }
 
-/** End of the base path in the text, in which JSON and scripts may write slashes as `\/`. Null for any other spelling. */
+/**
+ * End of the base path in the text, in which JSON and scripts may write a slash as `\/`. Null if the text spells the base path in
+ * another way.
+ */
 function endOfStart(text: string, start: number, from: string): number | null {
   let at = start;
   for (const character of from) {

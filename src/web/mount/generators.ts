@@ -6,7 +6,10 @@ import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/** Next.js 15 and 16 (app router) add `basePath` to `Link` and to addresses by generated functions, which docshelf rewrites. */
+/**
+ * In Next.js 15 and 16 (app router), generated functions add `basePath` to links and addresses. docshelf rewrites these
+ * functions.
+ */
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
@@ -15,11 +18,17 @@ const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDE
 /** Matches `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/** Function of a build without base path that would remove the base path, before or after its name. */
+/**
+ * Function near the name `removeBasePath`, which returns its argument in a build without base path. docshelf lets the function
+ * remove the new base path.
+ */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const REMOVER_CHARS = 400;
-/** Code that builds the name of a page's payload, `PAGE.txt`. The payload of the start page would be outside of the base path. */
+/**
+ * Code that builds the name of a page's payload, `PAGE.txt`. Without a change, the payload of the start page would be outside of
+ * the base path.
+ */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -57,7 +66,7 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
 
 interface Payload {
   readonly text: string;
-  /** Position in the file of each unit and of the end. Null if positions in the text and in the file are equal. */
+  /** Position in the file of each unit of `text`, and of its end. Null if the positions in `text` and in the file are equal. */
   readonly places: readonly number[] | null;
 }
 
@@ -91,7 +100,10 @@ function unescaped(text: string, at: number): readonly [units: string, length: n
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
 
-/** Rows are `<id>:<model>\n`. Skips text rows, `<id>:T<bytes>,<text>`, because their text must keep its length. */
+/**
+ * Edits a payload, whose rows are `<id>:<model>\n`. Skips text rows, `<id>:T<bytes>,<text>`, because their text must keep its
+ * length.
+ */
 function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < text.length; ) {
@@ -179,7 +191,7 @@ interface MountRow {
   readonly in: readonly GeneratorPlace[];
   readonly mark: string | RegExp;
   readonly unless?: RegExp;
-  /** True if the generator's scripts complete the remaining addresses. */
+  /** True if the generator's own scripts add the base path to all other addresses. */
   readonly completes?: true;
   edits(source: MountSource): Iterable<Edit>;
 }
@@ -225,7 +237,7 @@ const ROWS: readonly MountRow[] = [
     completes: true,
     edits: docusaurusData,
   },
-  // VitePress passes file literals to its themes, which add `base`.
+  // Skip VitePress pages, because VitePress passes such literals to its themes, which add `base`.
   { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
   { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
   { generator: 'any', in: ['script'], mark: SINK_MARK, edits: sinks },
@@ -245,7 +257,7 @@ export const isCovered = (text: string): boolean =>
 /** Webpack's public path, `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
 
-/** Docusaurus adds `baseUrl` to links at run time, but not to routes, sidebars and page metadata. */
+/** Docusaurus adds `baseUrl` to links at run time, but not to routes, sidebars and page metadata, so docshelf rewrites these. */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
   /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
@@ -261,19 +273,21 @@ const PRELOAD =
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/** Maximum characters before `base`, for language, title and description. */
+/** Maximum characters of the site data before `base`: language, title and description. */
 const NEAR_CHARS = 4_000;
 
-/** Changes only `base`, because VitePress' themes add `base` to all other site data. Sidebars contain their own `base`. */
+/**
+ * Changes only the first `base`, because VitePress's themes add `base` to all other site data. Sidebars contain another `base`.
+ */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);
   const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
   if (first !== undefined) yield { ...first, start: first.start + at, end: first.end + at };
 }
 
-/** The chunk of a page: ``t=`/assets/${t}.${e}.js` ``. */
+/** Address of a page's chunk: ``t=`/assets/${t}.${e}.js` ``. */
 const PAGE_CHUNK = /(?<=["'`])(?<url>\/[\w./~-]*?assets\/)(?:\$\{[\w$]+\}|["'`]\s*\+)/dg;
-/** The page's name, from the address after `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
+/** Code that builds a page's name from the address after `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
 const PAGE_NAME = /\.slice\((?<length>\d+)\)\s*\.replace\(\/\\\/\/g,\s*["'`]_["'`]\)\s*\|\|\s*["'`]index["'`]/dg;
 
 function* vitePressRouter(source: MountSource): Generator<Edit> {
@@ -295,13 +309,13 @@ function* vitePressPage(source: MountSource): Generator<Edit> {
   yield* rebaseMatches(VUE_ELEMENT, source);
 }
 
-/** Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
+/** Options of Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
 const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]/dg;
 
-/** Starlight's language menu opens the option's value. */
+/** Option of Starlight's language menu, which opens the address in `value`. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 
-/** Literal with the address of a file. Quotes within a string are text, such as the code sample `"'/a.png'"`. */
+/** String literal with the address of a file. Ignores quotes inside a string, such as the code sample `"'/a.png'"`. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?|["'`])\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 

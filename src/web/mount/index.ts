@@ -9,7 +9,10 @@ import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, t
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
-/** Moves files to another base path. Relative references, fragments, other hosts and, in UTF-8, all other bytes are unchanged. */
+/**
+ * Rewrites files for another base path. Keeps relative references, fragments and addresses on other hosts, and in UTF-8 files all
+ * other bytes.
+ */
 export {
   BasePathVotes,
   isMountable,
@@ -33,7 +36,10 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   );
 }
 
-/** Returns the same object if nothing changes. @param digestOf returns the new `integrity` of a target, or null to keep the old value */
+/**
+ * Returns `file.bytes` itself if nothing changes. @param digestOf returns the new `integrity` of a target, or null to keep the
+ * old value
+ */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,
@@ -45,7 +51,8 @@ export function mountFile(
   const source = referring(file, isData ? 'script' : kind);
   const units = unitsOf(source.bytes);
   const edits = editsOfGenerators(placeOf(kind), { text: units, site });
-  // A version label may contain `+`, which has a meaning in patterns. The string writes each backslash twice.
+  // Escape the `+` of a version label, which has a meaning in URL patterns. The string literal of a pattern needs each backslash
+  // twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
     for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
@@ -79,7 +86,10 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
-/** Addresses as written that still have the former base path, in scripts and data. Scripts may not use all of these addresses. */
+/**
+ * Finds addresses in scripts and data that still have the former base path after the rewrite. The site may never use some of
+ * these addresses.
+ */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];
@@ -102,7 +112,10 @@ export const isData = (path: string, size: number): boolean => path.endsWith('.j
 export const isTooLargeToMount = ({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean =>
   size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 
-/** Attributes that are rewritten only for another base path, not offline: forms, quotes, and previews on other sites. */
+/**
+ * Further attributes to rewrite for another base path, but not for an offline copy: forms, sources of quotations, and the HTML
+ * manifest.
+ */
 const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   form: ['action'],
   button: ['formaction'],

@@ -1,4 +1,5 @@
-// Loading all of css-tree takes a thread 105 ms of CPU time. Loading only its tokenizer takes 8 ms (measured).
+// Declares only two parts of css-tree, because loading all of css-tree takes a thread 105 ms of CPU time instead of 8 ms
+// (measured).
 declare module 'css-tree/tokenizer' {
   export { tokenize, tokenTypes } from 'css-tree';
 }

@@ -11,7 +11,9 @@ import { CSS } from './write.ts';
 export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /** Served path, if known. Addresses in Vite's modules are relative to a folder above this path. */
+  /**
+   * Path under which the file is served, if known. Needed for addresses in Vite's modules, which are relative to a parent folder.
+   */
   readonly path?: string;
 }
 

@@ -3,7 +3,7 @@ import type { FoundKind, ReferenceList, Region } from './reference.ts';
 import { decodeUnits, unitsOfText } from './source-text.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
-/** Members of a web app manifest that are addresses, by their kind. Paths omit indexes. */
+/** Members of a web app manifest that contain addresses, by kind of reference. Their paths omit array indexes. */
 const MEMBERS_BY_KIND: Partial<Record<FoundKind, string>> = {
   link: 'start_url shortcuts.url',
   asset:
@@ -18,7 +18,7 @@ const MANIFEST_MEMBERS: ReadonlyMap<string, FoundKind> = new Map(
     members.split(' ').map((member) => [member, kind as FoundKind] as const),
   ),
 );
-/** `icons_localized.de.src` is read as `icons.src`. */
+/** Matches localized members, because `icons_localized.de.src` is read as `icons.src`. */
 const LOCALIZED = /\b(icons|shortcuts|screenshots)_localized\.[^.]+/g;
 
 export function readManifest(region: Region, list: ReferenceList): void {

@@ -8,7 +8,10 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/** Calls other than `import()`. Each is replaced by an `import(` with the same end, so that the lexer finds calls only in code. */
+/**
+ * Calls that load a script, other than `import()`. Each call is replaced by an `import(` with the same end, so that the lexer
+ * finds calls only in code.
+ */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
@@ -35,7 +38,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/** The lexer's `d` for `import.meta`. For a dynamic import, `d` is a position, for a static import -1. */
+/** Value of the lexer's `d` for `import.meta`. For a static import, `d` is -1, and for a dynamic import, `d` is a position. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -61,7 +64,7 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
+/** Text that precedes the scope of a service worker, in any library, or a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 function readScopes(region: Region, list: ReferenceList): void {
@@ -185,7 +188,10 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
-/** Calls that load an address relative to the page. The address is a whole string, unlike `"/a" + b`, and the method is GET. */
+/**
+ * Code that loads an address relative to the page. `WHOLE_STRING` excludes parts of an address, such as `"/a" + b`, and other
+ * methods than GET.
+ */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
@@ -208,7 +214,10 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/** Finds files relative to the page, which is often in the folder of the script (Swagger UI's settings). Never rewritten. */
+/**
+ * Finds files that the script loads relative to the page, which is often in the script's folder (Swagger UI's settings). Their
+ * addresses are never rewritten.
+ */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -226,7 +235,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // A call keeps its bracket. For an assignment, a comma ends the previous expression.
+    // In the replacement, a call keeps its bracket. An assignment becomes a comma, which ends the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;
@@ -253,7 +262,7 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
 /** String with the extension of a data file that starts with `./` or `../`, or is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** Maximum characters of a script to search. A longer script repeats the page with all its examples. */
+/** Maximum characters of a script to search. A longer script usually repeats the text of the page, with code examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {

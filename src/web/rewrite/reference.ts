@@ -1,12 +1,12 @@
 import { decodeUnits } from './source-text.ts';
 
 /**
- * - `link` is for readers, `frame` shows a document in the page, `lazy` is loaded by scripts from common `data-` attributes.
- * - `module` is a specifier (`resolveSpecifier`). `worker` is relative to the page, also in a script file, so write its address from the root.
- * - `prefix` is a folder of an import map, `base` the start of all other addresses, `canonical` the page's own address.
- * - `hint` is a host to connect to, or a ping. An empty text disables it.
- * - `integrity` is a digest. Its `url` is the address of the target.
- * - `mention` is an address in a framework's data, which is requested and never rewritten.
+ * - Readers follow a `link`. A `frame` shows a document in the page. Scripts load a `lazy` address, often in a `data-` attribute.
+ * - `module` is a specifier (`resolveSpecifier`). A `worker` is relative to the page, so write it from the root in a script file.
+ * - `prefix` is a folder of an import map, `base` the base of relative addresses, `canonical` the page's own address.
+ * - `hint` is a host to connect to in advance, or the address of a ping. An empty text disables the hint.
+ * - `integrity` is a digest. Its `url` is the address of the file with this digest.
+ * - `mention` is an address in a framework's data, which the crawl requests and never rewrites.
  * - `scope` is the start of addresses and names no file. `pattern` is a URL pattern in a string of JSON or a script.
  */
 const REFERENCE_KINDS = [
@@ -76,15 +76,19 @@ export class ReferenceList {
     this.filePath = filePath;
   }
 
-  /** @param units address, decoded only by the syntax of the region @param start start of the address in the region's text */
+  /**
+   * @param units address with one unit per byte, decoded by the syntax of the region @param start start of the address in the
+   * region's text
+   */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
     if (url === '' || NO_FILE.test(url)) return;
-    // Only links for readers point to a fragment of the page itself.
+    // Keep a bare fragment only for links, because in other kinds, such as an SVG `use`, a fragment loads no file.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
-    // VitePress loads the first page as `x.lean.js` without its static parts, and later pages as `x.js`.
+    // Add both scripts, because VitePress loads the first page as `x.lean.js` without its static parts, and later pages as
+    // `x.js`.
     if (url.endsWith('.lean.js') && url.includes('.md.')) this.mention(url.replace(/\.lean\.js$/, '.js'));
   }
 
@@ -109,7 +113,9 @@ function trimmed(text: string, start: number, end: number): [from: number, to: n
   return [from, to];
 }
 
-/** Decoded text of an attribute or `srcdoc`, with each unit's position in the file. */
+/**
+ * Part of a file, such as an attribute or a `srcdoc`, as decoded text. Converts a position in the text to a position in the file.
+ */
 export class Region {
   readonly text: string;
   readonly writing: number;

@@ -2,7 +2,7 @@ import { membersOf } from '../../domain/shape.ts';
 
 export interface ResolvedSpecifier {
   readonly url: string;
-  /** True if an import map resolves the specifier, so that only the map is rewritten. */
+  /** True if an import map resolves the specifier. The map is then rewritten instead of the specifier. */
   readonly isMapped: boolean;
 }
 
@@ -11,7 +11,10 @@ interface ImportMap {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Null for an unknown bare specifier. @param fileUrl URL of the module, or of the page for an inline module @param pageUrl base of the maps */
+/**
+ * Null for an unknown bare specifier. @param fileUrl URL of the module, or of the page for an inline module @param pageUrl base
+ * URL of the import maps
+ */
 export function resolveSpecifier(
   specifier: string,
   fileUrl: string,

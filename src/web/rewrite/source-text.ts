@@ -1,6 +1,9 @@
 import { CHARSET_HEAD_BYTES, charsetInCss, charsetInMarkup, encodingOf, markedCharset } from '../media-type.ts';
 
-/** `xml` is SVG and XHTML, `feed` all other XML, `script` JavaScript of both kinds, `manifest` a web app manifest. */
+/**
+ * `xml` is SVG and XHTML, `feed` is all other XML, `script` is JavaScript with or without modules, `manifest` is a web app
+ * manifest.
+ */
 export type SourceType = 'html' | 'xml' | 'feed' | 'css' | 'script' | 'manifest';
 
 const SOURCE_TYPES: readonly (readonly [RegExp, SourceType])[] = [
@@ -18,7 +21,10 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** Adds a byte order mark to converted files. @param charset charset of the header. Null uses the charset in the file, else UTF-8 */
+/**
+ * Converts a file to UTF-8. A converted file begins with a byte order mark. @param charset charset of the header. Null uses the
+ * charset in the file, else UTF-8
+ */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -40,7 +46,10 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(head) : null;
 }
 
-/** Matches comments, elements whose content is text, and tags. Addresses in texts, scripts and styles are not changed. */
+/**
+ * Matches comments, elements whose content is raw text, and other tags. Only addresses in tags are changed, not in comments,
+ * scripts and styles.
+ */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|(<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^<>]*>)[\s\S]*?(?=<\/\2|$)|<[a-z][^<>]*>/gi;
 const ADDRESSES_WITH_QUERY =
@@ -63,11 +72,14 @@ function encodedTag(tag: string): string {
   });
 }
 
-/** Charset declarations in pages, XML and style sheets, to change because strict XML readers reject a wrong charset. */
+/** Charset declarations in pages, XML and style sheets. Changed to UTF-8, because strict XML readers reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
-/** Text with one unit per byte, so that positions are equal in text and file. All syntax is ASCII. `decodeUnits` decodes values. */
+/**
+ * Returns text with one unit per byte, so that positions in text and file are equal. All syntax is ASCII. `decodeUnits` decodes
+ * values.
+ */
 export const unitsOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 

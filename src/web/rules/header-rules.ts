@@ -3,7 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
-/** Header names in `_headers`, with the way to join several values. */
+/** Headers that `_headers` may set. With `list`, several values are joined. With `last`, the last value counts. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
@@ -91,7 +91,10 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts apply' };
 }
 
-/** `own` contains the parts that neither report to another host nor load files from another host. `leftOut` is for a notice. */
+/**
+ * `own` contains the parts that neither report to another host nor load files from another host. `leftOut` describes the other
+ * parts, for a notice.
+ */
 function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
     const { links, leftOut } = localLinks(value);
@@ -285,7 +288,7 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;
-  // A parameter such as `anchor*=UTF-8''…` has another encoding.
+  // Reject a parameter such as `anchor*=UTF-8''…`, because its encoded value can hide an address.
   if (name.endsWith('*')) return false;
   const addresses = addressSpans(name, value).map((span) => value.slice(...span));
   return addresses.every((address) => OWN_PATH.test(address) || OWN_NAME.test(address));

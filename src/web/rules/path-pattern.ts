@@ -5,12 +5,15 @@ import type { Work } from './rule-file.ts';
 export type Captures = ReadonlyMap<string, string>;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** Placeholder in a `key`, which matches one segment with any text. A key contains no other `*`. */
+/** Stands for a `:name` in a `key`, and matches one segment with any text. A key contains no other `*`. */
 const ANY = '*';
 
-/** `:name` stands for a segment, `*` for the rest or any text. A slash at the end makes no difference. */
+/**
+ * `:name` matches one segment. `*` matches the rest of the path, or any text before a suffix. A slash at the end makes no
+ * difference.
+ */
 export class PathPattern {
-  /** Path up to its `*`, with `*` for each placeholder. */
+  /** Pattern up to its `*`, with `ANY` instead of each `:name`. */
   readonly key: string;
   /** Text after a `*`. Empty if the `*` ends the path, null if the pattern has no `*`. */
   readonly suffix: string | null;
@@ -123,7 +126,7 @@ class TrieNode {
   any: TrieNode | null = null;
   whole: number[] | null = null;
   beginnings: number[] | null = null;
-  /** Reversed suffixes of the patterns with this key. */
+  /** Trie of reversed suffixes, for the patterns with the key of this node and a suffix. */
   ends: TrieNode | null = null;
 
   constructor(label: string) {

@@ -5,7 +5,9 @@ import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ru
 interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
-  /** Status 200 serves another file, 404 serves the page for missing paths, and other values redirect. */
+  /**
+   * With status 200, docshelf serves the target file. With 404, the target is the page for missing paths. Other values redirect.
+   */
   readonly status: number;
   /** True if the rule takes precedence over a file with the same path. */
   readonly isForced: boolean;
@@ -84,13 +86,16 @@ const CIRCLE_MAX = 50;
 
 /** Number of redirects after which browsers give up. */
 export const REDIRECTS_MAX = 20;
-/** Maximum work to check a file, about 20 ms. docshelf checks later rules only when they are requested. */
+/**
+ * Maximum work to search a file for endless redirects, about 20 ms. docshelf checks the remaining rules when a request matches
+ * them.
+ */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // The parser rejects loops of literal rules, and every other loop has a rule that is not literal.
+    // Skip literal rules. The parser rejects loops of literal rules, and every other loop has a rule that is not literal.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
@@ -147,7 +152,7 @@ export class RedirectRules {
   }
 }
 
-/** Units of work to match a rule and to build its text. */
+/** Units of work to match a rule and to build the target. */
 const TRY_UNITS = 500;
 
 /** Yields rules in the order of the file. */
@@ -206,14 +211,17 @@ export class RedirectTarget {
     return this.#path.every((piece) => typeof piece === 'string');
   }
 
-  /** Decoded path in the site, or null if it is too long. */
+  /** Decoded path of the target in the site, or null if the path is too long. */
   pathOf(captures: Captures): string | null {
     const built = new BoundedText();
     fillPath(built, this.#decodedPath, captures, (text) => text);
     return built.text?.replace(/^\/+/, '/') ?? null;
   }
 
-  /** Captured text can neither change the host nor add a header. @param query query of the request with its `?`, or empty */
+  /**
+   * Value of the `Location` header. Captured text is encoded, and can neither change the host nor add a header. @param query
+   * query of the request with its `?`, or empty
+   */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = new BoundedText();
     fillPath(path, this.#path, captures, encodeSegments);
@@ -235,7 +243,10 @@ export class RedirectTarget {
   }
 }
 
-/** Joins leading slashes, because `//host` would redirect to another host, also after the first folder is removed. */
+/**
+ * Reduces leading slashes to one, because `//host` would redirect to another host. Without its base path, a path can also begin
+ * with two slashes.
+ */
 const folded = (path: string): string => path.replace(/^[/\\]+/, '/');
 
 function templateOf(written: string, write: (text: string) => string): Template {

@@ -9,7 +9,7 @@ export interface RuleFault {
   readonly line: number | null;
   /** Reason as the rest of a sentence, without its period. */
   readonly reason: string;
-  /** Use of the line, as the rest of a sentence. Missing if docshelf ignores the line. */
+  /** Remaining effect of the line, as the rest of a sentence. Missing if docshelf ignores the line. */
   readonly use?: string;
 }
 
@@ -59,7 +59,10 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
 export class RuleCounter {
   #count = 0;
 
-  /** Counts a rule. @returns null, or the reason to reject the rule, which is empty after the first rejection */
+  /**
+   * Counts a rule. @returns null, or the reason to reject the rule. After the first rejection, the reason is empty, so that it is
+   * reported once
+   */
   refuse(): string | null {
     this.#count += 1;
     if (this.#count <= RULES_MAX) return null;
@@ -67,7 +70,10 @@ export class RuleCounter {
   }
 }
 
-/** Maximum units of work for a request, at most half a millisecond. A unit takes 2 to 5 ns. 10,000 usual rules take 2,000 units. */
+/**
+ * Maximum units of work for a request. A unit takes 2 to 5 ns, so all units take at most half a millisecond. 10,000 usual rules
+ * take 2,000 units.
+ */
 export const REQUEST_UNITS = 100_000;
 
 /** Work of one request, counted instead of timed, so that equal requests get equal responses. */

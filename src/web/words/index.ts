@@ -28,7 +28,7 @@ const RANGES_MAX = 32;
 
 export const ENGLISH = pageLanguage('en', en);
 
-/** Languages of the Markdown theme. A new language needs a file and a row. */
+/** The same languages as in the theme for Markdown sources. A new language needs a JSON file and a row. */
 export const PAGE_LANGUAGES: readonly PageLanguage[] = [
   ENGLISH,
   pageLanguage('ar', ar),
@@ -56,7 +56,7 @@ function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
 /** Language and script, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
 function keyOf(tag: string): string | null {
   try {
-    // Writing `_` instead of `-` is a common mistake.
+    // Accept `_` instead of `-`, which is a common mistake.
     const { language, script } = new Intl.Locale(tag.replaceAll('_', '-')).maximize();
     return `${language} ${script}`;
   } catch {

@@ -1,5 +1,5 @@
 export interface GeneratorSource {
-  /** Text of a script, page or file with one unit per byte, or the name of a `meta`. */
+  /** Text of a script, page or file, with one unit per byte. For a `meta` element, its name. */
   readonly text: string;
   readonly path: string;
   readonly named: readonly string[];

@@ -41,7 +41,10 @@ function segmentFiles({ text }: GeneratorSource): string[] {
 const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
-/** Next.js 16 splits payloads by route segments: `!KGVuKQ.$c$slug.__PAGE__`. `"$Q<id>"` stands for the map of another row. */
+/**
+ * Names of the route segments into which Next.js 16 splits a payload, such as `!KGVuKQ.$c$slug.__PAGE__`. In the tree, `"$Q<id>"`
+ * refers to the map in another row.
+ */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
   for (const line of tree.split('\n')) {
@@ -104,7 +107,7 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** A decompressed `.pf_meta` is CBOR after a mark. @returns file names, relative to the folder of the `.pf_meta` */
+/** A decompressed `.pf_meta` is CBOR after `pagefind_dcd`. @returns file names, relative to the folder of the `.pf_meta` */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
@@ -179,14 +182,14 @@ const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([
 const SECTION_NAME = /^\w+$/;
 const FILES_MAX = 5_000;
 
-/** Doxygen splits its search by section and letter, counted in `searchdata.js`. */
+/** Doxygen splits its search index by section and letter. `searchdata.js` lists the letters of each section. */
 function searchParts({ text: script }: GeneratorSource): string[] {
   const names = new Map(entriesIn(script, SECTION_NAMES));
   const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
     const name = names.get(section) ?? '';
     if (!SECTION_NAME.test(name)) return [];
     const parts = Array.from({ length: Math.min(letters.length, FILES_MAX) }, (_, at) => `${name}_${at.toString(16)}`);
-    // Before Doxygen 1.9.2, a page of results loads the script.
+    // Include the HTML file, because before Doxygen 1.9.2, a page of results loads the script.
     return parts.flatMap((part) => [`${part}.js`, `${part}.html`]);
   });
   return files.slice(0, FILES_MAX);
@@ -236,7 +239,10 @@ function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   return [search, `${base}/search/search_index.json`];
 }
 
-/** Finds chunks, payloads and search indexes that scripts of generators load. The crawl requests these files, but keeps their addresses. */
+/**
+ * Finds chunks, payloads and search indexes that scripts of generators load. The crawl requests these files, but does not rewrite
+ * their addresses.
+ */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
@@ -247,7 +253,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row per form of a generator's output. docshelf finds no files in other forms. */
+/** One row per output format of a generator. docshelf finds no files in other formats. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -260,7 +266,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
   { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
   { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
-  // The index is in the root folder of the site, which also contains `assets/js/` with the script.
+  // The script is in `assets/js/`, and the index is in the root folder of the site, which contains `assets`.
   {
     name: "Docusaurus' local search",
     in: 'script',
@@ -336,7 +342,7 @@ const GENERATORS: readonly Generator[] = [
 /** Paths of files to which no page refers, relative to the site's folder. Nextra writes the second one. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Occurs in every `mark` of the rows for pages, but in few pages, so that most pages are skipped quickly. */
+/** Occurs in the `mark` of every row for pages, but in few pages. Used to skip most pages quickly. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

@@ -7,7 +7,7 @@ const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
-/** Scripts of all pages, complete (`x.js`) and without static parts (`x.lean.js`). */
+/** For each page, names the complete script (`x.js`), and the script without static parts (`x.lean.js`). */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
   if (at === -1) return [];
@@ -41,7 +41,7 @@ function stringsOf(json: string): string[] {
   return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
 }
 
-/** Webpack (4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
+/** Names chunks in webpack (4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
 const NAME_FUNCTION =
   /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
 const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
@@ -202,7 +202,7 @@ class NameFunction {
   #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
     TOKEN.lastIndex = this.#at;
     const groups = TOKEN.exec(this.#script)?.groups;
-    // No bundler writes escapes in names, so they need no decoding.
+    // Reject a text with escapes instead of decoding it, because no bundler writes escapes in names.
     if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
     this.#at = TOKEN.lastIndex;
     return groups;
@@ -215,5 +215,5 @@ const JOINED = {
   '+': (a: Value, b: Value): Value => (typeof a === 'string' && typeof b === 'string' ? a + b : undefined),
 } as const;
 
-/** Minifiers write 1000 as `1e3`. */
+/** Converts `1e3`, which minifiers write for 1000, to `1000`. */
 const numeral = (digits: string): string => String(Number(digits));

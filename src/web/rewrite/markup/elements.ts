@@ -6,11 +6,17 @@ type Rule = Readonly<Record<string, FoundKind>>;
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const MEDIA: Rule = { src: 'asset' };
-/** Elements of MathML that may be links (MathML 3, section 2.1.6). Browsers support different elements. */
+/**
+ * Elements of MathML that may be links (MathML 3, section 2.1.6). Lists all of these elements, because browsers do not agree on
+ * them.
+ */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/** Omits forms (which do not work offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), and `usemap` (in the page). */
+/**
+ * Omits forms (useless offline), values that are only names (`cite`, `itemtype`, `itemid`, `profile`, `xmlns`), and `usemap`,
+ * which refers to the page itself.
+ */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
@@ -23,7 +29,7 @@ const RULES: readonly (readonly [tags: string, Rule])[] = [
   ['video', { ...MEDIA, poster: 'asset' }],
   ['astro-island', { 'component-url': 'module', 'renderer-url': 'module', 'before-hydration-url': 'module' }],
   ['redoc', { 'spec-url': 'lazy' }],
-  // Scalar displays an API from its description.
+  // Address of the API description that Scalar displays.
   ['script', { 'data-url': 'lazy' }],
 ];
 
@@ -38,7 +44,7 @@ const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
 export const ruleOf = (tag: string): ReadonlyMap<string, FoundKind> | undefined =>
   RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 
-/** Attributes of lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). Their values may be other text. */
+/** Attributes from which scripts load pictures, frames and Nuxt's payload. A value may also be text other than an address. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
@@ -104,7 +110,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // Polyfills for older browsers use other names for import maps and modules.
+  // Accept the names that polyfills for older browsers use for import maps and modules.
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }
@@ -113,7 +119,10 @@ type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
-/** HTML standard, "parse a srcset attribute": an address may contain commas, but not end with one. Descriptors are not checked. */
+/**
+ * Follows the HTML standard, "parse a srcset attribute": an address may contain commas, but not end with a comma. Does not check
+ * descriptors.
+ */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
   for (let at = 0; ; ) {
@@ -139,7 +148,7 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** Span of the address of a refresh (HTML standard, "shared declarative refresh steps"). */
+/** Start and end of the address in the value of a refresh (HTML standard, "shared declarative refresh steps"). */
 export function refreshSpan(content: string): Span | null {
   let at = skip(content, 0, isSpace);
   const digits = at;

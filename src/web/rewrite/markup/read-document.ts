@@ -47,7 +47,7 @@ class DocumentReader implements MarkupReader {
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
   readonly #depth: number;
-  /** Attribute names of the current tag, because a repeated name does not count. */
+  /** Attribute names of the current tag so far. Browsers ignore a repeated attribute. */
   readonly #seen: string[] = [];
   #seenCount = 0;
   #gathered: ElementText | null = null;
@@ -82,7 +82,7 @@ class DocumentReader implements MarkupReader {
   onStartTag(): void {
     const scanner = this.#scanner;
     this.#endGathering(scanner.tagStart);
-    // In XML `svg:image` is `image`.
+    // In XML, ignore the prefix, because `svg:image` can be `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
     const nested = scanner.attributeCount > 0 ? this.#readAttributes(tag) : null;
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
@@ -155,7 +155,7 @@ class DocumentReader implements MarkupReader {
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
-      // Skip these early, because `class` and `id` are nearly half of all attributes.
+      // Skip `class` and `id` early, because they are nearly half of all attributes.
       if (name === 'class' || name === 'id') continue;
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
@@ -171,7 +171,7 @@ class DocumentReader implements MarkupReader {
     return nested;
   }
 
-  /** In XML `l:href` may be `xlink:href`. */
+  /** In XML, reads `href` with any prefix as `xlink:href`, because a document may choose another prefix for XLink. */
   #nameOf(index: number): string {
     const name = this.#scanner.attributeName(index);
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
@@ -215,13 +215,15 @@ class DocumentReader implements MarkupReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /** Only the first base with an address counts. If a replacement empties the attribute, the page's own address is the base. */
+  /**
+   * Only the first `base` with an `href` counts. If a replacement empties the `href`, the page's own address becomes the base.
+   */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
     this.#facts.hasBase = true;
     const href = this.#value('href')?.trim() ?? '';
-    // An invalid base keeps the page's own address (HTML standard, "set the frozen base URL").
+    // Ignore an invalid base, because browsers then use the page's own address (HTML standard, "set the frozen base URL").
     if (NO_BASE.test(href)) return;
     this.#facts.base = href;
     this.#addAttribute('base', index, 'href');
@@ -233,7 +235,7 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** Adds a digest with the address of its target, because a changed target needs another digest. */
+  /** Adds a digest with the address of its file, because a changed file needs another digest. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
@@ -256,7 +258,7 @@ class DocumentReader implements MarkupReader {
 
   #readCssAttribute(index: number): void {
     const value = this.#writtenValue(index);
-    // Most styles contain no address, and highlighted code has thousands of styles.
+    // Check for addresses first, because most styles contain none, and highlighted code has thousands of styles.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
@@ -281,7 +283,10 @@ const kindOfLazy = (tag: string, name: string): FoundKind =>
 
 const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 
-/** Reads only style sheets and pictures of tiles (`browserconfig`), because other addresses in feeds are absolute on purpose. */
+/**
+ * Reads only addresses of style sheets, and of pictures in `browserconfig`, because other addresses in feeds are absolute on
+ * purpose.
+ */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;
@@ -298,7 +303,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // The unit before `start` is the question mark of the instruction.
+  // Begin at the question mark before `start`, because the scanner's text has an additional `<` at its start.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

@@ -12,10 +12,15 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/** Comment of the same length that replaces `CDATA` for the tokenizer in HTML. */
+/**
+ * Replaces `<![CDATA[` in HTML content, which browsers read as a comment. Has the same length, so that positions do not change.
+ */
 const NO_CDATA = '<!_CDATA[';
 
-/** Reads markup with htmlparser2's tokenizer. Restarts the tokenizer if it differs from the HTML standard (tested against parse5). */
+/**
+ * Reads markup with htmlparser2's tokenizer. Restarts the tokenizer after markup that it reads differently from the HTML standard
+ * (tested against parse5).
+ */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
@@ -35,7 +40,7 @@ export class MarkupScanner {
   #base = 0;
   /** Position at which to restart the tokenizer, or null while it runs. */
   #resumeAt: number | null = null;
-  /** True to restart inside an end tag, whose attributes are read like those of a start tag. */
+  /** True to restart inside an end tag, so that the tokenizer reads the attributes of the tag like those of a start tag. */
   #resumesInEndTag = false;
   #tokenizer: Tokenizer | null = null;
   #nextCdata = -1;
@@ -64,7 +69,7 @@ export class MarkupScanner {
     }
   }
 
-  /** Skips the content of the element whose start tag was read last, which is not markup. @returns the end of the content */
+  /** Skips the content of the latest start tag's element, because the content is not markup. @returns the end of the content */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
     const end = skip(this.text, this.contentStart, this.tagName);
@@ -166,7 +171,7 @@ export class MarkupScanner {
         endTag();
         return;
       }
-      // The tokenizer also reports a tag with `/ >` as self-closing.
+      // Check for the slash, because the tokenizer also reports a tag with `/ >` as self-closing.
       this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
       this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
       if (!this.isXml) {
@@ -217,11 +222,11 @@ export class MarkupScanner {
         else reader.onDoctype?.(this.#base + start);
       },
       onprocessinginstruction: report(reader.onInstruction?.bind(reader)),
-      // For an unfinished tag, the tokenizer reports a text that begins at -1.
+      // Ignore text that begins at -1, which the tokenizer reports for an unfinished tag.
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // The reader handles raw text, so the tokenizer treats all content as foreign.
+      // Treat all content as foreign, so that the tokenizer does not skip raw text, such as scripts. The reader skips raw text.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -324,10 +329,10 @@ function endOfRawText(text: string, start: number, name: string): number {
   return text.length;
 }
 
-/** HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: a `<script` in `<!-- -->` needs its own `</script`. */
+/** Follows the HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: a `<script` inside `<!-- -->` needs another `</script`. */
 function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
-  // Search only the script, or each script would read the whole page.
+  // Search only the script, because otherwise the search in each script could read the whole page.
   const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
   if (opening < start) return plainEnd;
 
