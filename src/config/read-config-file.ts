@@ -76,7 +76,7 @@ export async function readOrganizationsFile(
 
 /**
  * Reads at most `bytesMax` bytes instead of checking the size first, so that pipes work and a growing file cannot exceed the
- * bound. @throws NodeJS.ErrnoException, or an Error whose message is the state (`it is larger than 1048576 bytes`)
+ * bound. @throws NodeJS.ErrnoException, or an Error whose message ends a sentence (`it is larger than 1048576 bytes`)
  */
 export async function readText(file: string, bytesMax: number): Promise<string> {
   await using handle = await open(file, 'r');

@@ -44,9 +44,8 @@ export function validate(settings: Settings): Validation {
 
 interface Validation {
   readonly faults: readonly ConfigFault[];
-  /** Pointers of settings whose value has an error. */
+  /** JSON pointers of settings whose value has an error. */
   readonly faulty: ReadonlySet<string>;
-  /** Settings without an error. */
   readonly sound: Settings;
 }
 
@@ -94,7 +93,10 @@ function createAjv(): Ajv {
 
 type Explanation = { readonly pointer: string; readonly missing?: string; readonly message: string };
 
-/** Explains what each key expects, without its value. @param top pointer of the checked value */
+/**
+ * Explains what each key expects, without the wrong value, which can be a credential. @param top JSON pointer of the checked
+ * value
+ */
 function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
   // Keep one error more than is shown, so that the message can add "or more".
   return distinct(errors)
@@ -187,7 +189,6 @@ export function nearestOf(name: string, names: readonly string[]): string | unde
   return names[distances.indexOf(Math.min(...distances))];
 }
 
-/** Keys of earlier versions, each with its advice. */
 const REMOVED: Readonly<Record<string, string>> = {
   'server.workers':
     'docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',

@@ -39,7 +39,6 @@ function requiredOf(properties: TProperties): string[] {
     .map(([key]) => key);
 }
 
-/** Map with fixed keys. Any other key is an error. */
 export function record<P extends TProperties>(properties: P, ...doc: RowText): TUnsafe<Decoded<P>> {
   const required = requiredOf(properties);
   const keys = { type: 'object', properties, additionalProperties: false };

@@ -168,7 +168,7 @@ export const metrics = t.section(
   'Metrics of the admin interface.',
 );
 
-/** Header line of RFC 9110, sections 5.1 and 5.5. */
+/** HTTP header line, in the syntax of RFC 9110, sections 5.1 and 5.5. */
 const HEADER_LINE = {
   pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}:[\\t ]*[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$",
   eachLine: true,
