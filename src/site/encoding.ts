@@ -29,7 +29,10 @@ const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/** Prefers by weight, then Brotli, Zstandard, gzip (RFC 9110, section 12.5.3). Returns identity if all codings are excluded. */
+/**
+ * Selects the coding with the highest weight (RFC 9110, section 12.5.3). For equal weights, prefers Brotli, then Zstandard, then
+ * gzip. Returns identity if the client excludes all codings.
+ */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {
@@ -46,7 +49,7 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
   const rest = weights.get('*');
   // Do not use Zstandard, the newest coding, for `*`, because the client may not support it.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
-  // Identity without a weight is acceptable, but comes after all named codings.
+  // If the client gives identity no weight, identity is acceptable, but comes after all named codings.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
   const most = Math.max(of('br'), of('zstd'), of('gzip'));
   if (most === 0 || most < identity) return 'identity';

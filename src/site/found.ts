@@ -20,13 +20,16 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/** @param field header `Service-Worker`, which browsers send for the script but not its imports (Service Workers, section 4.4) */
+/**
+ * @param field header `Service-Worker`, which browsers send for a service worker's script, but not for the script's imports
+ * (Service Workers, section 4.4)
+ */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
   /**
-   * `isPassing` is true if another request for the path may get another file: for another host or `Accept` header, or after
-   * docshelf removes an older release.
+   * `isPassing` is true if another request for the path may get another file. The reason is the `Host` or `Accept` header, or an
+   * older release, which docshelf may remove.
    */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }

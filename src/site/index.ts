@@ -68,7 +68,7 @@ export class SiteServer {
     return this.#site.current;
   }
 
-  /** A file, `not modified` or a 404, for GET without a body. Null if only `respond` can handle the request. */
+  /** Response to a GET request without a body: a file, `not modified` or a 404. Null if only `respond` can handle the request. */
   fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
@@ -293,7 +293,6 @@ export class SiteServer {
     error: unknown,
     client?: AbortSignal,
   ): Promise<Response> {
-    // Do not report an error if the client has closed its connection.
     if (client?.aborted !== true) this.#events.onFault?.(toDocshelfError(error), request.id());
     const form = isAssetPath(path) ? 'line' : 'page';
     return this.#notice({ ...NOTICES.unavailable, form }, path, request);

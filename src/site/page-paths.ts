@@ -13,7 +13,10 @@ const MARKDOWN_EXTENSION = '.md';
 type Paths = Pick<FileTable, 'has'>;
 type RuleKind = 'forced' | 'others';
 
-/** Page of a Markdown path. `guide.md` and `guide.html.md` (llmstxt.org) belong to `guide.html` or `guide/index.html`. */
+/**
+ * Page to which a Markdown path belongs. `guide.md` belongs to `guide.html` or `guide/index.html`, and `guide.html.md`
+ * (llmstxt.org) to `guide.html`.
+ */
 export function pageOfMarkdown(files: Paths, path: string): string | null {
   if (!path.endsWith(MARKDOWN_EXTENSION)) return null;
   const stem = path.slice(0, -MARKDOWN_EXTENSION.length);
@@ -129,7 +132,7 @@ export class PagePaths {
   }
 
   /**
-   * Pages for which `isOpen` is true. Handles other requests in between. `isCut` is true if `units` were too few, so that the
+   * Pages for which `isOpen` is true. Lets other requests run in between. `isCut` is true if `units` were too few, so that the
    * last pages are missing.
    */
   async openPages<T extends { readonly path: string }>(

@@ -8,7 +8,7 @@ import type { FileEntry } from '../domain/release.ts';
 import type { Coding, Form } from './encoding.ts';
 import type { SiteFileOnDisk } from './site-bytes.ts';
 
-/** Extensions of compressed files in the bundle, such as `app.js.br` for `app.js`. docshelf sends them instead of compressing. */
+/** Extensions of compressed files in the bundle, such as `app.js.br`, which docshelf sends instead of compressing `app.js`. */
 export const SIBLING_EXTENSION: Readonly<Record<Coding, string>> = { gzip: '.gz', br: '.br', zstd: '.zst' };
 
 export interface Sibling extends Form {

@@ -21,7 +21,7 @@ export interface ListAnswer {
   readonly order: readonly string[];
 }
 
-/** Maximum UTF-16 code units of a list. The list reports that it omits further pages. */
+/** Maximum UTF-16 code units of a list of pages. A list at this limit ends with a note that it omits some pages. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
 export const MORE_PAGES = '\nThis list is too long, so it omits some pages.\n';
 const SECTION_DEPTH = 2;

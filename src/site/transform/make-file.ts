@@ -71,7 +71,10 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/** Three threads, because each keeps several copies of a file. A site uses at most two, so that other sites can use the third. */
+/**
+ * At most three threads, because each thread keeps several copies of a file. A site uses at most two, so that another site can
+ * use the third.
+ */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
@@ -90,7 +93,10 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/** Returns `plain` if the file does not change or takes too long. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+/**
+ * Returns `plain` if the file does not change, or if its transformation takes too long. @throws DocshelfError `cannot_read`,
+ * `release_damaged`, `internal`
+ */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -144,11 +150,14 @@ async function mountedBytes(
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
     const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
-    // The thread has no file table. Call it again with the paths that it wrongly assumed to be files.
+    // The thread has no file table, so repeat the call with the paths that the thread wrongly assumed to be files.
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
-  /** New `integrity` of a file, with the algorithm of its former value. Null if the bytes of the file do not change. */
+  /**
+   * New `integrity` value of a file, computed with the algorithm of the former value. Null if the bytes of the file do not
+   * change.
+   */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
     const entry = entryAt(url, plain.path, release.builtFor, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;

@@ -10,7 +10,7 @@ const MAKE_MS_MAX = 10_000;
  * as long.
  */
 const ABORT_WITHIN_MS = 200;
-/** Number of slow files after which the other large files of a release are skipped. */
+/** Number of slow files after which docshelf no longer transforms the other large files of a release. */
 const OVERLONG_MAX = 5;
 /** Maximum bytes of a small file. Small files take less than a second, whatever they contain. */
 const SMALL_BYTES = 256 * 1024;

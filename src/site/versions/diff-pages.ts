@@ -25,7 +25,6 @@ export interface PagesDiff {
   readonly moved: readonly (NamedPage & { readonly from: string })[];
   readonly changed: readonly ChangedPage[];
   readonly unchanged: number;
-  /** Number of entries that each list omits. */
   readonly leftOut: Readonly<Record<'added' | 'removed' | 'moved' | 'changed', number>>;
 }
 

@@ -10,8 +10,8 @@ const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
 /**
- * Maximum pages without a counterpart whose titles are read, 0.3 ms each. A version with more such pages was rebuilt from
- * scratch.
+ * Maximum titles to read, 0.3 ms each, of pages without a counterpart in the other version. A version with more such pages was
+ * rebuilt from scratch.
  */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
@@ -24,8 +24,8 @@ export class SamePages {
   readonly #known = new WeakMap<ReleaseView, WeakMap<ReleaseView, Promise<Titles>>>();
 
   /**
-   * Finds the page at the same address, else the only page with the same title, else the nearest parent. @param path decoded, without a
-   * leading slash, as in `from` @returns the path in `to`; empty for the root
+   * Finds the page at the same address, else the only page with the same title, else the nearest parent. @param path decoded path
+   * in `from`, without a leading slash @returns the path in `to`; empty for the root
    */
   async find(path: string, from: ReleaseView, to: ReleaseView): Promise<string> {
     const own = addressOf(path, to) ?? addressOf(path.replace(PAGE_NAME, ''), to);
@@ -59,7 +59,10 @@ export class SamePages {
   }
 }
 
-/** Address of the page, with or without the trailing slash. Null if the release has no such page. */
+/**
+ * Address of the page in the release, with or without the trailing slash as the release requires. Null if the release has no such
+ * page.
+ */
 function addressOf(path: string, { files, trailingSlash }: ReleaseView): string | null {
   const found = resolvePath(files, path, trailingSlash);
   if (found.kind === 'file') return path;
