@@ -43,7 +43,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 const DIGEST_CHARS_MIN = 8;
 const DIGEST_CHARS_MAX = 64;
-/** Minimum length of a hex text with letters that is certainly a digest, not a word, number or date. */
+/** Minimum length at which a hex text with letters is certainly a digest, not a word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
 
 /** A day such as `20240601`, with up to three further characters. Such a text is not a digest. */

@@ -5,7 +5,7 @@ import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
 export interface Reference {
-  /** `link` is followed by readers, `canonical` is the page's own address, `asset` is loaded by the page. */
+  /** Readers follow a `link`, the page loads an `asset`, and `canonical` is the page's own address. */
   readonly kind: ReferenceKind;
   readonly tag: string;
   readonly attribute: string;

@@ -3,8 +3,8 @@ import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /**
- * Votes of a relative reference that works either only with or only without the slash. A link has one vote, because a redirect
- * also leads to its target.
+ * Votes of a relative reference that works only with, or only without, a slash at the end of the page's address. Other links have
+ * one vote each, because a redirect also leads to their target.
  */
 const BROKEN_WEIGHT = 10;
 

@@ -91,8 +91,7 @@ function knownContainer(body: Element): Element | null {
 }
 
 /**
- * Descends into a child while the child has most of the unlinked text, and its siblings have neither the page's heading nor the
- * list of child pages.
+ * Descends into the child with most of the unlinked text. Stops if a sibling has the page's heading or the list of child pages.
  */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;

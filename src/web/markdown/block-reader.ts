@@ -407,7 +407,9 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
 /** Classes that name the language of code: Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll), and GitHub. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
-/** Maximum enclosing elements to search for the language of code: `figure`, `div`, the table of Pygments' line numbers. */
+/**
+ * Maximum enclosing elements to search for the language of code, such as `figure`, `div`, or the table of Pygments' line numbers.
+ */
 const AROUND_MAX = 7;
 const WRAPPERS = new Set(['div', 'figure', 'td', 'tr', 'tbody', 'table']);
 const LANGUAGE_LENGTH_MAX = 40;

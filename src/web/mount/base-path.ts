@@ -34,8 +34,8 @@ const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Compares an escaped letter as the letter (RFC 3986, section 6.2.2.2), but does not resolve `..`. @param basePath base path with
- * its last slash
+ * Treats an escaped letter as the letter itself (RFC 3986, section 6.2.2.2). Does not resolve `..`. @param basePath base path
+ * with its last slash
  */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
@@ -73,7 +73,7 @@ export class BasePathVotes {
     }
   }
 
-  /** Base path with the most votes, with its last slash. `/` without votes. */
+  /** Base path with the most votes, with its last slash. Returns `/` if there are no votes. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];

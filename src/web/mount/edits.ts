@@ -7,7 +7,7 @@ export interface MountedSite extends Mount {
   has(path: string): boolean;
 }
 
-/** Text with one unit per byte (`source-text.ts`). */
+/** `text` has one unit per byte, as in `source-text.ts`. */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
 /**

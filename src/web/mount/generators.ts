@@ -19,8 +19,8 @@ const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDE
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
 /**
- * Function near the name `removeBasePath`, which returns its argument in a build without base path. docshelf lets the function
- * remove the new base path.
+ * Function that stands near the text `removeBasePath`. In a build without base path, this function returns its argument, so
+ * docshelf makes it remove the new base path.
  */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
@@ -273,11 +273,12 @@ const PRELOAD =
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/** Maximum characters of the site data before `base`: language, title and description. */
+/** Maximum length of the site data before `base`, which contains language, title and description. */
 const NEAR_CHARS = 4_000;
 
 /**
- * Changes only the first `base`, because VitePress's themes add `base` to all other site data. Sidebars contain another `base`.
+ * Changes only the first `base`, because VitePress's themes add `base` to all other site data. A later `base` belongs to a
+ * sidebar.
  */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);

@@ -163,7 +163,6 @@ function stringBefore(text: string, end: number): StringLiteral | null {
 }
 
 const ESCAPE = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(\r\n|[\s\S]))/gi;
-/** Meanings of a letter after a backslash in a string of a script. */
 export const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
@@ -235,7 +234,8 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // In the replacement, a call keeps its bracket. An assignment becomes a comma, which ends the previous expression.
+    // The replacement of a call begins with its bracket. The replacement of an assignment begins with a comma, which ends the
+    // previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;
@@ -259,7 +259,7 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 
-/** String with the extension of a data file that starts with `./` or `../`, or is the first argument of a call. */
+/** String with the extension of a data file. The string starts with `./` or `../`, or is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
 /** Maximum characters of a script to search. A longer script usually repeats the text of the page, with code examples. */

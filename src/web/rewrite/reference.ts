@@ -43,7 +43,7 @@ export interface FoundReference {
 /** Plain data, small enough to keep for each page. Read the references with `referencesOf`. */
 export interface FoundReferences {
   readonly urls: readonly string[];
-  /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, writing. */
+  /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, and flags of `write.ts`. */
   readonly spans: readonly number[];
   readonly base: string | null;
   readonly importMaps: readonly string[];

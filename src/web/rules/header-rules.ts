@@ -210,7 +210,7 @@ const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Value up to the next separator, because many values lack their quotes. */
+/** Parameter value without quotes, up to the next separator. Many sites omit the quotes. */
 const UNQUOTED = /[^,;"<>\s]+/y;
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(

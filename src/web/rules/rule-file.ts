@@ -60,8 +60,8 @@ export class RuleCounter {
   #count = 0;
 
   /**
-   * Counts a rule. @returns null, or the reason to reject the rule. After the first rejection, the reason is empty, so that it is
-   * reported once
+   * Counts a rule. @returns null, or the reason to reject the rule. The reason is empty after the first rejection, to report the
+   * limit only once
    */
   refuse(): string | null {
     this.#count += 1;

@@ -14,8 +14,8 @@ const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
 /**
- * Omits forms (useless offline), values that are only names (`cite`, `itemtype`, `itemid`, `profile`, `xmlns`), and `usemap`,
- * which refers to the page itself.
+ * Attributes that contain addresses, by tag. Omits forms (useless offline), names (`cite`, `itemtype`, `itemid`, `profile`,
+ * `xmlns`), and `usemap`, which refers to the page itself.
  */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
