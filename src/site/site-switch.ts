@@ -126,7 +126,7 @@ interface SwitchOptions<Settings> {
   readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
 }
 
-/** Holds the state of a site. Other objects must not keep a reference to the state, because each change replaces it. */
+/** Contains the state of a site. Other objects must not keep a reference to the state, because each change replaces it. */
 export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   readonly #searches = new OwnSearches();
   readonly #surveyVersions: SurveyVersions;

@@ -49,7 +49,7 @@ const CERTAIN_HEX_CHARS = 16;
 /** A day such as `20240601`, with up to three further characters. Such a text is not a digest. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
-/** Doxygen's digests stand for a folder's path or a member's signature, not for the content. */
+/** Names with Doxygen's digests, which are digests of a folder's path or a member's signature, not of the content. */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
 /** Names of Hugo's pictures, Pagefind's shards (with any number of digits), and VitePress' pages. */

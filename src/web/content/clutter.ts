@@ -55,7 +55,7 @@ const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 /** Hidden panels of tabs count as content, because readers open them with one click. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
-  // Keep the titles of Starlight's asides, which are hidden only because screen readers read the label of the aside instead.
+  // Keep the titles of Starlight's asides. They are hidden only because screen readers read the label of the aside instead.
   if (attributeOf(element, 'aria-hidden') === 'true') return !hasClass(element, 'starlight-aside__title');
   const hidden = attributeOf(element, 'hidden');
   if (hidden !== null && hidden !== 'until-found') return true;

@@ -19,8 +19,8 @@ const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDE
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
 /**
- * Function that stands near the text `removeBasePath`. In a build without base path, this function returns its argument, so
- * docshelf makes it remove the new base path.
+ * Function that is near the text `removeBasePath`. In a build without base path, this function returns its argument, so docshelf
+ * makes it remove the new base path.
  */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;

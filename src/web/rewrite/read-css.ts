@@ -75,7 +75,7 @@ class CssReading {
   }
 
   /**
-   * Remembers where an escaped `url(` begins, because the tokenizer reports `u\72l(a.png)` as an ordinary function with separate
+   * Remembers the start of an escaped `url(`, because the tokenizer reports `u\72l(a.png)` as an ordinary function with separate
    * tokens.
    */
   #onFunction(start: number, end: number): void {

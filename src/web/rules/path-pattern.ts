@@ -5,7 +5,7 @@ import type { Work } from './rule-file.ts';
 export type Captures = ReadonlyMap<string, string>;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** Stands for a `:name` in a `key`, and matches one segment with any text. A key contains no other `*`. */
+/** Represents a `:name` in a `key`, and matches one segment with any text. A key contains no other `*`. */
 const ANY = '*';
 
 /**

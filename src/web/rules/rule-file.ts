@@ -13,7 +13,7 @@ export interface RuleFault {
   readonly use?: string;
 }
 
-/** Maximum faults to keep in memory while the site is served, because a file may have half a million bad lines. */
+/** Maximum errors to keep in memory while the site is served, because a file may have half a million bad lines. */
 const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
