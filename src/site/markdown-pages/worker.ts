@@ -29,8 +29,8 @@ interface HeadsOrder {
 }
 
 /**
- * Reads the titles of all pages. The order of the navigation is the order of the links on the start page and on the first page of
- * each section.
+ * Reads the titles of the pages to list. The order of the navigation is the order of the links on the start page and on the first
+ * page of each section.
  */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));

@@ -17,7 +17,7 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Block elements, which browsers separate from the words around them. */
+/** Elements that pages usually show apart from the words around them. */
 const APART = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
