@@ -16,13 +16,13 @@ export function readCertificates(file: string, setting: string): string {
       cause: error,
     });
   }
-  // Node ignores a file without certificates. Every later connection would then fail for an unclear reason.
+  // Reject a file without certificates. Node would ignore the file, and each connection would then fail for an unclear reason.
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it contains no PEM certificate`, {
     next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
   });
 }
 
-/** Authorities of the system and of `caFile`. @param caFile null for only those of the system */
+/** Certificate authorities of the system, and those of `caFile` unless it is null. */
 export const authoritiesOf = (caFile: string | null, setting: string): { readonly ca?: string[] } =>
   caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };

@@ -12,7 +12,10 @@ interface ChromiumLaunch {
 const VIEWPORT = { width: 1280, height: 1024 };
 const LAUNCH_MS_MAX = 30_000;
 
-/** Starts the installed Chromium without network access. The caller responds to its requests. @throws errors of playwright */
+/**
+ * Starts the installed Chromium without network access. The caller must intercept and serve its requests.
+ * @throws errors of playwright
+ */
 export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunch): Promise<BrowserContext> {
   const { program, profileDir, hasSandbox, path } = launch;
   const { chromium } = await import('playwright-core');
@@ -21,7 +24,8 @@ export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunc
     chromiumSandbox: hasSandbox,
     args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
     ignoreDefaultArgs: UNWANTED_FLAGS,
-    // docshelf's environment can contain secrets. A socket in a data folder can have a path of more than 107 bytes (unix(7)).
+    // Pass no other variable, because docshelf's environment can contain secrets. TMPDIR avoids sockets in the data folder, whose
+    // paths can exceed 107 bytes (unix(7)).
     env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -43,12 +47,12 @@ const CHROMIUM_FLAGS = [
   '--disable-sync',
   '--no-pings',
   '--mute-audio',
-  // A page that breaks out of its renderer process finds no data of other sites in that process.
+  // Use a process per site, so that a page that controls its renderer process finds no data of other sites there.
   '--site-per-process',
-  // Prerendered pages have separate frames, which belong to no tab.
+  // Disable prerendering, because docshelf cannot assign the frames of a prerendered page to a tab.
   '--disable-features=Prerender2,SpeculationRulesPrefetchProxy',
   '--disk-cache-size=1',
-  // Limit for the memory of a script in MiB. Above this limit, its page crashes.
+  // Maximum memory of scripts in MiB. A page that exceeds the maximum crashes.
   '--js-flags=--max-old-space-size=512',
   '--hide-scrollbars',
 ];

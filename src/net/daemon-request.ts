@@ -4,13 +4,15 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
-/** Contacts a daemon without the egress policy. Only for commands, with an address from the operator or the heartbeat file. */
+/**
+ * Contacts a daemon without the egress policy. Only commands call this, with an address from the operator or the heartbeat file.
+ */
 export function requestDaemon(target: RequestOptions): ClientRequest {
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return send({ ...target, agent: false });
 }
 
-/** Null without a timely response. Like probes of Kubernetes, ignores certificates, because the request has no secret. */
+/** Returns null if the daemon does not respond in time. Accepts any certificate, because the request contains no secret. */
 export async function askDaemon(
   { protocol, hostname, port, pathname }: URL,
   signal: AbortSignal,

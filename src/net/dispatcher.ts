@@ -8,7 +8,10 @@ import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
-/** Uses only HTTP/1.1, because its framing shows whether a body is complete. @throws DocshelfError `config_invalid`, `cannot_read` */
+/**
+ * Uses only HTTP/1.1, because its framing shows whether docshelf received a complete body.
+ * @throws DocshelfError `config_invalid`, `cannot_read`
+ */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
   const tls = authoritiesOf(settings.caFile, 'network.caFile');
@@ -25,7 +28,7 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
     ...options,
     requestTls: tls,
     proxyTls: tls,
-    // By default, undici waits 300 s for a proxy that does not respond to CONNECT.
+    // Set the timeouts for the proxy too. By default, undici waits 300 s for a proxy that does not respond to CONNECT.
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
@@ -39,7 +42,7 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
   }
 }
 
-/** Adds networks in NO_PROXY, because undici supports only names there. */
+/** Supports networks in NO_PROXY, because undici supports only host names in that variable. */
 class EnvironmentProxy extends Dispatcher {
   readonly #proxied: Dispatcher;
   readonly #direct: Dispatcher;
@@ -70,7 +73,9 @@ class EnvironmentProxy extends Dispatcher {
 
 const MAPPED = listOf(['::ffff:0:0/96']);
 
-/** `ipv4` includes IPv4-mapped addresses. As in curl and Go, a network can have host bits; invalid entries are ignored. */
+/**
+ * Ignores invalid entries, and accepts networks with host bits, as curl and Go do. `ipv4` also contains IPv4-mapped addresses.
+ */
 function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of noProxy.split(/[\s,]+/)) {
@@ -87,9 +92,12 @@ function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6
 
 const CONNECTORS_MAX = 256;
 
-/** Checks the resolved addresses and then the address of the socket, because a name can resolve differently the next time. */
+/**
+ * Checks each resolved address, and again the address of the open socket, because a host name can resolve to another address
+ * later.
+ */
 function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
-  // One connector per host and port: `lookup` does not get the port, and a connector reuses the TLS sessions of its host.
+  // Use one connector per host and port, because the policy for `lookup` depends on the port, and TLS sessions belong to a host.
   const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
   return (target, callback) => {
     // The policy expects IPv6 addresses in brackets, as in a URL.
@@ -112,7 +120,10 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/** A proxy can resolve other addresses, so the config must list a name that docshelf cannot resolve. @throws AddressRefused */
+/**
+ * A proxy can resolve a name that docshelf cannot. Without `allowPrivate`, the config must list such a name.
+ * @throws AddressRefused
+ */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;

@@ -8,7 +8,10 @@ import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
 interface CrawlReach {
-  /** Pairs `host:port`, and networks in CIDR. Networks apply only to `ownOrigins` and to pairs of `network.allowedHosts`. */
+  /**
+   * Pairs `host:port`, and networks in CIDR notation. Networks apply only to `ownOrigins` and to the pairs in
+   * `network.allowedHosts`.
+   */
   readonly allowAddresses: readonly string[];
   readonly ownOrigins: readonly string[];
 }
@@ -16,7 +19,7 @@ interface CrawlReach {
 interface PrivateReach {
   readonly guard: AddressGuard;
   readonly ports: ReadonlySet<string> | null;
-  /** Pairs `host:port` that can have any private address. */
+  /** Pairs `host:port` for which the policy permits any private address. */
   readonly pairs: ReadonlySet<string>;
 }
 
@@ -25,7 +28,7 @@ export class EgressPolicy {
   readonly #rulesNow: () => EgressRules;
   readonly #reachOf: (rules: EgressRules) => PrivateReach;
 
-  /** @param rules a function, if the object outlives a reload of the config */
+  /** @param rules pass a function if the policy is used after a reload of the config */
   constructor(rules: EgressRules | (() => EgressRules), reach?: PrivateReach) {
     this.#rulesNow = typeof rules === 'function' ? rules : () => rules;
     const [open, closed] = [everyPort(true), everyPort(false)];
@@ -49,12 +52,12 @@ export class EgressPolicy {
     return new EgressPolicy(this.rules, { guard, ports, pairs });
   }
 
-  /** An operator's object store can have a private address, and certificates of a private authority. */
+  /** Permits private addresses, because an object store can be in the operator's own network. */
   forStore(caFile: () => string | null): EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
-  /** Flags that block all traffic of a browser except intercepted requests. The policy checks each of these. */
+  /** Flags that block all requests of a browser, except requests that docshelf intercepts and checks with this policy. */
   get browserFlags(): readonly string[] {
     return NO_WAY_OUT;
   }
@@ -67,7 +70,7 @@ export class EgressPolicy {
     return namesHost(this.rules, url);
   }
 
-  /** @param isRedirect true if a redirect led to the URL, for the fields of the error @throws DocshelfError `host_not_allowed` */
+  /** @param isRedirect true if the URL is the target of a redirect @throws DocshelfError `host_not_allowed` */
   admit(url: URL, isRedirect = false): void {
     if (this.allowsHost(url)) return;
     throw new DocshelfError(
@@ -97,7 +100,7 @@ export class EgressPolicy {
     return guard.allows(address) && (ports === null || ports.has(pair));
   }
 
-  /** True if the operator named the host: in `network.allowedHosts`, in `allowAddresses`, or as the origin of the crawl. */
+  /** Checks whether `network.allowedHosts`, `allowAddresses` or the origins of the crawl contain the host. */
   lists(url: Endpoint): boolean {
     if (!this.rules.allowsUnnamed) return namesHost(this.rules, url);
     const { ports, pairs } = this.#private;
@@ -105,7 +108,7 @@ export class EgressPolicy {
     return pairs.has(pair) || ports?.has(pair) === true;
   }
 
-  /** Checks host and port before the name is resolved. Null permits a socket, whose address is checked when it opens. */
+  /** Checks the host and port before docshelf resolves the name. The addresses need another check when the socket opens. */
   refusalOf(url: Endpoint): AddressRefused | null {
     const bare = bareHost(url.hostname);
     const isRefused =
@@ -132,9 +135,10 @@ export class EgressPolicy {
   }
 }
 
-/** Flags against WebSockets, preconnects, WebRTC and the browser's own requests, which cannot be intercepted. */
+/** Block the requests that docshelf cannot intercept: WebSockets, preconnects, WebRTC and the browser's own requests. */
 const NO_WAY_OUT = [
-  // Port 9 (discard) has no server. Without the second flag, requests to loopback addresses bypass the proxy.
+  // Use a proxy that does not exist: port 9 (discard) has no server. `<-loopback>` sends requests to loopback addresses to the
+  // proxy too.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',
@@ -157,7 +161,7 @@ const everyPort = (allowPrivate: boolean): PrivateReach => ({
   pairs: new Set(),
 });
 
-/** With a default port, a site can redirect from http to https or back, so both default ports are allowed. */
+/** Returns both default ports if the origin has a default port, because sites redirect from http to https or back. */
 function portsOf(origin: string): string[] {
   const { hostname, protocol, port } = new URL(origin);
   if (port !== '') return [hostAndPort({ hostname, protocol, port })];

@@ -11,7 +11,7 @@ const PRIVATE_V4 = (
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3'
 ).split(' ');
 
-/** IANA assigns global unicast IPv6 addresses only from 2000::/3 (RFC 4291, section 2.4), which has some special purposes. */
+/** IANA assigns global unicast IPv6 addresses only from 2000::/3 (RFC 4291, section 2.4). `PRIVATE_V6` lists its exceptions. */
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
@@ -88,8 +88,8 @@ export function listOf(networks: readonly string[]): BlockList {
 export const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
 
 /**
- * IPv4 addresses inside an IPv6 address that is mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380) or
- * ISATAP (RFC 5214).
+ * IPv4 addresses that an IPv6 address contains: IPv4-mapped, translated or compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo
+ * (RFC 4380) or ISATAP (RFC 5214).
  */
 export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
@@ -106,7 +106,10 @@ export function carriedAddresses(address: string): string[] {
   return [];
 }
 
-/** IPv4 address inside a local NAT64 address (`64:ff9b:1::/48`, RFC 8215; prefix of 96 bits). Null for other addresses. */
+/**
+ * Extracts the IPv4 address from a local NAT64 address (`64:ff9b:1::/48`, RFC 8215) with a 96-bit prefix. Null for other
+ * addresses.
+ */
 function locallyTranslated(address: string): string | null {
   const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;

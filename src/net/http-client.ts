@@ -15,7 +15,9 @@ export interface HttpClientBounds {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** With `answer`, the caller gets the redirect itself. Default of `get`: `follow`. `post` always uses `answer`. */
+  /**
+   * With `answer`, the caller gets the response with the redirect. `get` follows redirects by default; `post` never follows them.
+   */
   readonly redirects?: 'follow' | 'answer';
 }
 
@@ -42,7 +44,7 @@ export class HttpClient {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** Does not follow redirects, so that the body goes to no other address. @throws as `get` */
+  /** Does not follow redirects, because the body must not go to another address. @throws as `get` */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
@@ -97,11 +99,11 @@ export class HttpClient {
         ...message,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        // A content coding would change the length and the digest of the body.
+        // Accept no content coding, because it would change the length and the digest of the body.
         headers: { 'user-agent': 'docshelf', ...message.headers, 'accept-encoding': 'identity' },
         signal,
       });
-      // Check the signal here too, because undici ignores it until the connection is open.
+      // Check the signal here too, because undici ignores the signal until the connection is open.
       return await unlessAborted(answered, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -177,7 +179,7 @@ function decodeOrKeep(text: string): string {
   }
 }
 
-/** Maximum bytes of a response to `gatedFetch`. For example, the key set of an identity provider has a few KiB. */
+/** Maximum bytes of a response to `gatedFetch`. A typical response, the key set of an identity provider, has a few KiB. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 interface FetchOptions {

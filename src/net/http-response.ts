@@ -52,7 +52,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
 }
 
-/** Errors to retry, also ENOTFOUND, because name services often start after the containers that need them. */
+/** Errors to retry. Includes ENOTFOUND, because a name service can start after the containers that need it. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
   EAI_AGAIN: 'the name service does not respond (EAI_AGAIN)',
@@ -83,7 +83,7 @@ function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Reco
   });
 }
 
-/** Node's `AggregateError` contains one error per address, and has the code of the first error. */
+/** Also handles Node's `AggregateError`, whose code is the code of its first error. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -106,7 +106,10 @@ const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
-/** Percent-encodes bytes over 127 in addresses, as browsers do. Decodes file names as UTF-8. @param name in lower case */
+/**
+ * Percent-encodes bytes over 127 in headers with a URL, as browsers do. Decodes `Content-Disposition` as UTF-8.
+ * @param name in lower case
+ */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
@@ -133,7 +136,7 @@ export class HttpResponse {
     this.#answer = answer;
     this.#facts = facts;
     this.#exchange = exchange;
-    // Without a listener, an error after an early `close` would end the process.
+    // Ignore later errors of the body. Without an `error` listener, an error after `close` would end the process.
     answer.body.on('error', () => {});
   }
 

@@ -6,20 +6,25 @@ import { urlHost } from '../domain/egress.ts';
 import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
-/** Maximum connections of one replica. By default, PostgreSQL allows 100 connections of all its clients. */
+/**
+ * Maximum connections of one replica. Keep the number low, because PostgreSQL allows 100 connections of all clients by default.
+ */
 const CONNECTIONS_MAX = 5;
 const IDLE_MS = 30_000;
-/** Statements of docshelf take milliseconds, so a server that is silent for this time is unavailable. */
+/** Maximum time for a response. docshelf's statements take milliseconds, so a server that needs longer is unavailable. */
 const ANSWER_MS_MAX = 15_000;
 
-/** Calls `address` for each connection, because the password can change. @param caSetting name of the setting, for error messages */
+/**
+ * Calls `address` for each new connection, because the password can change.
+ * @param caSetting name of the CA setting, for error messages
+ */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {
     constructor() {
       const { tls, password, ...place } = address();
       super({
         ...place,
-        // With an empty password, the driver does not search for a password file in the home folder.
+        // Set an empty password, so that the driver does not search for a password file in the home folder.
         password: password ?? '',
         ssl: tls === 'off' ? false : tlsOf(tls, policy, caSetting),
         stream: () => new GuardedSocket(policy),
@@ -50,7 +55,7 @@ function tlsOf(tls: DatabaseAddress['tls'], { rules }: EgressPolicy, caSetting: 
   };
 }
 
-/** Checks the host name before it is resolved, and each resolved address before the socket connects. */
+/** Checks the host name before the socket resolves it, and each resolved address before the socket connects. */
 class GuardedSocket extends Socket {
   readonly #policy: EgressPolicy;
 

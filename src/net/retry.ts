@@ -20,7 +20,10 @@ interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** Maximum delay by a Retry-After header, because a daemon can serve nothing until it has its bundle. */
+/**
+ * Maximum delay that a Retry-After header can request. The delay is limited because a daemon without its bundle cannot serve the
+ * site.
+ */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**
@@ -70,7 +73,7 @@ export class Backoff {
 const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
-/** Codes of errors that can end without a notice, for example when somebody frees space on the volume. */
+/** Error codes to retry, because an operator can free space on the volume without a notice to docshelf. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {

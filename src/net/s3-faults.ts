@@ -11,7 +11,7 @@ export type S3FaultKind =
 
 interface S3Fault {
   readonly kind: S3FaultKind;
-  /** Text after the colon of the error message. */
+  /** State of the store, as the end of an error message. */
   readonly state: string;
 }
 

@@ -19,7 +19,7 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   return {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    // Without this, the SDK writes the bucket before an IP address, which makes an invalid URL.
+    // Use path style for an IP address. The SDK would otherwise write the bucket before the address, which makes an invalid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
     // docshelf sends its own checksums with uploads. Older services reject the checksums that the SDK adds.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -27,7 +27,10 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   } as const;
 }
 
-/** Reads `caFile` for each connection, so that a changed file applies to new ones. @throws DocshelfError `cannot_read`, `config_invalid` */
+/**
+ * Reads `caFile` for each connection, so that new connections use a changed file.
+ * @throws DocshelfError `cannot_read`, `config_invalid`
+ */
 export function openS3Client(
   policy: EgressPolicy,
   config: Omit<S3ClientConfig, 'requestHandler'>,
@@ -39,18 +42,20 @@ export function openS3Client(
   const requestHandler = {
     ...timeouts,
     httpAgent: guarded(policy, new Agent({ keepAlive: true }), { protocol: 'http:' }),
-    // A resumed TLS session would still trust the former authorities.
+    // Resume no TLS session, because a resumed session would still trust the former certificate authorities.
     httpsAgent: guarded(policy, new TlsAgent({ keepAlive: true, maxCachedSessions: 0 }), {
       protocol: 'https:',
       authorities,
     }),
   };
   const credentials = config.credentials ?? environmentOf(requestHandler);
-  // With the mode `auto`, the SDK requests the region from the metadata service of the machine.
+  // Do not use the mode `auto`, with which the SDK requests the region from the metadata service of the machine.
   return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
 }
 
-/** Replaces the SDK's default credentials, because their providers contact metadata services and single sign-on without the policy. */
+/**
+ * Replaces the SDK's default credentials, because they contact metadata services and single sign-on without the egress policy.
+ */
 function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandler']>): Credentials {
   const role = fromTokenFile({ clientConfig: { requestHandler, defaultsMode: 'legacy' } });
   return async (properties) => {
@@ -70,7 +75,7 @@ type Connecting = AgentOptions & { readonly host?: string; readonly port?: numbe
 
 type Guard = { readonly protocol: 'http:' | 'https:'; authorities?(): TlsOptions };
 
-/** Checks the host name before it is resolved, and each resolved address before the socket connects. */
+/** Checks the host name before the agent resolves it, and each resolved address before the socket connects. */
 function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protocol, authorities }: Guard): Made {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options: Connecting, callback) => {
@@ -84,7 +89,10 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
   return agent;
 }
 
-/** Lifetime of a signed link. Amazon checks it only when a request starts. An hour also covers a machine whose clock is behind. */
+/**
+ * Lifetime of a signed link in seconds. An hour tolerates a machine whose clock is behind. Amazon checks the lifetime only when a
+ * download starts.
+ */
 const SIGNED_S = 3600;
 
 /** Signs links with the credentials in the environment. Contacts only STS, through the given `HttpClient`. */
