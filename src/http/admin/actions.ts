@@ -79,7 +79,7 @@ export interface AdminOptions extends FaultHooks {
   /** Addresses and networks from which `X-Forwarded-Proto` is accepted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
-  /** States in memory, so that metrics are available if the storage fails. */
+  /** States of the sites from memory, so that metrics stay available if the storage fails. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
@@ -93,7 +93,10 @@ export interface AdminOptions extends FaultHooks {
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /** Result of `folderName`. Null if the folder is missing. If absent, `FOLDER_HEADER` of requests is ignored. */
+  /**
+   * Identity of the data folder, in the form of `folderName`. Null if the folder is missing. If absent, docshelf ignores
+   * `FOLDER_HEADER`.
+   */
   readonly folder?: () => Promise<string | null>;
   /** Text of the current config file. Only the socket returns it, because it can contain credentials. */
   readonly lastGood?: () => Secret | null;
@@ -117,7 +120,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
     metrics: async (c) => {
-      // If the job queue fails, all other metrics are still available.
+      // Expose all other metrics even if the job queue fails.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
@@ -224,7 +227,9 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 }
 
-/** Key of a pending signature. It includes the domain, because two sites can get files with the same name. */
+/**
+ * Key under which a signature waits for its archive. It contains the domain, because two sites can get files with the same name.
+ */
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
@@ -237,7 +242,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   // Set no idle limit for the socket, because a command can wait for the input of a pipe.
   if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
-    // Remove the limit after the upload, because unpacking can take longer.
+    // Remove the idle limit after the upload, because the import can take longer.
     incoming?.once('end', () => incoming.setTimeout(0));
   }
   if (req.raw.body === null)
@@ -245,7 +250,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Converts a broken stream to the error of a disconnected client. @throws DocshelfError `bad_request` */
+/** Reports a broken stream as the error of a disconnected client. @throws DocshelfError `bad_request` */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

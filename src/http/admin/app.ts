@@ -17,7 +17,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Only operations with `security` need a token. Errors of all paths are problem documents. */
+/** Requires a token only for operations with `security`. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });
@@ -45,7 +45,9 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/** Loads the console with its first page instead of at start, where it would take 40 ms (measured). Retries a failed load. */
+/**
+ * Loads the console for its first page, because the load takes 40 ms (measured) and would delay the start. Retries a failed load.
+ */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
   return once(async () => {

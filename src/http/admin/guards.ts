@@ -8,10 +8,13 @@ import { bearerToken, requireToken } from '../bearer.ts';
 import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { AdminEndpoint, AdminEnv } from './actions.ts';
 
-/** Paths for any host name, because orchestrators probe them under various names. Their responses contain no secrets. */
+/** Paths that accept any host name, because orchestrators probe them under various names. Their responses contain no secrets. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** Prevents DNS rebinding, where a foreign page sends its own host name. @param hosts allowed additional names; `*` allows all */
+/**
+ * Prevents DNS rebinding, where a malicious page contacts this listener under its own host name.
+ * @param hosts additional names; `*` allows all
+ */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
   const asked = new URL(url);
   if (HEALTH.has(asked.pathname)) return;
@@ -63,7 +66,10 @@ export class TokenGuard {
   }
 }
 
-/** Rejects a request if the data folder was renamed while the daemon runs. The socket moves with the folder. */
+/**
+ * Rejects a command if the daemon's data folder was renamed or replaced. The socket file moves with the folder, so the command
+ * can still contact the daemon.
+ */
 export async function requireFolder(
   named: string | undefined,
   folder: (() => Promise<string | null>) | undefined,
@@ -75,7 +81,7 @@ export async function requireFolder(
   });
 }
 
-/** Runs before the body is read, so that docshelf reads no byte of a rejected upload. */
+/** Checks the token first, so that docshelf reads no byte of a rejected upload. */
 export function requireAdmin(endpoint: AdminEndpoint, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     const client = c.env?.incoming?.socket.remoteAddress ?? '';

@@ -7,7 +7,7 @@ import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit.ts';
 import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** Calls of the admin listener and of the daemon's socket. For a new call, add its `run` in `actions.ts`. */
+/** Calls of the admin listener and of the daemon's socket. For a new call, add its handler in `actions.ts`. */
 
 const releaseSchema = { title: 'Release', ...objectOf({ version, digest }) } as const;
 const previewSchema = {
@@ -126,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** Copy of a call about versions or bundles that selects a site by its domain. Other calls have no copy. */
+/** For an operation on versions or bundles, returns a variant that selects the site by its domain. Empty for other operations. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
@@ -196,10 +196,13 @@ const pinned = {
 } as const;
 const activeNow = { 200: { description: 'The version that is active now.', schema: releaseSchema } } as const;
 
-/** Request header with the data folder that a command uses, for requests to the socket. */
+/** Header in which a command sends the identity of its data folder to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/** Path of the current config, for commands whose config file is invalid. Only the socket serves it, because it can contain credentials. */
+/**
+ * Path of the config that the daemon uses, for commands whose config file is invalid. Only the socket serves this path, because
+ * the config can contain credentials.
+ */
 export const LAST_GOOD_PATH = '/v1/config';
 
 export const operations = {
