@@ -17,11 +17,11 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly rates: SearchApiOptions['rates'];
   readonly exports?: ExportService;
   readonly audit?: ExportApiOptions['audit'];
-  /** Absent if the links to bundles lead to another server. */
+  /** Handler of links to bundles. Absent if these links lead to another server. */
   readonly download?: AnswerDownload;
   readonly tracer?: Tracer;
   readonly programVersion: string;
-  /** Null if clients must use the URL of their request. */
+  /** Public URL of the API. Null if clients must use the URL of their own requests. */
   readonly publicUrl: () => string | null;
   readonly ownSite?: () => OwnNames | null;
 }

@@ -21,7 +21,7 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-/** @param fault error of the key store. After such an error, keys created at run time can be missing */
+/** @param fault returns the error of the key store, or null. With an error, keys created at run time can be missing */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,
@@ -38,7 +38,10 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Bytes of a digest that select its group. With 10,000 keys, most groups have at most one key. The time for a group reveals no key. */
+/**
+ * Bytes of a key's digest that select a group of keys. With 10,000 keys, most groups contain at most one key. The search time
+ * reveals only a digest, not a key.
+ */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -55,7 +58,10 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /** Uses the stored type of the key, not its prefix. @throws DocshelfError `unauthorized`, `forbidden`, or the code of the key store */
+  /**
+   * Finds the owner of a key. Checks the stored type of the key, not its prefix.
+   * @throws DocshelfError `unauthorized`, `forbidden`, or the code of the key store
+   */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {

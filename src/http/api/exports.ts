@@ -27,7 +27,7 @@ export interface ExportApiOptions {
 
 const RETRY_AFTER_S = 2;
 
-/** Does not allow other origins, because an admin key must not be used in a browser. */
+/** These routes do not allow requests from other origins, because a browser must not use an admin key. */
 export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
   const jobOf = (c: C): [organizationId: string, jobId: string] => [
@@ -92,13 +92,16 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/** Needs only the signed link. A download continues after the link expires. To resume it, a client needs a new link, whose entity tag is the same. */
+/**
+ * Serves a bundle to any client with its signed link. A started download may outlast the link. A client can resume it with a new
+ * link, because the entity tag is the same.
+ */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    // Use only the digest as a validator, because the time of the file is the time of packing.
+    // Validate only by the digest. The modification time of the file says only when docshelf packed it, so do not send it.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 
@@ -123,7 +126,7 @@ function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
   return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
 }
 
-/** Null for the whole bundle. Only GET supports ranges (RFC 9110, section 14.2). */
+/** Byte range of the request. Null for the whole bundle. Only GET supports ranges (RFC 9110, section 14.2). */
 function rangeOf(
   request: SiteRequest,
   bundle: LinkedBundle,
@@ -163,7 +166,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   });
 }
 
-/** Error for the log only, because the client notices just a broken connection. */
+/** Error for the log. The client gets no message, only a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
     next: 'Check the volume of storage.dir. A client can resume the download with a range request.',

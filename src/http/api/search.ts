@@ -11,7 +11,10 @@ export interface SearchApiOptions {
   readonly rates: OrganizationRates;
 }
 
-/** Counts each request with a key, including invalid requests, except those that the limit rejects. */
+/**
+ * Counts each request with a valid key for the rate limit, even if the request is invalid. A request over the limit does not
+ * count.
+ */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);
