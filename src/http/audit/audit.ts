@@ -80,7 +80,7 @@ export class AuditTrail {
     return this.#store.read(limit, before);
   }
 
-  /** @param after returns fields of the line that are known only from the result */
+  /** @param after returns further fields of the line, derived from the result */
   async record<Result>(
     actor: Actor,
     action: string,
@@ -132,7 +132,7 @@ export class AuditFile {
     this.#options = options;
   }
 
-  /** Resolves when the line is written. Never rejects, because the log has the line too. Reports errors to `onFault`. */
+  /** Resolves after the write. Reports a failed write only to `onFault`, because the log also contains the line. */
   append(line: AuditLine): Promise<void> {
     this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
     return this.#writing;

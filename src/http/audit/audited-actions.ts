@@ -48,7 +48,7 @@ function auditedSite(actions: SiteActions, site: AuditedSite, trail: AuditTrail,
   };
 }
 
-/** Does not record lists of keys, because they change nothing. */
+/** Records no `list` calls, because they change nothing. */
 function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyActions {
   return {
     list: (organization) => actions.list(organization),
