@@ -4,7 +4,7 @@ import { nounOf } from '../../domain/text.ts';
 
 const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Uses at most three digits and a unit, such as `1.4 MiB`. */
+/** Formats a size with at most three digits and a unit, such as `1.4 MiB`. */
 export function bytesInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -83,7 +83,7 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
   return <span class={`chip ${tone}`}>{children}</span>;
 }
 
-/** Maximum characters of an identifier with the class `short`, which fits into a column. */
+/** Maximum characters of an identifier that fits into a column. Such an identifier gets the class `short`. */
 const SHORT_NAME_MAX = 24;
 
 export function Name({ children: name }: { readonly children: string }) {
@@ -95,7 +95,7 @@ export interface RowOfCells {
   readonly cells: readonly Child[];
 }
 
-/** Column whose header sorts the table. `href` opens the table in this order. */
+/** Column with a header that sorts the table. The header links to `href`, the address of the table in its new order. */
 export interface SortableColumn {
   readonly name: string;
   readonly href: string;

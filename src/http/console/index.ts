@@ -77,7 +77,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const asset = assets.find(c.req.param('name'));
     return asset === null ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
   });
-  // Do not open a stream for HEAD, because no client would end it.
+  // Open no event stream for HEAD, because the client would not read and close the stream.
   app.get('/events', (c) => (c.req.method === 'HEAD' ? c.body(null, 200, EVENT_HEADERS) : events.answer()));
   const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
     const peer = c.env?.incoming?.socket.remoteAddress ?? '';
@@ -103,7 +103,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
     return problemPage(visitOf(c), (await answer.json()) as Problem, answer.headers);
   };
-  // Return the error, because a thrown error would not get the headers above.
+  // Respond with the error instead of throwing it, because the response to a thrown error would lack the console's headers.
   app.notFound((c) => {
     const state = `Cannot find "${shown(c.req.path)}": the admin listener has no such path`;
     const next = 'Open the page at /, or see /openapi.json for all paths.';

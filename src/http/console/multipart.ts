@@ -2,7 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 
 export interface FormPart {
   readonly name: string;
-  /** Null for a field without a file. Empty if the operator chose no file. */
+  /** Name of the uploaded file. Null for a field without a file. Empty if the operator chose no file. */
   readonly fileName: string | null;
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
 }

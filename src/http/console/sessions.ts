@@ -55,7 +55,7 @@ export class Sessions {
     return null;
   }
 
-  /** False if the session has ended meanwhile, by a sign-out, its age, or another admin token. */
+  /** False if a sign-out, the maximum age or a changed admin token has ended the session. */
   isOpen(session: ConsoleSession): boolean {
     return session.token.equals(this.#token()) && [...this.#kept.values()].includes(session);
   }
@@ -76,7 +76,7 @@ export interface Verdict {
 
 export interface ActionMessage extends Verdict {
   readonly each?: readonly Verdict[];
-  /** Link that is a credential. The page shows the link and never loads it. */
+  /** Link that contains a credential, such as a preview link. The page shows the link, but never requests its target. */
   readonly link?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
@@ -88,7 +88,10 @@ export interface Undo {
   readonly domain: string;
   readonly activated: ReleaseName;
   readonly former: ReleaseName;
-  /** True for a rollback. Its undo activates `former`, because another rollback would lead to a different release. */
+  /**
+   * True for a rollback. To undo a rollback, docshelf activates `former`, because a second rollback would activate another
+   * release.
+   */
   readonly isOfRollback: boolean;
 }
 
@@ -164,7 +167,7 @@ const OWN_PAGE_HELP = 'Open the console in a separate tab and use its forms.';
 const BEHIND_TLS_HELP =
   'If a proxy terminates TLS, add it to server.trustedProxies. Let it send X-Forwarded-Proto: https and the original Host.';
 
-/** Checks the origin, because for a browser, other ports of the host are the same site and get its cookies. */
+/** Checks the origin, because browsers send the session cookie also for pages on other ports of the host. */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
   if (fetchSite !== null && fetchSite !== 'same-origin') throw foreign('the browser reports that another site sent it');

@@ -5,7 +5,7 @@ import type { AdminOptions } from '../admin/actions.ts';
 
 const STREAMS_MAX = 200;
 const CHECK_MS = 1_000;
-/** Factor between the pause and the time of a check, so that checks use at most a tenth of a processor. */
+/** Pause after a check, as a multiple of the time of the check. With 9, checks use at most a tenth of a processor. */
 const REST_PER_CHECK = 9;
 /** Interval of messages without an event, because proxies close streams that are silent for a minute. */
 const BEAT_MS = 20_000;
@@ -15,7 +15,10 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8
 type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
-/** Sends the revision of the state, so that pages reload after a change. One check serves all streams and stops without a stream. */
+/**
+ * Sends an event after each change of the state, so that pages reload. One periodic check serves all streams, and runs only while
+ * a stream is open.
+ */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();
@@ -62,7 +65,7 @@ export class StatusEvents {
   async #check(): Promise<void> {
     const beganMs = performance.now();
     const { status, revisions } = this.#options;
-    // Read the changes before the status, so that the next check finds a change that happens between the two reads.
+    // Read the changes before the status. If a change happens between the two reads, the next check then reports it.
     const changes = revisions.changes();
     // Check each topic separately, because the database of jobs can be unavailable. A failed check counts as unchanged.
     const reported = await Promise.all([
@@ -92,7 +95,7 @@ export class StatusEvents {
 
   #send(text: string): void {
     for (const controller of this.#streams) {
-      // Skip slow clients, so that only a few events wait in memory.
+      // Send nothing to slow clients, so that only a few events per client wait in memory.
       if ((controller.desiredSize ?? 0) < -8) continue;
       controller.enqueue(text);
     }

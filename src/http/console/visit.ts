@@ -23,7 +23,7 @@ export interface ConsoleParts
     | 'onError'
     | 'programVersion'
   > {
-  /** Handler of the admin listener, which the console uses for every change. */
+  /** Handler for calls of the admin API. The console makes every change through this handler. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }
@@ -56,7 +56,10 @@ export interface SignedVisit extends SessionVisit {
 
 type Answer = Response | Promise<Response>;
 
-/** Handlers: `act` redirects to a page, `take` checks the token of its form itself, and `enter` needs no session. */
+/**
+ * Handlers of the console: `act` gets a form with a valid token, `take` checks the form token itself, and `enter` needs no
+ * session.
+ */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
   | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }
@@ -72,7 +75,7 @@ export interface CallInput {
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** Body of the call. Objects are sent as JSON, but streams and texts are sent unchanged. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
-  /** Aborts the call although the client is still connected. */
+  /** Signal that aborts the call. A disconnected client aborts the call too. */
   readonly signal?: AbortSignal;
 }
 
@@ -130,7 +133,7 @@ export function signInAddress({ c }: ConsoleVisit): string {
   return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
 }
 
-/** Scripts without imports, because an import would need the hashed name of the other script. */
+/** Scripts that contain no imports, because an import would need the hashed name of the other script. */
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 

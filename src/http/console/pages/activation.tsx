@@ -31,7 +31,9 @@ export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/undo', act: undo },
 ];
 
-/** Time limit of the comparison, because operators can activate a version without it. */
+/**
+ * Time limit for the comparison of two versions. It is short, because operators can activate a version without the comparison.
+ */
 const DIFF_MS_MAX = 10_000;
 
 /** Page that shows the consequence of an activation, with a button to activate the version. */
@@ -90,7 +92,7 @@ function storedVersion({ deployment, versions }: SiteStatusReport, version: stri
   });
 }
 
-/** @returns the pages that differ, or the reason why they are unknown */
+/** @returns the pages that differ, or the reason why the comparison failed */
 async function compare(visit: ConsoleVisit, { deployment, active }: SiteStatusReport, to: string) {
   const late = AbortSignal.timeout(DIFF_MS_MAX);
   const input = { domain: deployment.domain ?? '', query: { from: active?.version, to }, signal: late };
@@ -148,7 +150,9 @@ async function rollBack(visit: SignedVisit): Promise<Response> {
   return backTo(visit, siteAddress(domain), { text, problem: null, undo: back });
 }
 
-/** @param expected digest of the active release that the page showed. Null activates in any case */
+/**
+ * @param expected digest of the active release when the operator opened the page. Null activates the version without this check
+ */
 async function activate(
   visit: SessionVisit,
   status: StatusReport,
@@ -179,7 +183,7 @@ function changedSince({ c }: ConsoleVisit, act: string, active: string) {
   return problemOf(error, requestIdOf(c.env));
 }
 
-/** Page with the newest stored version of each selected site, and the consequence of its activation. */
+/** Page that lists, for each selected site, the newest stored version and the effect of its activation. */
 async function reviewSelected(visit: SignedVisit): Promise<Response> {
   const status = await visit.parts.status();
   const selected = new Set(visit.form.getAll('site'));
@@ -308,7 +312,7 @@ async function undoOne(visit: SessionVisit, status: StatusReport, { domain, ...u
     : await call(visit, 'rollback', { domain });
   return { text: problem === null ? `${domain}: version ${former.version} is active again` : text, problem };
 
-  /** Compares digests, because the version label can have moved to another release. */
+  /** Compares digests, because another release can now have the same version label. */
   function isSame({ digest }: StoredVersion): boolean {
     return digest === former.digest;
   }

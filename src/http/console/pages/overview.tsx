@@ -59,13 +59,13 @@ async function reload(visit: SignedVisit): Promise<Response> {
   return backTo(visit, list, { text, problem, ...(problem === null && { each }) });
 }
 
-/** Selection of sites. `problems` selects sites that are waiting, stale or have an error. */
+/** Filter for the list of sites. `problems` selects sites that are waiting, stale or have an error. */
 type Show = 'all' | 'problems' | DeployState;
 const SHOWN: readonly Show[] = ['all', 'problems', 'waiting', 'stale', 'ready', 'off'];
 
 type SortKey = keyof typeof SORTS;
 
-/** Filter and order of the list of sites, from the query of its address. */
+/** Filter and order of the list of sites, as in the query of the page's address. */
 interface SiteList {
   readonly show: Show;
   readonly query: string;
@@ -126,7 +126,7 @@ function listOf(parameter: (name: string) => string | null | undefined): SiteLis
 
 const sortOf = ({ sort, isDescending }: SiteList): string => (isDescending ? '-' : '') + sort;
 
-/** Address relative to the root. It omits defaults, so that equal lists have the same address. */
+/** Query string of the list. It omits default values, so that equal lists have the same address. */
 function addressOf(list: SiteList): string {
   const { show, query } = list;
   const sort = sortOf(list);

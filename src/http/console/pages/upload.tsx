@@ -60,7 +60,10 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
 
 const FIELD_BYTES_MAX = 64 * 1024;
 
-/** Imports archives while they arrive. In the form, fields and signatures precede archives. Scripts get the results as JSON. */
+/**
+ * Imports each archive while it arrives, so the form sends fields and signatures before archives. Scripts get the results as
+ * JSON.
+ */
 export async function upload(visit: SessionVisit): Promise<Response> {
   const { c } = visit;
   const verdicts: Verdict[] = [];
@@ -74,7 +77,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
       const own = signatures.get(part.fileName + SIGNATURE_EXTENSION);
-      // With one signature for the first archive, the names of the two files do not have to match.
+      // Use a single signature for the first archive even if the names of the two files do not match.
       const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
       verdicts.push(await importOne(visit, part, fields, own ?? only ?? null));
     }
