@@ -60,14 +60,14 @@ export class FolderKeys extends KeyStore {
 
   override async stop(): Promise<void> {
     await super.stop();
-    // Wait for the last read, because an open file prevents the unmount of a volume.
+    // Wait for the current read, because its open file would prevent the unmount of a volume.
     await this.enqueue(async () => undefined);
   }
 
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
     return this.enqueue(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-        // Read first, because reading a damaged file fails, so that the file is never overwritten.
+        // Read the file first. If it is damaged, the read fails, so docshelf never overwrites a damaged file.
         await this.read();
         const keys = edit(this.lastRead);
         if (keys === this.lastRead) return;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { KeyType } from '../../domain/organization.ts';
 
-/** Prefix of a key, which helps people. docshelf uses the stored type instead. */
+/** Prefix that shows people the type of a key. docshelf itself uses the stored type. */
 const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
 const KEY_BYTES = 32;
 
@@ -11,7 +11,7 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
   return { key, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-/** True if the text is a key and not an id. Do not print such a text. */
+/** Checks whether the text is a key instead of an id. Callers must not print a key. */
 export function isKey(text: string): boolean {
   return /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
 }
@@ -24,7 +24,7 @@ export interface MadeKey {
   readonly type: KeyType;
   readonly name: string;
   readonly sha256: string;
-  /** RFC 3339 in UTC, as `expiresAt`. For a key that does not expire, `expiresAt` is null. */
+  /** Times in RFC 3339 and in UTC. `expiresAt` is null for a key that does not expire. */
   readonly createdAt: string;
   readonly expiresAt: string | null;
 }
@@ -34,12 +34,12 @@ export const KEYS_MAX = 10_000;
 /** Maximum stored times of last use, 100 bytes each. */
 export const USES_MAX = 20_000;
 
-/** Interval of reads. A change must apply within 5 s, so this allows two reads. */
+/** Interval between reads. A change must apply within 5 s, and two reads fit into that time. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
 export interface KeyStoreOptions {
-  /** Called for the first of several equal errors. Until a read succeeds, the keys of the last read stay valid. */
+  /** Called for the first of several equal errors. After an error, the keys of the last successful read stay valid. */
   readonly onFault: (error: unknown) => void;
   readonly readEveryMs?: number | undefined;
   readonly usesEveryMs?: number | undefined;
@@ -71,11 +71,14 @@ export abstract class KeyStore {
 
   /** After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
   abstract add(key: MadeKey): Promise<void>;
-  /** Null if the key does not exist. When this resolves, `keys` no longer has the key. @throws DocshelfError as `list`, `cannot_write` */
+  /**
+   * Removes the key from the store and from `keys`. Null if the key does not exist.
+   * @throws DocshelfError as `list`, `cannot_write`
+   */
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Stores the later time of each key, and only the `USES_MAX` keys that were used last. */
+  /** Stores each time that is later than the stored time of the key. Keeps only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {
@@ -110,7 +113,10 @@ export abstract class KeyStore {
     return result;
   }
 
-  /** Keeps the time in memory until the next write, once a minute. @param sha256 of any key, including keys of the config */
+  /**
+   * Records a use of the key. The next write, once a minute, stores the time.
+   * @param sha256 digest of any key, including keys of the config
+   */
   noteUse(sha256: string): void {
     this.#pendingUses.set(sha256, new Date().toISOString());
     this.#nextWrite ??= setTimeout(

@@ -13,11 +13,11 @@ import {
 const COLUMNS =
   'id, organization_id AS organization, type, name, sha256, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-/** Returns no row if the revision is still `known`. Returns one row of nulls if there is no key. */
+/** Returns no row if the revision is still `known`. If the table contains no keys, returns one row whose key columns are null. */
 const READ = statement(`
   SELECT revision, ${COLUMNS} FROM ${SCHEMA_NAME}.api_key_revision LEFT JOIN ${SCHEMA_NAME}.api_keys ON true
   WHERE revision IS DISTINCT FROM :known::uuid ORDER BY seq`);
-/** Runs first in each change, so that the lock of this row puts all changes in order. */
+/** Runs first in each change. It locks the only row of the table, so that changes run one after the other. */
 const REVISE = statement(`UPDATE ${SCHEMA_NAME}.api_key_revision SET revision = gen_random_uuid()`);
 const ADD = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_keys (id, organization_id, type, name, sha256, created_at, expires_at)
@@ -26,7 +26,7 @@ const ADD = statement(`
 const REMOVE = statement(`DELETE FROM ${SCHEMA_NAME}.api_keys WHERE id = :id RETURNING ${COLUMNS}`);
 
 const READ_USES = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);
-/** Writes in the order of keys, so that concurrent daemons cannot deadlock. The table also contains keys of the config. */
+/** Writes the rows sorted by digest, so that concurrent daemons cannot deadlock. Also stores the uses of keys in the config. */
 const JOIN_USES = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_key_uses SELECT key, value::timestamptz FROM jsonb_each_text(:uses::jsonb) ORDER BY key
   ON CONFLICT (sha256) DO UPDATE SET used_at = greatest(api_key_uses.used_at, excluded.used_at)`);
