@@ -9,10 +9,16 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/** Limit per client. A reader types at most ten letters a second, but an office shares one address. A core runs 300 searches a second. */
+/**
+ * Limit per client, high enough for an office with one address: a reader types at most ten letters a second. A core runs 300
+ * searches a second.
+ */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** Maximum clients in memory, 200 bytes each. The least recently seen client is dropped first, because its bucket is full again. */
+/**
+ * Maximum clients in memory, 200 bytes each. Drops the least recently seen client first, because this client can send a full
+ * burst again anyway.
+ */
 const CLIENTS_MAX = 10_000;
 
 interface ClientRatesOptions {
@@ -71,7 +77,10 @@ export function clientOf(address: string): string {
     .join(':');
 }
 
-/** Delay of a response to a wrong credential. The nth waiting response to a client is delayed n times as long, up to `TURNS_MAX` times. */
+/**
+ * Delay of the response to a wrong credential. If n responses to a client wait, the last one is delayed n times as long, up to
+ * `TURNS_MAX` times.
+ */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 

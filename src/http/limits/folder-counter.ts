@@ -10,10 +10,10 @@ interface FolderCounterOptions {
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
   readonly policy?: RequestCounter['policy'];
-  /** Milliseconds since 1970, so that all daemons on the folder use the same time. */
+  /** Milliseconds since 1970, because daemons that share the folder need a common clock. */
   readonly now?: () => number;
   readonly lockMsMax?: number;
-  /** Milliseconds after a failure in which requests are counted without the folder. */
+  /** Milliseconds after a failure during which docshelf counts requests without the folder. */
   readonly retryMs?: number;
 }
 
@@ -32,7 +32,7 @@ export class FolderCounter implements RequestCounter {
   readonly #options: FolderCounterOptions;
   readonly #file: string;
   #shared: RequestTable | null = null;
-  /** Requests that could not be stored in the folder. They count until they leave the window. */
+  /** Requests that docshelf could not store in the folder. They count until they leave the window of the rate limit. */
   readonly #unstored = new RequestTable(':memory:');
   /** All requests of this daemon, which count while the folder is unavailable. */
   readonly #own = new RequestTable(':memory:');
@@ -91,7 +91,10 @@ export class FolderCounter implements RequestCounter {
     return new RequestTable(this.#file);
   }
 
-  /** Deletes the damaged file. If it was already open, only closes it, because another daemon can have replaced the file since. */
+  /**
+   * Closes the damaged file. Deletes it only if this daemon has just opened it, because another daemon can have replaced a file
+   * opened earlier.
+   */
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
@@ -126,11 +129,11 @@ export class FolderCounter implements RequestCounter {
     };
   }
 
-  /** Counts the requests of others as if all came at the last read, so that no request leaves the window too early. */
+  /** Assumes that the requests of others all arrived at the last read, so that none leaves the window too early. */
   #othersOf(organization: string, nowMs: number): number {
     const others = this.#others.get(organization);
     if (others === undefined || nowMs >= others.readMs + this.policy.windowMs) return 0;
-    // If the clock was set back, count these requests for one more window from now.
+    // If the clock was set back, count the requests of others for one more window from now.
     if (nowMs < others.readMs) this.#others.set(organization, { ...others, readMs: nowMs });
     return others.count;
   }
@@ -145,7 +148,10 @@ interface Used {
 
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
-/** Does not flush, so a power failure can lose the last seconds. Rows have numbers, so that counting 10,000 rows takes 1 ms. */
+/**
+ * Does not flush, so a power failure can lose the last seconds. Row numbers give the count, because counting 10,000 rows would
+ * take 1 ms.
+ */
 class RequestTable {
   readonly #database: DatabaseSync;
   readonly #expire: StatementSync;

@@ -11,13 +11,16 @@ export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000
 export interface RateVerdict {
   readonly isAllowed: boolean;
   readonly remaining: number;
-  /** Seconds until the oldest request leaves the window, rounded up. */
+  /** Seconds until the oldest request leaves the window of the rate limit, rounded up. */
   readonly resetS: number;
 }
 
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /** Null if the request is allowed without a count. @throws DocshelfError `database_unavailable` */
+  /**
+   * Counts a request. Null if the request is allowed although it could not be counted.
+   * @throws DocshelfError `database_unavailable`
+   */
   take(organization: string): Promise<RateVerdict | null>;
 }
 

@@ -15,7 +15,9 @@ type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
-/** Counts all requests that arrive during one database call in the next call, so that few connections are enough. */
+/**
+ * While a database call runs, collects the requests of the organization for the next call, so that few connections are enough.
+ */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;
@@ -35,7 +37,7 @@ export class PostgresCounter implements RequestCounter {
     return request.promise;
   }
 
-  /** Never rejects, because errors go to the waiting requests. */
+  /** Never rejects, because each error goes to the promises of the requests. */
   async #takeAll(organization: string, first: Waiting): Promise<void> {
     const waiting: Waiting[] = [];
     this.#waiting.set(organization, waiting);
@@ -44,7 +46,7 @@ export class PostgresCounter implements RequestCounter {
         const verdicts = await this.#verdicts(organization, requests.length);
         for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Reject the waiting requests too, because their call would fail in the same way.
+        // Reject the requests of the next database call too, because that call would fail in the same way.
         for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }
@@ -73,7 +75,7 @@ export class PostgresCounter implements RequestCounter {
 }
 
 interface GuardedCounterOptions {
-  /** With `open`, requests that cannot be counted are allowed. */
+  /** Decides about requests that cannot be counted: `open` allows them, and `closed` rejects them. */
   readonly onFault: () => 'open' | 'closed';
   readonly report: (error: unknown) => void;
   readonly answerMsMax?: number;
@@ -83,7 +85,9 @@ interface GuardedCounterOptions {
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
-/** After a failure of the counter, only one request per second uses it. All others get their result at once. */
+/**
+ * After a failure of the counter, uses the counter only once per second. All other requests get the result of `onFault` at once.
+ */
 export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;
