@@ -112,7 +112,10 @@ interface Address {
   readonly connections: Map<Opened, Connection>;
 }
 
-/** If there is no room, ends the response that made no progress for the longest time. If all responses make progress, others wait. */
+/**
+ * Limits the requests and the unread response bytes of clients. If there is no room, ends the response without progress for the
+ * longest time. If all responses make progress, others wait.
+ */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
   readonly #all: Scope;
@@ -172,7 +175,11 @@ export class ClientBudget {
     return false;
   }
 
-  /** @param isFirst true if the connection has no other pending request. Such a request is never refused @returns null if there is no room */
+  /**
+   * Registers the response to a request.
+   * @param isFirst true if the connection has no other pending request, which always gets room
+   * @returns null if there is no room
+   */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -268,7 +275,10 @@ export class HeldAnswer {
     return true;
   }
 
-  /** Reserves this number of bytes. False, without a change, if another response could then have to wait for room. */
+  /**
+   * Reserves `bytes` in total if the increase fits twice, so that another response still has room. Otherwise, returns false and
+   * changes nothing.
+   */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);
@@ -288,7 +298,7 @@ export class HeldAnswer {
 
   measureIdleMs(nowMs: number): number {
     const moved = this.isUnread ? this.#client.readBytes() : this.#client.sentBytes();
-    // If `moved` is null, the client is not idle, because the server must act next.
+    // If `moved` is null, the request is complete and the server must respond, so the client is not idle.
     if (moved !== null && moved === this.#moved) return nowMs - this.#movedMs;
     this.#moved = moved ?? -1;
     this.#movedMs = nowMs;
@@ -319,7 +329,7 @@ const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>
 
 /** Derives the maximum from the open-file limit of the process, because each connection needs a file descriptor. */
 function connectionsAllowed(): number {
-  // Exclude network interfaces, because the look-up of their names can take seconds.
+  // Exclude network interfaces from the report, because the look-up of their names can take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } };
   const handles = Number(userLimits?.open_files?.soft ?? 1_024);

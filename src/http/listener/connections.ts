@@ -6,10 +6,13 @@ import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 const UNDERWAY_MS = 500;
 export const LINGER_MS = 2_000;
 
-/** Replaces Node's `closeIdleConnections`, which omits unused connections, and connections with a response that began before the stop. */
+/**
+ * Closes connections at a stop. Node's `closeIdleConnections` omits unused connections, and connections whose response began
+ * before the stop.
+ */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
-  /** Latest response of each connection. It omits prepared responses, because their requests have no body. */
+  /** Latest response of each connection, except prepared responses, which need no delay because their requests have no body. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
@@ -18,15 +21,16 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // End only idle connections here. The budget ends unread responses, and creating a response can take longer than this time.
+    // Destroy only idle connections at a timeout. The budget ends unread responses, and docshelf can need longer to create a
+    // response.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // Node's `close` calls this function, which would destroy connections whose client has not read the response yet.
+    // Disable Node's function. `close` would call it and destroy connections whose clients have not read the response yet.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
-      // Node emits no `close` for responses that wait behind another response of the connection.
+      // End responses that wait behind another response of the connection, because Node emits no `close` for them.
       socket.once('close', () => {
         for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
         this.#owed.delete(socket);
@@ -68,14 +72,17 @@ export class Connections {
     else if (!socket.destroyed) setImmediate(again);
   }
 
-  /** Calls `act` after the parser has read the current packet. If the packet ends the request, the connection can stay open. */
+  /**
+   * Calls `act` after the parser has read the current packet. If the packet completes the request, docshelf can keep the
+   * connection open.
+   */
   afterPacket(answer: ServerResponse, act: () => void): void {
     closeIfIncomplete(answer);
     this.#afterPacket.set(answer, act);
     setImmediate(() => this.#now(answer));
   }
 
-  /** Calls the delayed function of the latest request now, before an error of the parser ends the connection. */
+  /** Calls the delayed `act` of the latest request now, because an error of the parser is about to end the connection. */
   respondNow(socket: Socket): void {
     const latest = this.#latest.get(socket);
     if (latest !== undefined) this.#now(latest);
@@ -141,7 +148,7 @@ function linger(socket: Socket): void {
   };
 }
 
-/** Only a response with a socket has unread bytes, because Node queues the later responses of a connection. */
+/** The unread bytes of the socket belong to the response that has the socket. Node queues later responses without a socket. */
 function clientOf(answer: ServerResponse): Client {
   const { socket } = answer.req;
   return {

@@ -49,20 +49,24 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   readonly address: string;
-  /** Applies the certificates to new connections. @throws Error of OpenSSL; then the former certificates stay */
+  /** Applies the certificates to new connections. After an error, the former certificates stay. @throws Error of OpenSSL */
   useTls(settings: TlsSettings): void;
   isCertifiedFor(host: string): boolean;
   stop(deadlineMs: number): Promise<void>;
 }
 
 /**
- * Maximum time without visible progress of a client. The kernel reports progress only when a third of its buffer is free, at most 1.4 MB.
- * A client with 5 KiB per second needs five minutes for that. If other responses need the room, `stillMs` of the budget applies instead.
+ * Maximum time without visible progress of a client that reads a response. The kernel reports progress only when a third of its
+ * buffer is free, at most 1.4 MB. A client with 5 KiB per second needs five minutes for that amount. If other responses need the
+ * room, docshelf ends the response after `stillMs` of the budget.
  */
 export const UNREAD_MS_MAX = 300_000;
 
 const TIMES = {
-  /** Longer than the 60 s of load balancers, because they could send a request while docshelf closes the connection. */
+  /**
+   * Longer than the 60 s for which load balancers keep idle connections. Otherwise, they could send a request while docshelf
+   * closes the connection.
+   */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
@@ -79,12 +83,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Without this, Node uses the first of two equal fields, although docshelf must ignore such a list (RFC 9110, section 13.1.4).
+    // Join repeated fields. By default, Node uses the first If-Unmodified-Since, although docshelf must ignore a list of dates
+    // (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
     // docshelf checks Host itself, because the response of Node has no request id.
     requireHostHeader: false,
   });
-  // A client of a site can end its half of the connection and still read the response. On other listeners, this cancels the request.
+  // Let clients of a site end their half of the connection and still read the response. On other listeners, this end cancels the
+  // request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {
@@ -108,7 +114,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   const answer = getRequestListener(respondTo, {
     hostname: 'localhost',
-    // For undefined, `handle` sends the response, because it knows the request id.
+    // Return undefined for a rejected request, so that `handle` sends the response with the request id.
     errorHandler: (error) =>
       error instanceof RequestError ? undefined : problemResponse(toDocshelfError(error), null),
   });
@@ -127,7 +133,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
-      // If a slow client has not read the response, continue and count the request as in flight until then.
+      // Stop here only if the client has no unread bytes. Otherwise, the request is in flight until the client has read the
+      // response.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.ended(incoming, prepared.status, begun);
         return;
@@ -175,7 +182,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
-  // Ignore other expectations (RFC 9110, section 10.1.1). Without this, Node responds with 417 and no request id.
+  // Ignore expectations except 100-continue (RFC 9110, section 10.1.1). By default, Node responds to them with 417 and no request
+  // id.
   server.on('checkExpectation', handle);
   server.on('connect', answerConnect(connections, meter));
   server.on('clientError', answerMalformed(connections, meter));
@@ -216,14 +224,17 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** Host name or IPv4 address with an optional port. The framework validates other hosts. */
+/**
+ * Host name or IPv4 address with an optional port. A request with any other Host takes the normal path, where the framework
+ * validates it.
+ */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
-  // `forWorker` can respond differently to a request for a service worker, so use the normal path.
+  // Use the normal path for the script of a service worker, because `forWorker` can respond differently to this request.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)

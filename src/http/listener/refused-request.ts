@@ -38,19 +38,19 @@ const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
-  // A request here is HTTP/2, because Node handles CONNECT of HTTP/1.1 separately.
+  // Reject CONNECT, which is always HTTP/2 here, because Node emits a separate event for CONNECT of HTTP/1.1.
   if (method === 'CONNECT') return FOR_PROXY;
   if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
   if (!url.startsWith('/') && HOSTLESS_ADDRESS.test(url)) return HOSTLESS;
-  // HTTP/1.1 requires Host (RFC 9112, section 3.2). Some load balancers send probes without a Host by HTTP/1.0.
+  // HTTP/1.1 requires Host (RFC 9112, section 3.2). Accept HTTP/1.0 without Host, because some load balancers send such probes.
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
   } else if (hostsIn(rawHeaders) > 1) return TWO_HOSTS;
   else if (!HOST.test(headers.host)) return BAD_HOST;
   const authority = headers[':authority'];
   if (authority !== undefined && authority !== headers.host) return OTHER_HOST;
-  // Check the limit here, because Node enforces it for HTTP/2 only after the client has acknowledged it.
+  // Check the size here, because Node enforces the limit for HTTP/2 only after the client has acknowledged the limit.
   if (httpVersion === '2.0' && rawHeaders.reduce((sum, each) => sum + each.length, 0) > HEADER_BYTES_MAX)
     return FIELDS_TOO_LARGE;
   // Only `chunked` is supported (RFC 9112, section 6.3, item 4).
@@ -63,13 +63,13 @@ export function hostsIn(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    // Compare with `Host` first, which nearly all clients send, because `toLowerCase` allocates a string.
+    // Compare with `Host` first, because nearly all clients use this spelling, and `toLowerCase` allocates a string.
     if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count++;
   }
   return count;
 }
 
-/** Uses the type of the request, because a request line can contain any version. */
+/** Checks the type of the object instead of `httpVersion`, because a request line can contain any version. */
 export function isHttp2(incoming: IncomingMessage): boolean {
   return 'stream' in incoming;
 }
@@ -107,7 +107,7 @@ function refusalParts(
   return { headers, body };
 }
 
-/** Responds synchronously, because the parser can find an error in the rest of the request and end the connection. */
+/** Responds synchronously, before the parser can find an error in the rest of the request and end the connection. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
   const { headers: fields } = outgoing.req;
   // Respond with a page, because a reader can follow a link that is too long.

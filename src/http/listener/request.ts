@@ -8,7 +8,10 @@ import { clientLeft } from '../problem.ts';
 
 const IPV4_MAPPED = '::ffff:';
 
-/** Address of the client. Each trusted proxy appends the address that it received from, so the last untrusted address is the client's. */
+/**
+ * Finds the address of the client. Each trusted proxy appends the address of its peer, so the last untrusted address is the
+ * client's.
+ */
 export function remoteAddressBehind(
   trustedProxies: readonly string[],
 ): (peer: string, forwardedFor: string | undefined) => string {
@@ -57,7 +60,7 @@ export function requestField(headers: IncomingHttpHeaders, name: string): string
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** Request ids to accept from clients, such as hex, UUIDs and base64. Other ids could forge a log line. */
+/** Pattern of request ids to accept from clients, such as hex, UUIDs and base64. Other ids could forge a log line. */
 const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
 
 export function requestIdFor(header: string | string[] | undefined): string {
@@ -79,14 +82,17 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
     return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id, client };
   }
   const header = (name: string): string | undefined => requestField(incoming.headers, name);
-  // Do not use the method of `raw`, which is in capitals, because methods are case-sensitive (RFC 9110, section 9.1).
+  // Do not use `raw.method`, which is in capitals, because methods are case-sensitive (RFC 9110, section 9.1).
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id, client };
 }
 
-/** Time to continue after the end of a half connection, because such a client can still wait for the response. */
+/** Time to continue after the client ends its half of the connection, because the client can still wait for the response. */
 const HALF_OPEN_MS = 1_000;
 
-/** Aborts when the client ends its half of the connection, as a browser does to cancel. @param afterMs delay after that end. Default: 0 */
+/**
+ * Provides a signal that aborts after the client ends its half of the connection, as browsers do to cancel.
+ * @param afterMs delay of the abort. Default: 0
+ */
 export function untilClientLeaves(
   request: Request,
   env: Partial<HttpBindings> | undefined,
