@@ -7,7 +7,7 @@ import { stripBase } from '../../web/mount/base-path.ts';
 export interface Documentation {
   readonly domain: string;
   readonly basePath: string;
-  /** Origin of `server.publicUrl`. If null, addresses are paths. */
+  /** Origin of `server.publicUrl`, which makes addresses absolute. If the origin is null, addresses are paths. */
   readonly origin: string | null;
   readonly search: Search | null;
   /** Null if no version is active, or readers have no access to the version. @param version null for the active version */
@@ -53,7 +53,7 @@ export const shown = (text: string): string => text.slice(0, 200).toWellFormed()
 
 type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;
 
-/** Scheme of resource URIs, so that they do not depend on the address of the site. */
+/** Scheme of resource URIs. It keeps the URIs valid if the address of the site changes. */
 const SCHEME = 'docshelf:';
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)/i;

@@ -26,7 +26,7 @@ type AnswerAssistant = (request: Request, env: Partial<HttpBindings> | undefined
 
 /** Maximum messages of a batch. Only protocol version 2025-03-26 has batches. Each message counts as a request for the rate limit. */
 const BATCH_MAX = 20;
-/** Time limit of a response. Tools need only seconds, but a request that its own batch cancels never ends. */
+/** Time limit of a response. Tools need only seconds, so the limit ends only requests that would never get a response. */
 const ANSWER_MS_MAX = 60_000;
 
 const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
@@ -34,7 +34,10 @@ const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Res
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-/** Headers to remove, because only the listener sets connection headers. HTTP/2 forbids them (RFC 9113, section 8.2.2). */
+/**
+ * Headers of the MCP package to remove, because only the listener sets connection headers. HTTP/2 forbids them (RFC 9113, section
+ * 8.2.2).
+ */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
 /** Serves the Model Context Protocol over streamable HTTP. There are no sessions, so each request gets one complete response. */
@@ -51,7 +54,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
     };
     try {
       requireOwnOrigin(request, place());
-      // Do not count other methods, because clients of older protocol versions try once to open a stream with GET.
+      // Check the method before the rate limit, because clients of older protocol versions try once to open a stream with GET.
       if (request.method !== 'POST') return problemResponse(notAllowed(request.method), requestId);
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
@@ -64,7 +67,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
       const messages = Array.isArray(parsedBody) ? parsedBody.length : 1;
       if (messages > BATCH_MAX)
         return protocolFault(-32600, `Invalid Request: a batch has at most ${BATCH_MAX} messages`);
-      // Reject such a batch, because it would never get a response.
+      // Reject a batch with a cancellation, because a request canceled by its own batch would never get a response.
       if (Array.isArray(parsedBody) && parsedBody.some(isCancellation))
         return protocolFault(-32600, 'Invalid Request: a batch cannot cancel its own requests');
       for (let message = 1; message < messages; message++) clients.take(client);
@@ -88,7 +91,9 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
   };
 }
 
-/** Formats that the client accepts. With `either`, the MCP package chooses. A client that accepts neither format has null. */
+/**
+ * Formats that the client accepts. With `either`, the MCP package chooses. `formOf` returns null if the client accepts neither.
+ */
 type Form = 'json' | 'stream' | 'either';
 
 function formOf(accept: string | null): Form | null {
@@ -121,7 +126,10 @@ interface OriginPlace {
   readonly hosts: readonly string[];
 }
 
-/** Ignores a host that others can control, because with DNS rebinding a foreign page sends its own name as host and origin. */
+/**
+ * Accepts the configured origin, or an origin with the requested host if nobody else can control this host name. This prevents
+ * DNS rebinding, where a malicious page sends its own name as Host and Origin.
+ */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) return false;
@@ -169,7 +177,9 @@ function forHandler(headers: Headers): Headers {
   return others;
 }
 
-/** Waits for the whole body, so that an error gets its status, and a disconnected client aborts the work. */
+/**
+ * Reads the whole body before the response starts, so that an error can still set the status, and a disconnect aborts the work.
+ */
 async function whole(
   answer: Response,
   { signal, isJson, isBatch }: { readonly signal: AbortSignal; readonly isJson: boolean; readonly isBatch: boolean },
@@ -187,7 +197,7 @@ async function whole(
   return new Response(body, { status: answer.status, headers });
 }
 
-/** Omits the notifications between the responses, because their requests have ended. */
+/** Returns only the responses in the events. Omits the notifications, because their requests have ended. */
 function jsonOf(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')

@@ -10,7 +10,10 @@ interface McpServerOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Replaces the default validator, which each request would build although the server sends no requests to clients. */
+/**
+ * Replaces the default validator, which every request would create. docshelf needs no validator, because it sends no requests to
+ * clients.
+ */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('docshelf does not send requests to clients');
@@ -75,7 +78,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
 const textBlock = (text: string) => ({ type: 'text' as const, text });
 
 function sentenceOf({ code, message, next }: DocshelfError): string {
-  // Hide the message of an unexpected error, because it can contain secrets. The log contains it.
+  // Hide the message of an unexpected error, because the message can contain secrets. Only the log contains the message.
   if (code === 'internal') return 'Cannot process the call: docshelf failed. Its log contains the cause.';
   return next === undefined ? `${message}.` : `${message}. ${next}`;
 }
@@ -92,7 +95,7 @@ interface PageResource {
   readonly mimeType: string;
 }
 
-/** @param cursor path of the last entry of the previous page. It stays valid after a swap */
+/** @param cursor path of the last entry of the previous page, so that the cursor stays valid after a swap */
 async function listResources(
   site: Documentation,
   cursor: string | undefined,

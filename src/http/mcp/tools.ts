@@ -16,7 +16,10 @@ interface AssistantTool {
   run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** Default UTF-16 code units of a text, about 5,000 tokens. Common assistants warn from 10,000 tokens on, and cut at 25,000. */
+/**
+ * Default length of a text in UTF-16 code units, about 5,000 tokens. Common assistants warn above 10,000 tokens, and cut texts at
+ * 25,000.
+ */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
 /** Maximum UTF-16 code units of all results together. Assistants get the rest of a cut text by its address. */
@@ -140,7 +143,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
     const { title, headings, version: said, language, tags, score } = metadata;
     const shown = cut(content, 0, left);
     left -= shown.length;
-    // Keep other paths unchanged, because a hosted search can return absolute URLs.
+    // Change only paths, because a hosted search can return absolute URLs.
     const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
     return { address, title, headings, version: said ?? version, language, tags, score, content: shown };
   });
