@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
 
-/** Bounds of buckets in seconds. A file from memory takes under a millisecond, and an upload takes minutes. */
+/**
+ * Bounds of buckets in seconds. The range is wide, because a file from memory takes under a millisecond, and an upload takes
+ * minutes.
+ */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
 interface RequestCells {
@@ -53,7 +56,10 @@ class RequestMetrics {
 
 export const labelOf = (site: string | null | undefined) => (site == null ? {} : { site });
 
-/** A series for frequent events. Counting is only an addition. A counter of prom-client hashes its labels each time. */
+/**
+ * Value of a series for frequent events, which docshelf only increments. A counter of prom-client would hash its labels for each
+ * event.
+ */
 export interface Cell {
   value: number;
 }
@@ -87,10 +93,10 @@ class CellCounter<T extends string> {
   }
 }
 
-/** Replaces prom-client's histogram, because it cannot export counts that docshelf keeps itself. */
+/** Replaces prom-client's histogram, because that histogram cannot export counts that docshelf stores itself. */
 class CellHistogram<T extends string> {
   readonly #bounds: readonly number[];
-  /** Counts by label. They have one entry more than the bounds, for values over the last bound. */
+  /** Counts per bucket, by label. `counts` has one entry more than the bounds, for values over the last bound. */
   readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
 
   constructor(registry: Registry, { name, help }: MetricName, label: T, bounds: readonly number[]) {
@@ -128,14 +134,17 @@ class CellHistogram<T extends string> {
   }
 }
 
-/** Bounds of buckets in seconds. Keywords take 3 ms, and a new query with the model 10 ms. On a busy machine, a search takes seconds. */
+/**
+ * Bounds of buckets in seconds. A keyword search takes 3 ms, a new query with the model 10 ms, and any search on a busy machine
+ * seconds.
+ */
 const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  /** Not for gauges with the label `site`. Define such gauges in `ofSites`, so that their series end with the site. */
+  /** Defines a gauge without the label `site`. Define gauges of sites in `ofSites`, so that their series end with the site. */
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
   const siteGauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []) =>
@@ -252,6 +261,6 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 function openFileDescriptors(): number {
-  // Subtract the descriptor of the folder that `readdirSync` reads.
+  // Subtract one, because `readdirSync` itself opens the folder.
   return readdirSync('/proc/self/fd').length - 1;
 }

@@ -10,9 +10,9 @@ export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
-    /** Served versions: at most one, or those of all sites if `site` is null. */
+    /** Versions that the site serves (at most one), or that all sites serve if `site` is null. */
     readonly active?: readonly Pick<ActiveVersion, 'version' | 'digest' | 'activatedAt'>[];
-    /** Absent if the search is off. */
+    /** State of the search index. Absent if the search is off. */
     readonly search?: SearchReading | undefined;
     /** Time when the bundle link expires. Null if the site has no link, or its link does not expire. */
     readonly linkEndsAtMs?: number | null;
@@ -29,7 +29,7 @@ export interface Readings {
 
 export interface SearchReading {
   readonly waiting: number;
-  /** Null while the index does not exist. */
+  /** Time of the last build in milliseconds since 1970. Null while the index does not exist. */
   readonly builtAtMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface VolumeSpace {
 
 export type ExportJobs = StatusReport['jobs'];
 
-/** Interval for the delay of the event loop. It costs nothing, and readers notice only longer delays. */
+/** Interval of samples for the delay of the event loop. The samples cost nothing, and readers notice only longer delays. */
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
@@ -102,7 +102,7 @@ export class Metrics {
     for (const { dependency, isUp } of dependencies) dependencyUp.set({ dependency }, isUp ? 1 : 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
-    // Subtract the interval, because a sample is the time between two ticks.
+    // Subtract the interval, because a sample is the whole time between two ticks, not only the delay.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();
     return this.#registry.metrics();
