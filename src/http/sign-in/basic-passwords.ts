@@ -7,7 +7,10 @@ import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/** Time to cache a result. A changed entry is verified immediately, because its hash is part of the cache key. */
+/**
+ * Time to cache whether a password is right. A changed htpasswd line applies immediately, because the cache key contains its
+ * hash.
+ */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 /** Maximum queued passwords per client, enough for an office that signs in together. A hash of cost 10 takes about 0.1 s. */
@@ -23,13 +26,19 @@ interface Order {
 }
 
 export interface Passwords {
-  /** Compares all hashes in one call, because separate calls would reveal names by their times. @throws DocshelfError `rate_limited` */
+  /**
+   * Compares the password with all hashes in one call, because the times of separate calls would reveal which names exist.
+   * @throws DocshelfError `rate_limited`
+   */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
   /** True if the password was verified within `REMEMBERED_MS`. */
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
-/** Caches results under keyed digests. Clients alternate, so that a client with many guesses delays only itself. */
+/**
+ * Caches results under keyed digests. Each client has a queue, and the queues take turns, so that a client with many guesses
+ * delays only itself.
+ */
 export class PasswordCheck implements Passwords {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
@@ -91,13 +100,16 @@ export class PasswordCheck implements Passwords {
     return promise;
   }
 
-  /** Drops the last password of the longest queue. @throws DocshelfError `rate_limited` if that is the queue of this client */
+  /**
+   * Makes room by dropping the last password of the longest queue.
+   * @throws DocshelfError `rate_limited` if no queue is long enough for that
+   */
   #makeRoomBeside(own: readonly Order[]): void {
     const longest = [...this.#waiting.values()].reduce(
       (most, orders) => (orders.length > most.length ? orders : most),
       [] as Order[],
     );
-    // Drop a password only if its queue stays longer than the queue of the caller, so that no client loses its only place.
+    // The queue must stay longer than the queue of the caller, so that no client loses its only place.
     const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
     if (dropped === undefined) throw tooManyWaiting();
     this.#waitingCount--;
@@ -187,7 +199,10 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /** Adds hashes up to the highest cost, so that the total time does not depend on the user. Each further cost doubles the time. */
+  /**
+   * Adds hashes of rising cost, so that each check takes as long as one hash of the highest cost. A hash takes twice as long as
+   * one of the next lower cost.
+   */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));
@@ -213,7 +228,9 @@ function tooMany(incoming: IncomingMessage, error: unknown): Response {
 }
 
 const costOf = (hash: string): number => Number(hash.slice(4, 6));
-/** Hash that no password matches. It depends on the name, so that a cached result for one name does not apply to another name. */
+/**
+ * Hash that no password matches. The hash depends on the name, because a cached result for one name must not apply to another.
+ */
 function nobodysHash(name: string, cost: number): string {
   const salt = createHash('sha256').update(name).digest('base64').replaceAll('+', '.').slice(0, 22);
   return `$2b$${String(cost).padStart(2, '0')}$${salt}${'.'.repeat(31)}`;

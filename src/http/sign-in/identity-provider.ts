@@ -38,7 +38,7 @@ export class Issuer {
     const done = this.#read().catch((error: unknown) => {
       const { retryMs = RETRY_MS } = this.#options;
       this.#discovered = { done, untilMs: this.#now() + retryMs };
-      // Use the former document until the provider responds again.
+      // After a failed request, use the former document until the provider responds again.
       if (this.#last !== null) return this.#last;
       throw error;
     });
@@ -52,7 +52,7 @@ export class Issuer {
     for (const act of this.#execute) act(config);
   }
 
-  /** Allows http. The config check permits a provider without TLS only on a loopback address. */
+  /** Permits plain http if the issuer has that scheme. The config check accepts such an issuer only on a loopback address. */
   get #execute(): (typeof oidc.allowInsecureRequests)[] {
     return this.#options.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [];
   }
@@ -80,7 +80,7 @@ export class Issuer {
 interface ProviderOptions {
   readonly issuer: Issuer;
   readonly clientId: string;
-  /** Null for a public client, which is protected only by PKCE. */
+  /** Null for a public client, whose only protection is PKCE. */
   readonly clientSecret: Secret | null;
 }
 
@@ -130,7 +130,10 @@ export class IdentityProvider {
   }
 }
 
-/** Uses Basic, except if the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
+/**
+ * Sends the secret with HTTP Basic, or in the POST body if the provider does not support Basic (OpenID Connect Discovery 1.0,
+ * section 3).
+ */
 function authenticationOf(secret: string): oidc.ClientAuth {
   const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {
@@ -139,7 +142,7 @@ function authenticationOf(secret: string): oidc.ClientAuth {
   };
 }
 
-/** True if the token is invalid. False if it could not be verified, because the provider did not return its keys. */
+/** True if the token is invalid. False if docshelf could not verify the token, because the provider's keys were not available. */
 export function isBadToken(error: unknown): boolean {
   if (!(error instanceof joseErrors.JOSEError)) return false;
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);

@@ -103,7 +103,7 @@ export class OidcSignIn implements SignIn {
     });
   }
 
-  /** Redirects to the provider. Sets a cookie, so that the callback accepts only this browser. */
+  /** Redirects the reader to the provider. Sets a cookie, so that only this browser can complete the sign-in. */
   async #begin(incoming: IncomingMessage, target: string): Promise<Response> {
     const { provider, seals, basePath, scopes } = this.#options;
     const config = await provider.configuration();
@@ -137,7 +137,8 @@ export class OidcSignIn implements SignIn {
       .valuesIn(incoming.headers.cookie)
       .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
       .find((each) => each?.id === state.id);
-    // If two windows began a sign-in, the browser has only the cookie of the later sign-in.
+    // If two windows began a sign-in, only the later cookie exists. Return the earlier window to its page if the later sign-in
+    // has created a session.
     if (flow === undefined || flow === null) {
       return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
     }
@@ -169,7 +170,7 @@ export class OidcSignIn implements SignIn {
       expectedState: state,
       idTokenExpected: true,
     });
-    // Verify the signature, because openid-client trusts TLS alone, which a proxy can terminate.
+    // Verify the signature of the ID token, because openid-client relies only on TLS, which a proxy can terminate.
     const claims = await provider.verify(tokens.id_token ?? '');
     if (allowedGroups.length === 0) return [];
     let said = claims[groupsClaim];
@@ -238,7 +239,7 @@ function isProtocolFault(error: unknown): boolean {
   return (
     error instanceof oidc.AuthorizationResponseError ||
     (error instanceof oidc.ResponseBodyError && error.status < 500) ||
-    // Errors without such a code mean that the provider could not be contacted.
+    // Exclude the codes for missing or unreadable responses, because they mean that the provider is unavailable.
     (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
     isBadToken(error)
   );

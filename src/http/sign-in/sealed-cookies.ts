@@ -3,7 +3,10 @@ import { generateCookie } from 'hono/cookie';
 
 /** Maximum cookie values to try, because other hosts of the domain can set any number of cookies with the same name. */
 const SAME_NAME_MAX = 64;
-/** Minimum and maximum length of a sealed value. It is longer than its IV, tag and date. Browsers store at most 4,096 bytes. */
+/**
+ * Minimum and maximum length of a sealed value. A value is longer than its IV, tag and date, and browsers store at most 4,096
+ * bytes.
+ */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
 /** A cookie for the path of one site (RFC 6265bis, section 4.1.3). */
@@ -52,13 +55,13 @@ export class Seals {
   readonly #keys: readonly Buffer[];
   readonly #now: () => number;
 
-  /** @param keys The first key seals, and every key opens. So an operator can replace a key without signing readers out */
+  /** @param keys The first key seals, and every key opens, so that an operator can replace a key without signing readers out */
   constructor(keys: readonly string[], now: () => number = Date.now) {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
     this.#now = now;
   }
 
-  /** @param purpose context, because a sealed text opens only with the same purpose */
+  /** @param purpose context of the value. `open` reads the text only with the same purpose */
   seal(purpose: string, value: object, ttlMs: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));

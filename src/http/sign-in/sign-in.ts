@@ -3,7 +3,7 @@ import type { DocshelfError } from '../../domain/errors.ts';
 import { type Notice, noticeResponse } from '../../site/index.ts';
 import { peerOf, requestField, trustedPeers } from '../listener/request.ts';
 
-/** Uses the reader's language, because the language of the site could reveal its content. */
+/** Builds a page in the reader's language, because the language of the site could reveal its content. */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
   const header = (name: string): string | undefined => requestField(headers, name);
   const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
@@ -12,7 +12,7 @@ export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Om
 
 interface TrustedHeaderOptions {
   readonly name: string;
-  /** Addresses and networks in CIDR notation from which the header is accepted. */
+  /** Addresses and networks in CIDR notation. docshelf accepts the header only from these proxies. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export class TrustedHeader implements SignIn {
   knows(incoming: IncomingMessage): boolean {
     const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
-    // Reject two values, because the proxy then passed on a header that the reader sent.
+    // Reject two values, because one of them can be a header that the reader sent and the proxy passed on.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
     return isNamed && this.#isTrusted(peerOf(incoming));
   }
@@ -49,9 +49,12 @@ export class TrustedHeader implements SignIn {
 export interface SignIn {
   /** Request headers that the sign-in depends on, as the value of `Vary`. */
   readonly vary: string;
-  /** Null if the reader may read. @param begins false if the reader can use part of the site without a sign-in */
+  /**
+   * Null if the reader may read.
+   * @param begins false if `admit` must not begin a sign-in, because the reader can use part of the site without one
+   */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
-  /** True if it is already known that `admit` lets the reader of a GET read. False if the result needs a wait. */
+  /** True if docshelf knows, without waiting, that `admit` accepts a GET request of this reader. */
   knows(incoming: IncomingMessage): boolean;
   /** True for addresses that belong to the sign-in itself, such as its callback. */
   isOwn?(target: string): boolean;
