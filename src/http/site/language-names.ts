@@ -1,4 +1,7 @@
-/** Looks up names on demand, because a name takes 8 µs, and most sites have one language. @param shownIn BCP 47 */
+/**
+ * Looks up each name when it is needed, because a look-up takes 8 µs, and most sites have one language.
+ * @param shownIn language of the names (BCP 47)
+ */
 export function languageNames(shownIn: string): (tag: string) => string {
   const names = new Intl.DisplayNames(shownIn, { type: 'language' });
   const known = new Map<string, string>();
@@ -9,7 +12,7 @@ export function languageNames(shownIn: string): (tag: string) => string {
   };
 }
 
-/** Removes extensions and private use (`de-x-house`), because they have no names and make `of` throw. */
+/** Removes extensions and private use (`de-x-house`), because `of` throws an error for a tag that contains them. */
 function nameOf(tag: string, names: Intl.DisplayNames): string {
   try {
     return names.of(new Intl.Locale(tag).baseName) ?? tag;

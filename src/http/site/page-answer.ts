@@ -79,10 +79,10 @@ const LONG_MAX = 48;
 /** Characters that XML cannot contain (XML 1.0, section 2.2). */
 const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-/** Name of the search, for its description and for the link to the description. */
+/** Short name of the search. The OpenSearch description and the link to the description must have the same name. */
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
-/** Returns the description of the search for the address bar of browsers (OpenSearch 1.1). */
+/** Returns the OpenSearch description, with which browsers offer the search in their address bar (OpenSearch 1.1). */
 export function openSearchAnswer(method: string, { name, address, language }: DescribedSearch): Response {
   const own = address + OPEN_SEARCH_PATH.slice(1);
   const body = `<?xml version="1.0" encoding="UTF-8"?>

@@ -27,7 +27,10 @@ export interface ReportedSite {
   readonly hosts: readonly string[];
 }
 
-/** Counts reports. Anyone can send them, because the endpoint needs no sign-in. So never recommend to allow a reported origin. */
+/**
+ * Counts reports. Anyone can send reports, because the endpoint needs no sign-in. Therefore, docshelf must not recommend allowing
+ * a reported origin.
+ */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;
@@ -117,7 +120,7 @@ function isFromElsewhere(request: Request, site: ReportedSite): boolean {
   return !namesOf(request, site).has(hostName(URL.parse(origin)?.host ?? ''));
 }
 
-/** Compares without scheme and port, because a proxy can change them. */
+/** Checks whether a report is about a page of the site. Ignores scheme and port, because a proxy can change them. */
 function isOwn(request: Request, site: ReportedSite): (report: Report) => boolean {
   const names = namesOf(request, site);
   return ({ document }) => {

@@ -7,7 +7,7 @@ import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 export const PREVIEW_MS = 24 * 3600_000;
 
 interface PreviewPassesOptions {
-  /** Keys to open with. The first key also seals. @throws DocshelfError `cannot_read`, `cannot_write` */
+  /** Keys for links and cookies: the first key seals, and every key opens. @throws DocshelfError `cannot_read`, `cannot_write` */
   readonly keys: () => Promise<readonly string[]>;
   /** Domain of the site, because a preview link of one site must not open another site. */
   readonly site: string;
@@ -20,7 +20,7 @@ interface PreviewedRelease {
   readonly digest: string;
 }
 
-/** Hex digits of the digest in the name of a cookie, so that a reader can preview several versions. */
+/** Hex digits of the release's digest in the cookie name. Separate names let a reader preview several versions. */
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
 

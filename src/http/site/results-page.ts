@@ -34,7 +34,10 @@ export const RESULTS_USUAL = 20;
 const RESULTS_MAX = 50;
 /** Maximum code points of a query. The search boxes of pages have the same maximum. */
 export const QUERY_LENGTH_MAX = 1000;
-/** Maximum UTF-16 code units of a section to search for its best passage. A usual section has 1,000, but a line of code has no limit. */
+/**
+ * Maximum UTF-16 code units of a section's start that docshelf searches for the best passage. A usual section has 1,000, but a
+ * line of code has no limit.
+ */
 const CONTENT_LENGTH_MAX = 2000;
 
 type Words = PageLanguage['words'];
@@ -87,7 +90,7 @@ function searchForm(language: PageLanguage, written: WrittenQuery, outcome: Resu
 ${choices === '' ? '' : `<div class="choices">${choices}</div>\n`}</form>`;
 }
 
-/** Keeps the chosen value in the list, even if the value is unknown. */
+/** Builds a selection list. The list contains the chosen value even if this value is unknown. */
 function choice(
   name: 'language' | 'version' | 'tag',
   said: Words['searchBox'],

@@ -42,7 +42,10 @@ interface ShelfPage {
 /** Maximum UTF-16 code units of a query, in the input field and on the server. */
 const SHELF_QUERY_LENGTH_MAX = 200;
 
-/** Includes hidden sites, so that the script needs no request to filter. Builds text, because `hono/html` takes 58 ms for 1,000 sites. */
+/**
+ * Builds the page as text, because `hono/html` takes 58 ms for 1,000 sites. Includes hidden sites, so that the script can filter
+ * without a request.
+ */
 function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
@@ -93,7 +96,7 @@ function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string
 </form>`;
 }
 
-/** Status line, with the same text as in `assets/shelf.js`. */
+/** Status line. Its text must be the same as in `assets/shelf.js`. */
 function statusOf(count: number, total: number, query: string, said: ShelfWords): string {
   if (total === 0) return said.empty;
   return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
@@ -135,13 +138,13 @@ function matches(site: ListedSite, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** Same as the function in `assets/shelf.js`. */
+/** Folds text in the same way as the function in `assets/shelf.js`. */
 function folded(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
 export interface ShelfAppOptions {
-  /** Sites to list, except those with the state `off`. @param host the Host header, for `shelfAddress` */
+  /** Sites of the list, without sites in the state `off`. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   current(): ShelfState;
   onError?(error: unknown, requestId: string | null): void;

@@ -6,7 +6,7 @@ import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asse
 
 /** Path of docshelf's own files under the base path of each site. It needs no sign-in. */
 const ASSET_ADDRESSES = '/_docshelf/assets/';
-/** Address for templates that include the search box themselves. All versions of docshelf use the same address. */
+/** Address of the search box for templates that include it themselves. All versions of docshelf use the same address. */
 const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
 const LOADER = 'loader.js';
 const REPLACING = 'replacing.js';
@@ -69,7 +69,7 @@ function readFiles() {
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }
 
-/** Compresses the file at its first request, because the start needs only addresses, and a reader only the words of one language. */
+/** Compresses a file at its first request. The start needs only addresses, and a reader needs the words of only one language. */
 function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset {
   let made: HashedAsset | null = null;
   return () => {
@@ -82,7 +82,10 @@ function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset
 type AssetFile = Pick<HashedAsset, 'type' | 'bytes'>;
 
 interface AssetFolder {
-  /** Name such as `search-box-3f9ab2c41d7e0856`. It depends on all files, so that they can refer to each other without a hash. */
+  /**
+   * Name such as `search-box-3f9ab2c41d7e0856`. Its digest covers all files, so that the files can refer to each other without
+   * digests.
+   */
   readonly folder: string;
   readonly files: ReadonlyMap<string, AssetFile>;
 }
@@ -98,7 +101,9 @@ function textFile(type: string, text: string | Buffer): AssetFile {
 }
 
 const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
-/** Scripts of the search box, of which a page loads one of the first three. `scripts/search-box.mjs` minifies and bundles them. */
+/**
+ * Scripts of the search box. A page loads only one of the first three. `scripts/search-box.mjs` minifies and bundles the scripts.
+ */
 const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
 export function searchBoxFiles(): AssetFolder {
@@ -119,7 +124,7 @@ const ON_PAGES = 'docshelf-versions:not(#_)';
 const SWITCHER_SCRIPT = 'switcher.js';
 const SWITCHER_STYLE = 'switcher.css';
 
-/** The script includes its words and style. The separate style is for pages that show a notice without the script. */
+/** The script contains its words and style. The separate style sheet is for pages with a notice but without the script. */
 export function switcherFiles(): AssetFolder {
   const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
     readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),

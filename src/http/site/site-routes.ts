@@ -12,7 +12,7 @@ export interface SiteAddress {
 
 export type SiteRoute<T> =
   | { readonly kind: 'site'; readonly site: T }
-  /** Request for the base path without its trailing slash. `location` is the path and query for a 308. */
+  /** Request for the base path without its trailing slash. `location` contains the path and query of the redirect (308). */
   | { readonly kind: 'redirect'; readonly site: T; readonly location: string }
   /** No site matches, but the path belongs to the shelf page: `/` or `/_docshelf/…`. */
   | { readonly kind: 'shelf' }
@@ -27,7 +27,10 @@ interface HostSites<T> {
 const SHELF: SiteRoute<never> = { kind: 'shelf' };
 const NONE: SiteRoute<never> = { kind: 'none' };
 
-/** Finds a site in one step for the host and one per segment of the longest base path. If two sites have the same place, the first wins. */
+/**
+ * Finds a site with one look-up for the host and one per path segment. If two sites have the same host and base path, the first
+ * wins.
+ */
 export class SiteRoutes<T extends SiteAddress> {
   readonly #byHost = new Map<string, HostSites<T>>();
   readonly #otherHosts: HostSites<T> = { byPath: new Map(), segmentsMax: 0 };
@@ -93,21 +96,26 @@ function splitTarget(target: string): { host: string | null; path: string; query
 }
 
 interface ShelfPlace {
-  /** Host header of the request. Only compare it, because a client controls it. */
+  /**
+   * Host header of the request. A client controls the header, so docshelf must only compare it, and not write it to an address.
+   */
   readonly host: string | undefined;
   readonly port: number;
   /** Value of `server.publicUrl`. All sites use its scheme and port. */
   readonly publicUrl: string | null;
 }
 
-/** Path, if the requested host serves the site. Otherwise an address with its first host, and with the listener's port without a proxy. */
+/**
+ * Path of the site if the requested host serves it, or else an address with the first host of the site. The port is that of
+ * `publicUrl`. Without `publicUrl`, it is the listener's port if the Host header has that port.
+ */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
   const path = normalBasePath(site.basePath);
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // The site names no host, and the requested host belongs to another site. So only publicUrl has the address of the site.
+  // The site has no configured host, and the requested host belongs to another site. Only `publicUrl` can lead to the site.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);
@@ -116,7 +124,10 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
 }
 
-/** Origin with the scheme and port of `publicUrl`. The host is the requested host if it belongs to the site, or else its first host. */
+/**
+ * Origin with the scheme and port of `publicUrl`. Its host is the requested host if the site has that host, or else the first
+ * host of the site.
+ */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);
   const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];

@@ -24,7 +24,7 @@ interface ResultsPlace {
   readonly assets: SiteAssets;
 }
 
-/** The sites of a shelf that readers of one site can search. */
+/** Sites of the shelf that readers of this site may search. */
 export interface ShelfScope {
   search(): Search;
   sites(
@@ -36,7 +36,7 @@ export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
-  /** If absent, a search with any scope covers only the site. */
+  /** Shelf for searches with the scope `all`. Without a shelf, these searches cover only the site. */
   readonly shelf?: ShelfScope | null;
   /** If absent, all clients get JSON. */
   readonly page?: ResultsPlace;
@@ -49,14 +49,17 @@ const JSON_TYPE = 'application/json';
 
 const HEADERS = {
   'Content-Type': `${JSON_TYPE}; charset=utf-8`,
-  // Do not cache, because a response from before a swap would link to pages that no longer exist.
+  // Do not cache the response, because after a swap its links could lead to pages that no longer exist.
   'Cache-Control': 'no-store',
   ...OWN_HEADERS,
   // Other origins must not load the response.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Responds with the JSON of the API, or with a page to navigations. Needs no key, but browsers allow only the same origin. */
+/**
+ * Responds to navigations with a page, and to other requests with the JSON of the API. Needs no key, but browsers allow only the
+ * same origin.
+ */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
@@ -77,7 +80,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const isBox = view === 'box';
       const wantsFacts = isBox || results !== null;
       const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
-      // A results page covers only its own site, because its links are paths.
+      // Restrict a results page to its own site, because the links on the page are paths.
       const all = scope === 'all' && results === null ? shelf : null;
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
       if (results !== null) {

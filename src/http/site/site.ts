@@ -24,7 +24,7 @@ import { type VersionSource, versionAnswer, versionsAnswer } from './version-ans
 
 interface SiteAppOptions {
   readonly server: SiteServer;
-  /** Base path with a trailing slash. Requests include this path. */
+  /** Base path with a trailing slash. The targets of requests start with this path. */
   readonly basePath?: string;
   state(): DeployState;
   hasFailed?(): boolean;
@@ -35,7 +35,10 @@ interface SiteAppOptions {
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
   mcp?(): AnswerSiteSearch | null;
-  /** Called before a 404 for a part of a page, because another replica can have sent the page. @returns true if a newer release was found */
+  /**
+   * Called before a 404 for an asset of a page, because another replica can have sent the page from a newer release.
+   * @returns true if the disk contains a newer release
+   */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
@@ -63,7 +66,10 @@ async function retire() {
 
 const WORKER_TYPE = /^(?:application|text)\/(?:x-)?(?:java|ecma)script(?:;|$)/i;
 
-/** Replaces a missing, redirected or invalid script of a service worker. Otherwise, a browser keeps the former version's worker for ever. */
+/**
+ * Replaces a missing, redirected or invalid script of a service worker by one that unregisters the worker. Otherwise, browsers
+ * keep the worker of a former version for ever.
+ */
 export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,
@@ -80,7 +86,7 @@ export function forWorker(
         'Content-Type': 'text/javascript; charset=utf-8',
         'Content-Length': String(Buffer.byteLength(RETIRED_WORKER)),
         'Cache-Control': 'no-store',
-        // The scope of the former worker can be wider than the folder of its script.
+        // Permit any scope, because the scope of the former worker can be wider than the folder of its script.
         'Service-Worker-Allowed': '/',
         Vary: 'Service-Worker',
       },
@@ -110,10 +116,10 @@ export const READ_ROUTES = [
   '/_docshelf/versions.json',
 ] as const;
 
-/** Paths of the endpoint for assistants under the base path. A page of the site takes precedence over the short path. */
+/** Paths of the MCP endpoint under the base path. A page of the site takes precedence over `/mcp`. */
 const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
 
-/** @param path under the base path @param host requested host, because a rule that redirects to the requested address does not count */
+/** @param path under the base path @param host requested host, to ignore a rule that redirects to the requested address itself */
 function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
   const [own, short] = MCP_PATHS;
   return path === own || (path === short && !hasOwn(short, server, host));
@@ -126,7 +132,7 @@ function hasOwn(path: string, { current }: SiteServer, host: string | undefined)
   return found.kind === 'redirect' || found.file.path !== 'index.html';
 }
 
-/** Uses the raw target, because the framework normalises URLs and takes their host from the Host header. */
+/** Serves raw targets, because the framework normalises URLs and takes their host from the Host header. */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const {
     server,

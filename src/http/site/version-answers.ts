@@ -14,12 +14,12 @@ export interface ListedVersion {
 
 export type OpenedVersion =
   | { readonly kind: 'active' }
-  /** The reader has a preview link. The cookie gives access to the following pages. */
+  /** The reader requested a valid preview link. The cookie gives access to further pages of the version. */
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
       readonly server: Pick<SiteServer, 'respond'>;
-      /** True for a staged version, which must not be in lists and caches. The reader has a preview link for it. */
+      /** True for a staged version, which only readers with a preview link can see. Lists and caches must not contain it. */
       readonly isStaged: boolean;
       readonly isThere: () => Promise<boolean>;
       /** Percent-encoded address of the same page in the active version. Null if the page does not exist there. @param path decoded */
@@ -30,7 +30,10 @@ export interface VersionSource {
   list(): Promise<readonly ListedVersion[]>;
   /** Null if the version does not exist, or the reader must not know that it exists. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
-  /** Percent-encoded address. Null if the reader must not know one of the versions. @param path decoded, without a leading slash */
+  /**
+   * Percent-encoded address of the same page in `to`. Null if the reader must not know one of the versions.
+   * @param path decoded, without a leading slash
+   */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
@@ -43,7 +46,10 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
   return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
 }
 
-/** Null if the site must respond with its 404. @param request a GET or HEAD request under the base path */
+/**
+ * Serves pages of a version. Null if the site must respond with its 404.
+ * @param request a GET or HEAD request under the base path
+ */
 export async function versionAnswer(
   request: SiteRequest,
   source: VersionSource,
@@ -67,7 +73,7 @@ export async function versionAnswer(
   }
   if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${withoutPass(query)}`);
   if (opened.kind === 'preview') return previewing(redirect(302, `${root}${path ?? '/'}${withoutPass(query)}`), opened);
-  // Redirect to the usual spelling, because scripts of pages compare their address with the base path that they contain.
+  // Redirect to the canonical address, because scripts on a page compare the page's address with a base path that they contain.
   if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);
   const answer = await opened.server.respond({ ...request, target: `${path}${query}` });
   if (answer.status === 503 && !(await opened.isThere())) return null;
