@@ -19,9 +19,12 @@ import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
 
 interface RedirectTarget {
   readonly port: number;
-  /** URL for clients. Null uses the port of the listener. */
+  /**
+   * Public URL of the site. Redirects use its port, and its host if no certificate contains the requested host. Null uses the
+   * listener's port.
+   */
   readonly publicUrl: () => string | null;
-  /** Redirects go only to names of a certificate, because a client controls the Host header. */
+  /** Redirects keep only a requested host that a certificate contains, because a client controls the Host header. */
   readonly isCertifiedFor: (host: string) => boolean;
 }
 
@@ -58,7 +61,7 @@ export interface KeyPair {
 }
 
 export interface TlsSettings {
-  /** Certificates. The first pair is also for clients that name no server, or a server without a certificate. */
+  /** Keys with their certificates. The first pair also serves clients that request no name, or a name without a certificate. */
   readonly pairs: readonly KeyPair[];
   readonly http2: boolean;
   /** Null if responses must not have Strict-Transport-Security. */
@@ -98,7 +101,7 @@ class ServedCertificates {
     const served = servedBy(settings);
     const isSame = textsOf(settings) === textsOf(this.#settings);
     this.#settings = settings;
-    // Keep the contexts, because new contexts would prevent the resumption of TLS sessions.
+    // Keep the TLS contexts if the certificates are the same, because new contexts would prevent the resumption of TLS sessions.
     if (isSame) return;
     this.#served = served;
     this.#byName.clear();
@@ -125,7 +128,7 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
   } catch {
-    // OpenSSL throws an error for text that is not a host name.
+    // Invalid host names are not certified. OpenSSL throws an error for them.
     return false;
   }
 }
@@ -203,7 +206,7 @@ export class TlsPort {
     this.#certificates.use(settings, this.#tls);
   }
 
-  /** Lets handshakes in progress finish within their time limit. */
+  /** Destroys connections that have sent nothing yet. Handshakes in progress can finish within their time limit. */
   drain(): void {
     this.#isDraining = true;
     for (const socket of this.#silent) socket.destroy();
