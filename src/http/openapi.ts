@@ -6,7 +6,7 @@ interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;
-  /** Null if clients must use the server of this document. */
+  /** URL of the server that clients contact. Null if clients must use the server from which they got the document. */
   readonly publicUrl: string | null;
 }
 

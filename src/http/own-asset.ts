@@ -11,7 +11,7 @@ export interface HashedAsset {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
-  /** Present only for files that a page has to wait for. */
+  /** Bytes compressed with Brotli. Present only if a page has to wait for the file. */
   readonly brotli?: Uint8Array<ArrayBuffer>;
 }
 

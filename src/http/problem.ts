@@ -2,7 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../site/index.ts';
 
-/** Replaces an error that contains the address of the database, which only the log may contain. Errors with `isForCallers` do not change. */
+/**
+ * Replaces a database error, because only the log may contain the address of the database. Errors with `isForCallers` do not
+ * change.
+ */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',
@@ -11,7 +14,7 @@ const DATABASE_AWAY = new DocshelfError(
   },
 );
 
-/** Replaces an unexpected error, whose message can contain secrets. The log contains it under the request id. */
+/** Replaces an unexpected error, because its message can contain secrets. The log contains the message under the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot process the request: docshelf failed', {
   next: 'Search the log of docshelf for the request ID. Its line contains the cause.',
 });
@@ -47,7 +50,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
-  // Close the connection, because this listener can stop later than the others.
+  // Close the connection. While docshelf stops, this listener can stay open longer than the others.
   if (error.code === 'stopping') headers.Connection = 'close';
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
@@ -68,7 +71,7 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
   return problemResponse(isHidden ? DATABASE_AWAY : error, requestId);
 }
 
-/** Error of the client for a request that the client canceled, so that it does not count as an error of docshelf. */
+/** Reports a canceled request as an error of the client, so that the request does not count as an error of docshelf. */
 export function clientLeft(act: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot ${act}: the client disconnected before the response`);
 }

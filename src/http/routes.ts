@@ -10,10 +10,10 @@ export interface Route<E extends BoundEnv> {
   readonly run: (c: Context<E>) => Response | Promise<Response>;
 }
 
-/** Bindings are absent if a caller uses the app without a socket. */
+/** Environment whose bindings are absent if a caller uses the app without a socket. */
 type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
-/** Reads and checks the input when the route needs it, so that the body of a rejected request is never read. */
+/** Input of a call. docshelf reads it only when the route needs it, so that the body of a rejected request is never read. */
 export interface Input<Op extends Operation> {
   query(): QueryOf<Op>;
   /** @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large`. */
@@ -81,7 +81,7 @@ export function refuseMethod(allow: string): (c: Context) => never {
 const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'POST',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type',
-  // A day in seconds. Browsers have lower maximums.
+  // A day in seconds. Browsers apply lower maximums of their own.
   'Access-Control-Max-Age': '86400',
 };
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
