@@ -24,8 +24,8 @@ export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunc
     chromiumSandbox: hasSandbox,
     args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
     ignoreDefaultArgs: UNWANTED_FLAGS,
-    // Pass no other variable, because docshelf's environment can contain secrets. TMPDIR avoids sockets in the data folder, whose
-    // paths can exceed 107 bytes (unix(7)).
+    // Pass no other variables, because docshelf's environment can contain secrets. Set TMPDIR, because a socket path in the data
+    // folder can exceed 107 bytes (unix(7)).
     env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -47,7 +47,7 @@ const CHROMIUM_FLAGS = [
   '--disable-sync',
   '--no-pings',
   '--mute-audio',
-  // Use a process per site, so that a page that controls its renderer process finds no data of other sites there.
+  // Use a process per site, so that a page that controls its renderer process finds no data of other sites in that process.
   '--site-per-process',
   // Disable prerendering, because docshelf cannot assign the frames of a prerendered page to a tab.
   '--disable-features=Prerender2,SpeculationRulesPrefetchProxy',

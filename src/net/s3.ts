@@ -19,9 +19,10 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   return {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    // Use path style for an IP address. The SDK would otherwise write the bucket before the address, which makes an invalid URL.
+    // Use path style for an IP address, because otherwise the SDK puts the bucket name in front of the address, which makes an
+    // invalid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
-    // docshelf sends its own checksums with uploads. Older services reject the checksums that the SDK adds.
+    // Turn off the SDK's checksums, which older services reject. docshelf sends its own checksums with uploads.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   } as const;
