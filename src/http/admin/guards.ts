@@ -36,7 +36,10 @@ interface TokenGuardOptions {
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The correct admin.token is accepted immediately, also after wrong tokens from this address.';
 
-/** Counts wrong tokens per client, and delays responses to clients with many of them. Never delays a right token. */
+/**
+ * Counts the wrong tokens of each client. After many wrong tokens, delays each response to another wrong token, but never to a
+ * right one.
+ */
 export class TokenGuard {
   readonly #options: TokenGuardOptions;
   readonly #rates: ClientRates;

@@ -200,7 +200,7 @@ const activeNow = { 200: { description: 'The version that is active now.', schem
 export const FOLDER_HEADER = 'docshelf-folder';
 
 /**
- * Path of the config that the daemon uses, for commands whose config file is invalid. Only the socket serves this path, because
+ * Address of the daemon's current config, for commands whose config file is invalid. Only the socket serves this address, because
  * the config can contain credentials.
  */
 export const LAST_GOOD_PATH = '/v1/config';
