@@ -39,8 +39,8 @@ interface StoredKey extends HeldKey {
 }
 
 /**
- * Bytes of a key's digest that select a group of keys. With 10,000 keys, most groups contain at most one key. The search time
- * reveals only a digest, not a key.
+ * Bytes of a key's digest that select a group of keys. With 10,000 keys, most groups contain at most one key. The search time can
+ * reveal part of a digest, but not of a key.
  */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
