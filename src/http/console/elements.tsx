@@ -95,7 +95,9 @@ export interface RowOfCells {
   readonly cells: readonly Child[];
 }
 
-/** Column with a header that sorts the table. The header links to `href`, the address of the table in its new order. */
+/**
+ * Column with a header that sorts the table. The header links to `href`, the address of the table in the order of this column.
+ */
 export interface SortableColumn {
   readonly name: string;
   readonly href: string;

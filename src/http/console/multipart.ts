@@ -31,7 +31,9 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /** Unread bytes. They start with a line break, because the first boundary has no line break before it. */
+  /**
+   * Unread bytes. The first boundary of a form has no line break before it, so add the line break that `#boundary` starts with.
+   */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 

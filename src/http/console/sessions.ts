@@ -125,7 +125,10 @@ class Messages {
 
 const COOKIE_NAME = 'docshelf-console';
 
-/** The name includes the port, because cookies apply to all ports of a host (RFC 6265, section 8.5), which can run several daemons. */
+/**
+ * The name includes the port, because a host can run several daemons, and cookies apply to all ports of a host (RFC 6265, section
+ * 8.5).
+ */
 function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }

@@ -36,7 +36,6 @@ export const activationRoutes: readonly ConsoleRoute[] = [
  */
 const DIFF_MS_MAX = 10_000;
 
-/** Page that shows the consequence of an activation, with a button to activate the version. */
 async function showActivation(visit: ConsoleVisit): Promise<Response> {
   const domain = parameterOf(visit, 'domain');
   const site = shelfSite(await visit.parts.status(), domain);

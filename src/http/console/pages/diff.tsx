@@ -52,12 +52,11 @@ function Diff(props: DiffProps) {
   );
 }
 
-/** Number of pages of one kind, including pages that the list omits. */
+/** Number of pages with one kind of difference, including pages that the list omits. */
 export function sumOf(diff: VersionsDiff, kind: keyof VersionsDiff['leftOut']): number {
   return diff[kind].length + diff.leftOut[kind];
 }
 
-/** Lists the pages that differ, with links to both versions. */
 export function DiffPages({ visit, domain, diff }: DiffProps) {
   const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
   const linkTo = (version: string, page: string) => (

@@ -65,7 +65,6 @@ const SHOWN: readonly Show[] = ['all', 'problems', 'waiting', 'stale', 'ready', 
 
 type SortKey = keyof typeof SORTS;
 
-/** Filter and order of the list of sites, as in the query of the page's address. */
 interface SiteList {
   readonly show: Show;
   readonly query: string;
@@ -293,7 +292,6 @@ function Filters({ visit, list, sites }: FiltersProps) {
   );
 }
 
-/** Buttons for the sites whose checkboxes are selected in the table. */
 function SelectedActions({ visit, list }: VisitProps & { readonly list: SiteList }) {
   const { show, query } = list;
   return (
