@@ -95,7 +95,7 @@ export class FolderKeys extends KeyStore {
     }
   }
 
-  /** Skips invalid entries, because access does not depend on these times. */
+  /** Skips invalid entries, because access to the API does not depend on the times of last use. */
   protected async readUses(): Promise<Uses> {
     const members = membersOf<Record<string, string>>(await readIfThere(this.#usesFile));
     const isUse = (pair: [string, unknown]): pair is [string, string] =>
