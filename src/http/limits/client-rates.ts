@@ -10,8 +10,8 @@ interface ClientPolicy {
 }
 
 /**
- * Limit per client, high enough for an office with one address: a reader types at most ten letters a second. A core runs 300
- * searches a second.
+ * Limit per client. A reader types at most ten letters a second, but an office shares one address. A full burst of searches takes
+ * one core a second.
  */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
@@ -68,7 +68,7 @@ export class ClientRates {
   }
 }
 
-/** Key of the client. For IPv6, this is its network of 64 bits (RFC 7421). An IPv4-mapped address counts as an IPv4 address. */
+/** Key of a client: its address, or for IPv6 its network of 64 bits (RFC 7421). An IPv4-mapped address stays complete. */
 export function clientOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   return groupsOf(address)
