@@ -114,7 +114,7 @@ interface Address {
 
 /**
  * Limits the requests and the unread response bytes of clients. If there is no room, ends the response without progress for the
- * longest time. If all responses make progress, others wait.
+ * longest time. If all responses make progress, a further response waits.
  */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
@@ -157,7 +157,10 @@ export class ClientBudget {
     return hasRoom;
   }
 
-  /** If there is no room, closes a connection without a pending response that has sent nothing since the last check. */
+  /**
+   * If there is no room, closes an idle connection: it has no pending response, and its client has sent nothing since the last
+   * check.
+   */
   #hasRoom(connections: Map<Opened, Connection>, max: number): boolean {
     if (connections.size < max) return true;
     let looks = 0;
@@ -177,7 +180,7 @@ export class ClientBudget {
 
   /**
    * Registers the response to a request.
-   * @param isFirst true if the connection has no other pending request, which always gets room
+   * @param isFirst true if the connection has no other pending request. There is always room for the first one
    * @returns null if there is no room
    */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
@@ -276,8 +279,8 @@ export class HeldAnswer {
   }
 
   /**
-   * Reserves `bytes` in total if the increase fits twice, so that another response still has room. Otherwise, returns false and
-   * changes nothing.
+   * Increases the reservation to `bytes` if there is room for another such increase. Otherwise, returns false and changes
+   * nothing.
    */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));

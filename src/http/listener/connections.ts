@@ -21,16 +21,18 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // Destroy only idle connections at a timeout. The budget ends unread responses, and docshelf can need longer to create a
-    // response.
+    // At a timeout, destroy only idle connections. The budget ends unread responses, and docshelf can need longer than the
+    // timeout to create a response.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // Disable Node's function. `close` would call it and destroy connections whose clients have not read the response yet.
+    // Disable `closeIdleConnections`. Node's `close` would call it and destroy connections whose clients have not read the
+    // response yet.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
-      // End responses that wait behind another response of the connection, because Node emits no `close` for them.
+      // Release the budget of responses that wait behind another response of the connection, because Node emits no `close` for
+      // them.
       socket.once('close', () => {
         for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
         this.#owed.delete(socket);
@@ -42,7 +44,7 @@ export class Connections {
     return this.#isDraining;
   }
 
-  /** Null if the budget has no room for another response of the connection. */
+  /** Registers a response. Null if the budget has no room for another response of the connection. */
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
     const owed = this.#owed.get(socket);
@@ -68,7 +70,7 @@ export class Connections {
     const again = (): void => this.whenPreviousSent(answer, act);
     if (answer.socket !== null) act();
     else if (former !== undefined && this.#owed.get(socket)?.has(former) === true) former.once('close', again);
-    // Check again, because Node can note the end of a prepared response late.
+    // Check again later, because Node can take a moment to notice the end of a prepared response.
     else if (!socket.destroyed) setImmediate(again);
   }
 

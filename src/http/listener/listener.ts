@@ -170,7 +170,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       refuse(refusal, outgoing, requestId);
       return;
     }
-    // Close the connection, because the framing of such a request is not reliable (RFC 9112, section 6.1).
+    // Close the connection after Transfer-Encoding in HTTP/1.0, because the framing of this request is not reliable (RFC 9112,
+    // section 6.1).
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
@@ -195,7 +196,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
         idleMsMax: times.keepAliveMs,
         budget,
         receiveMsMax: LISTENERS[name].receiveMsMax,
-        // Requests of HTTP/1.1 and HTTP/2 have the same members, but different types.
+        // Cast the handler, because requests of HTTP/1.1 and HTTP/2 have the same members, but different types.
         onRequest: handle as unknown as Http2Options['onRequest'],
       },
       onPlain: answerPlainHttp(meter),

@@ -156,7 +156,7 @@ export function answerMalformed(
       socket.destroy();
       return;
     }
-    // Do not respond a second time, or after the last request of the connection (RFC 9112, section 9.6).
+    // Do not respond twice, and do not respond after the last request of the connection (RFC 9112, section 9.6).
     if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
       connections.whenIdle(socket, () => socket.destroySoon());
       return;
