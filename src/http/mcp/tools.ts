@@ -22,7 +22,7 @@ interface AssistantTool {
  */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
-/** Maximum UTF-16 code units of all results together. Assistants get the rest of a cut text by its address. */
+/** Maximum UTF-16 code units of all results together. Assistants can read the rest of a cut text at the address of the result. */
 const FOUND_LENGTH_MAX = 60_000;
 const LIST_DEFAULT = 100;
 const LIST_MAX = 500;
@@ -276,7 +276,7 @@ function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
     }
   }
   for (const [path, count] of counts) {
-    // Show a folder that contains only its own page as a page.
+    // Show a folder as a page if it contains only its own start page.
     const isPage = count === 1 && pages[firstPathFrom(pages, path)] === path;
     entries.push(isPage ? pageEntry(path) : { kind: 'folder', path, pages: count });
   }
