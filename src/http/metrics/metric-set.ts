@@ -135,8 +135,8 @@ class CellHistogram<T extends string> {
 }
 
 /**
- * Bounds of buckets in seconds. A keyword search takes 3 ms, a new query with the model 10 ms, and any search on a busy machine
- * seconds.
+ * Bounds of buckets in seconds. A keyword search takes 3 ms, and a new query with the model 10 ms. On a busy machine, a search
+ * can take seconds.
  */
 const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
