@@ -109,7 +109,7 @@ export class PasswordCheck implements Passwords {
       (most, orders) => (orders.length > most.length ? orders : most),
       [] as Order[],
     );
-    // The queue must stay longer than the queue of the caller, so that no client loses its only place.
+    // Drop a password only if its queue stays longer than the caller's queue, so that no client loses its only place.
     const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
     if (dropped === undefined) throw tooManyWaiting();
     this.#waitingCount--;

@@ -148,7 +148,10 @@ export function isBadToken(error: unknown): boolean {
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/** Error for a failed sign-in. It keeps only one word of the cause, because any client can cause such an error. */
+/**
+ * Error for a failed sign-in. Contains only one word of the cause, because any client can cause this error and could otherwise
+ * write text to the log.
+ */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =
