@@ -4,7 +4,7 @@ import { collect } from '../../files/index.ts';
 import { protocolLine } from '../../site/index.ts';
 
 export const REPORTS_PATH = '/_docshelf/csp-report';
-/** Maximum bytes of a report. Browsers report requests to other origins, in one of two formats. */
+/** Maximum bytes of a request with reports. Browsers report requests of pages to other origins. */
 const REPORT_BYTES_MAX = 16 * 1024;
 /** Maximum origins to count separately, because any client can send reports. Further origins are counted together. */
 const ORIGINS_MAX = 100;

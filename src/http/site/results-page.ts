@@ -35,8 +35,8 @@ const RESULTS_MAX = 50;
 /** Maximum code points of a query. The search boxes of pages have the same maximum. */
 export const QUERY_LENGTH_MAX = 1000;
 /**
- * Maximum UTF-16 code units of a section's start that docshelf searches for the best passage. A usual section has 1,000, but a
- * line of code has no limit.
+ * Maximum UTF-16 code units, from the start of a section, in which docshelf searches for the best passage. A usual section has
+ * 1,000, but a line of code has no limit.
  */
 const CONTENT_LENGTH_MAX = 2000;
 

@@ -4,7 +4,7 @@ import { decodeUnreserved } from '../../web/escape.ts';
 
 export interface SiteAddress {
   readonly domain: string;
-  /** Host names and IP addresses. An empty list means every host that no other site names. */
+  /** Host names and IP addresses. An empty list means every host that no other site has in its list. */
   readonly hosts: readonly string[];
   /** Base path in any form: `/`, `/docs/` or `/docs`. */
   readonly basePath: string;

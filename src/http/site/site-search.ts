@@ -52,7 +52,6 @@ const HEADERS = {
   // Do not cache the response, because after a swap its links could lead to pages that no longer exist.
   'Cache-Control': 'no-store',
   ...OWN_HEADERS,
-  // Other origins must not load the response.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
@@ -100,7 +99,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-/** False for scripts, which send `view`, or accept JSON as much as HTML. */
+/** True for navigations. False for scripts, which send the parameter `view`, or accept JSON as much as HTML. */
 function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
   const accept = headers.get('accept');
   if (accept === null || parameters.has('view')) return false;

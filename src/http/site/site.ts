@@ -132,7 +132,7 @@ function hasOwn(path: string, { current }: SiteServer, host: string | undefined)
   return found.kind === 'redirect' || found.file.path !== 'index.html';
 }
 
-/** Serves raw targets, because the framework normalises URLs and takes their host from the Host header. */
+/** Routes by the raw target, because the framework normalises URLs and takes their host from the Host header. */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const {
     server,
