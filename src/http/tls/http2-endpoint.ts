@@ -23,7 +23,7 @@ export interface Http2Options {
 const STREAMS_MAX = 128;
 /** Maximum header fields, because even a short field needs an allocation. */
 const FIELDS_MAX = 200;
-/** Limits for canceled streams. A reader who leaves a page cancels its requests, but not this number per second. */
+/** Limits for canceled streams. A reader who leaves a page cancels its requests, but fewer per second than these limits. */
 const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
 /** Maximum memory of a connection, in MB. */
 const SESSION_MEMORY_MAX = 8;
