@@ -12,10 +12,7 @@ interface ChromiumLaunch {
 const VIEWPORT = { width: 1280, height: 1024 };
 const LAUNCH_MS_MAX = 30_000;
 
-/**
- * Starts the installed Chromium without network access. The caller must intercept and serve its requests.
- * @throws errors of playwright
- */
+/** Starts Chromium without network access. The caller must intercept and serve its requests. @throws errors of playwright */
 export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunch): Promise<BrowserContext> {
   const { program, profileDir, hasSandbox, path } = launch;
   const { chromium } = await import('playwright-core');
@@ -24,8 +21,8 @@ export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunc
     chromiumSandbox: hasSandbox,
     args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
     ignoreDefaultArgs: UNWANTED_FLAGS,
-    // Pass no other variables, because docshelf's environment can contain secrets. Set TMPDIR, because a socket path in the data
-    // folder can exceed 107 bytes (unix(7)).
+    // docshelf's environment can contain secrets. Without TMPDIR, a socket path in the data folder could exceed 107 bytes
+    // (unix(7)).
     env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -8,10 +8,7 @@ import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
-/**
- * Uses only HTTP/1.1, because its framing shows whether docshelf received a complete body.
- * @throws DocshelfError `config_invalid`, `cannot_read`
- */
+/** Uses only HTTP/1.1, whose framing shows whether a body is complete. @throws DocshelfError `config_invalid`, `cannot_read` */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
   const tls = authoritiesOf(settings.caFile, 'network.caFile');
@@ -73,9 +70,7 @@ class EnvironmentProxy extends Dispatcher {
 
 const MAPPED = listOf(['::ffff:0:0/96']);
 
-/**
- * Ignores invalid entries, and accepts networks with host bits, as curl and Go do. `ipv4` also contains IPv4-mapped addresses.
- */
+/** Ignores invalid entries, and accepts networks with host bits, as curl and Go do. `ipv4` includes IPv4-mapped addresses. */
 function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of noProxy.split(/[\s,]+/)) {
@@ -92,10 +87,7 @@ function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6
 
 const CONNECTORS_MAX = 256;
 
-/**
- * Checks each resolved address, and again the address of the open socket, because a host name can resolve to another address
- * later.
- */
+/** Checks the resolved addresses, and the address of the open socket, because a name can resolve to another address later. */
 function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
   // Use one connector per host and port, because the policy for `lookup` depends on the port, and TLS sessions belong to a host.
   const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
@@ -120,10 +112,7 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/**
- * A proxy can resolve a name that docshelf cannot. Without `allowPrivate`, the config must list such a name.
- * @throws AddressRefused
- */
+/** A proxy can resolve names that docshelf cannot. Without `allowPrivate`, the config must list them. @throws AddressRefused */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;

@@ -8,10 +8,7 @@ import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
 interface CrawlReach {
-  /**
-   * Pairs `host:port`, and networks in CIDR notation. Networks apply only to `ownOrigins` and to the pairs in
-   * `network.allowedHosts`.
-   */
+  /** Pairs `host:port`, and networks in CIDR. Networks apply only to `ownOrigins` and the pairs in `network.allowedHosts`. */
   readonly allowAddresses: readonly string[];
   readonly ownOrigins: readonly string[];
 }
@@ -137,8 +134,7 @@ export class EgressPolicy {
 
 /** Block the requests that docshelf cannot intercept: WebSockets, preconnects, WebRTC and the browser's own requests. */
 const NO_WAY_OUT = [
-  // Use a proxy that does not exist: port 9 (discard) has no server. `<-loopback>` sends requests to loopback addresses to the
-  // proxy too.
+  // Port 9 (discard) has no server, so the proxy does not exist. `<-loopback>` applies the proxy to loopback addresses too.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',

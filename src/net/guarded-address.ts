@@ -106,10 +106,7 @@ export function carriedAddresses(address: string): string[] {
   return [];
 }
 
-/**
- * Extracts the IPv4 address from a local NAT64 address (`64:ff9b:1::/48`, RFC 8215) with a 96-bit prefix. Null for other
- * addresses.
- */
+/** IPv4 address in a local NAT64 address (`64:ff9b:1::/48`, RFC 8215) with a 96-bit prefix. Null for other addresses. */
 function locallyTranslated(address: string): string | null {
   const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;

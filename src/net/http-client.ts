@@ -15,9 +15,7 @@ export interface HttpClientBounds {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /**
-   * With `answer`, the caller gets the response with the redirect. `get` follows redirects by default; `post` never follows them.
-   */
+  /** `answer` gives the caller the redirect itself. `get` follows redirects by default; `post` never follows them. */
   readonly redirects?: 'follow' | 'answer';
 }
 

@@ -106,10 +106,7 @@ const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
-/**
- * Percent-encodes bytes over 127 in headers with a URL, as browsers do. Decodes `Content-Disposition` as UTF-8.
- * @param name in lower case
- */
+/** Percent-encodes bytes over 127 in URLs, as browsers do. Decodes file names as UTF-8. @param name header name in lower case */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);

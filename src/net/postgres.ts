@@ -6,18 +6,13 @@ import { urlHost } from '../domain/egress.ts';
 import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
-/**
- * Maximum connections of one replica. Keep the number low, because PostgreSQL allows 100 connections of all clients by default.
- */
+/** Maximum connections of one replica. It is low, because PostgreSQL allows 100 connections of all clients by default. */
 const CONNECTIONS_MAX = 5;
 const IDLE_MS = 30_000;
 /** Maximum time for a response. docshelf's statements take milliseconds, so a server that needs longer is unavailable. */
 const ANSWER_MS_MAX = 15_000;
 
-/**
- * Calls `address` for each new connection, because the password can change.
- * @param caSetting name of the CA setting, for error messages
- */
+/** Calls `address` for each connection, because the password can change. @param caSetting setting to name in errors */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {
     constructor() {

@@ -20,10 +20,7 @@ interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/**
- * Maximum delay that a Retry-After header can request. The delay is limited because a daemon without its bundle cannot serve the
- * site.
- */
+/** Maximum delay by a Retry-After header. It is limited, because a daemon without its bundle cannot serve the site. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**

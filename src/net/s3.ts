@@ -19,8 +19,7 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   return {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    // Use path style for an IP address, because otherwise the SDK puts the bucket name in front of the address, which makes an
-    // invalid URL.
+    // Use path style for an IP address. A bucket name in front of the address would make an invalid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
     // Turn off the SDK's checksums, which older services reject. docshelf sends its own checksums with uploads.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -28,10 +27,7 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   } as const;
 }
 
-/**
- * Reads `caFile` for each connection, so that new connections use a changed file.
- * @throws DocshelfError `cannot_read`, `config_invalid`
- */
+/** Reads `caFile` for each new connection, because the file can change. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function openS3Client(
   policy: EgressPolicy,
   config: Omit<S3ClientConfig, 'requestHandler'>,
@@ -54,9 +50,7 @@ export function openS3Client(
   return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
 }
 
-/**
- * Replaces the SDK's default credentials, because they contact metadata services and single sign-on without the egress policy.
- */
+/** Replaces the SDK's default credentials, which contact metadata services and single sign-on without the egress policy. */
 function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandler']>): Credentials {
   const role = fromTokenFile({ clientConfig: { requestHandler, defaultsMode: 'legacy' } });
   return async (properties) => {
@@ -90,10 +84,7 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
   return agent;
 }
 
-/**
- * Lifetime of a signed link in seconds. An hour tolerates a machine whose clock is behind. Amazon checks the lifetime only when a
- * download starts.
- */
+/** Lifetime of a signed link. Amazon checks it only when a download starts. An hour tolerates a machine whose clock is behind. */
 const SIGNED_S = 3600;
 
 /** Signs links with the credentials in the environment. Contacts only STS, through the given `HttpClient`. */
