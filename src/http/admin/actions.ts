@@ -93,10 +93,7 @@ export interface AdminOptions extends FaultHooks {
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /**
-   * Identity of the data folder, in the form of `folderName`. Null if the folder is missing. If absent, docshelf ignores
-   * `FOLDER_HEADER`.
-   */
+  /** Identity of the data folder (`folderName`). Null if the folder is missing. If absent, docshelf ignores `FOLDER_HEADER`. */
   readonly folder?: () => Promise<string | null>;
   /** Text of the current config file. Only the socket returns it, because it can contain credentials. */
   readonly lastGood?: () => Secret | null;
@@ -227,9 +224,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 }
 
-/**
- * Key under which a signature waits for its archive. It contains the domain, because two sites can get files with the same name.
- */
+/** Key under which a signature waits for its archive. Contains the domain, because files of two sites can have the same name. */
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }

@@ -45,9 +45,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/**
- * Loads the console for its first page, because the load takes 40 ms (measured) and would delay the start. Retries a failed load.
- */
+/** Loads the console with its first page, not at start, because the load takes 40 ms (measured). Retries a failed load. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
   return once(async () => {

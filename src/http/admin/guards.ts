@@ -11,10 +11,7 @@ import type { AdminEndpoint, AdminEnv } from './actions.ts';
 /** Paths that accept any host name, because orchestrators probe them under various names. Their responses contain no secrets. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/**
- * Prevents DNS rebinding, where a malicious page contacts this listener under its own host name.
- * @param hosts additional names; `*` allows all
- */
+/** Prevents DNS rebinding, where a malicious page requests its own host name. @param hosts additional names; `*` allows all */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
   const asked = new URL(url);
   if (HEALTH.has(asked.pathname)) return;
@@ -36,10 +33,7 @@ interface TokenGuardOptions {
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The correct admin.token is accepted immediately, also after wrong tokens from this address.';
 
-/**
- * Counts the wrong tokens of each client. After many wrong tokens, delays each response to another wrong token, but never to a
- * right one.
- */
+/** Counts wrong tokens per client. After many wrong tokens, delays responses to wrong tokens, but never to a right one. */
 export class TokenGuard {
   readonly #options: TokenGuardOptions;
   readonly #rates: ClientRates;
@@ -69,10 +63,7 @@ export class TokenGuard {
   }
 }
 
-/**
- * Rejects a command if the daemon's data folder was renamed or replaced. The socket file moves with the folder, so the command
- * can still contact the daemon.
- */
+/** Rejects a command if the daemon's data folder was renamed. The socket moves with the folder and still accepts commands. */
 export async function requireFolder(
   named: string | undefined,
   folder: (() => Promise<string | null>) | undefined,

@@ -199,10 +199,7 @@ const activeNow = { 200: { description: 'The version that is active now.', schem
 /** Header in which a command sends the identity of its data folder to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/**
- * Address of the daemon's current config, for commands whose config file is invalid. Only the socket serves this address, because
- * the config can contain credentials.
- */
+/** Returns the current config if the config file is invalid. Only on the socket, because a config can contain credentials. */
 export const LAST_GOOD_PATH = '/v1/config';
 
 export const operations = {
