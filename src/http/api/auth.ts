@@ -38,10 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/**
- * Bytes of a key's digest that select a group of keys. With 10,000 keys, most groups contain at most one key. The search time can
- * reveal part of a digest, but not of a key.
- */
+/** Bytes of a key's digest that select a group, whose search time reveals no key. 10,000 keys form groups of mostly one key. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -58,10 +55,7 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /**
-   * Finds the owner of a key. Checks the stored type of the key, not its prefix.
-   * @throws DocshelfError `unauthorized`, `forbidden`, or the code of the key store
-   */
+  /** Checks the stored type of the key, not its prefix. @throws DocshelfError `unauthorized`, `forbidden`, codes of the store */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {

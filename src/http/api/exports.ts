@@ -92,16 +92,13 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/**
- * Serves a bundle to any client with its signed link. A started download may outlast the link. A client can resume it with a new
- * link, because the entity tag is the same.
- */
+/** Serves a bundle to clients with a signed link. A new link can resume a download, because the entity tag is the same. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    // Validate only by the digest. The modification time of the file says only when docshelf packed it, so do not send it.
+    // Validate only by the digest, because the modification time of the file is the time of packing.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 

@@ -11,10 +11,7 @@ export interface SearchApiOptions {
   readonly rates: OrganizationRates;
 }
 
-/**
- * Counts each request with a valid key for the rate limit, even if the request is invalid. A request over the limit does not
- * count.
- */
+/** Counts each request with a valid key for the rate limit, also an invalid request, but not a request over the limit. */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);
