@@ -123,10 +123,7 @@ const LOCK_MS_MAX = 5_000;
 const CURRENT_FILE = 'audit.jsonl';
 const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
-/**
- * Audit lines in the data folder. All daemons of the folder append to the same file. Readers ignore a line that a crash has cut
- * off.
- */
+/** Audit lines in a data folder. All daemons of the folder append to one file. Readers ignore a line that a crash has cut off. */
 export class AuditFile {
   readonly #options: AuditFileOptions;
   #writing: Promise<void> = Promise.resolve();
