@@ -95,9 +95,7 @@ export interface RowOfCells {
   readonly cells: readonly Child[];
 }
 
-/**
- * Column with a header that sorts the table. The header links to `href`, the address of the table in the order of this column.
- */
+/** Column with a header that sorts the table. The header links to `href`, the address of the table in this order. */
 export interface SortableColumn {
   readonly name: string;
   readonly href: string;

@@ -31,9 +31,7 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /**
-   * Unread bytes. The first boundary of a form has no line break before it, so add the line break that `#boundary` starts with.
-   */
+  /** Unread bytes. Starts with a line break, because `#boundary` has one, but the first boundary of a form has none. */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 

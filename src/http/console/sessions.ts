@@ -88,10 +88,7 @@ export interface Undo {
   readonly domain: string;
   readonly activated: ReleaseName;
   readonly former: ReleaseName;
-  /**
-   * True for a rollback. To undo a rollback, docshelf activates `former`, because a second rollback would activate another
-   * release.
-   */
+  /** True for a rollback. To undo it, docshelf activates `former`: a second rollback would activate another release. */
   readonly isOfRollback: boolean;
 }
 
@@ -125,10 +122,7 @@ class Messages {
 
 const COOKIE_NAME = 'docshelf-console';
 
-/**
- * The name includes the port, because a host can run several daemons, and cookies apply to all ports of a host (RFC 6265, section
- * 8.5).
- */
+/** Includes the port, because a host can run several daemons, and its cookies apply to all ports (RFC 6265, section 8.5). */
 function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }

@@ -15,10 +15,7 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8
 type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
-/**
- * Sends an event after each change of the state, so that pages reload. One periodic check serves all streams, and runs only while
- * a stream is open.
- */
+/** Sends an event after each change of the state, so that pages reload. One check serves all open streams. */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();

@@ -56,10 +56,7 @@ export interface SignedVisit extends SessionVisit {
 
 type Answer = Response | Promise<Response>;
 
-/**
- * Handlers of the console: `act` gets a form with a valid token, `take` checks the form token itself, and `enter` needs no
- * session.
- */
+/** Handlers: `act` gets a form with a valid token, `take` checks the form token itself, and `enter` needs no session. */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
   | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }

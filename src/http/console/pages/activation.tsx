@@ -31,9 +31,7 @@ export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/undo', act: undo },
 ];
 
-/**
- * Time limit for the comparison of two versions. It is short, because operators can activate a version without the comparison.
- */
+/** Time limit for the comparison of two versions. It is short, because operators can activate a version without it. */
 const DIFF_MS_MAX = 10_000;
 
 async function showActivation(visit: ConsoleVisit): Promise<Response> {
@@ -149,9 +147,7 @@ async function rollBack(visit: SignedVisit): Promise<Response> {
   return backTo(visit, siteAddress(domain), { text, problem: null, undo: back });
 }
 
-/**
- * @param expected digest of the active release when the operator opened the page. Null activates the version without this check
- */
+/** @param expected digest of the active release when the operator opened the page. Null activates without this check */
 async function activate(
   visit: SessionVisit,
   status: StatusReport,
