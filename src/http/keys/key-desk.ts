@@ -24,10 +24,7 @@ export class KeyDesk {
     this.#organizations = organizations;
   }
 
-  /**
-   * Lists the keys of the config, then the other keys, newest first.
-   * @param organization null lists all keys, even of an organization that the config no longer contains
-   */
+  /** Lists the keys of the config, then the other keys, newest first. @param organization null for all organizations */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];
@@ -95,10 +92,7 @@ function expiryOf(wanted: string, now: Date): string {
   throw badField(ACT, 'expiresAt', 'is in the past', `The clock of the daemon shows ${now.toISOString()}.`);
 }
 
-/**
- * Checks that the day exists, because `Date` reads 30 February as 2 March.
- * @param day date such as `2027-02-30`, with a day of at most 31
- */
+/** Checks that the day exists, because `Date` reads 30 February as 2 March. @param day date such as `2027-02-30` */
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

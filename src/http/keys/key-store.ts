@@ -71,10 +71,7 @@ export abstract class KeyStore {
 
   /** After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
   abstract add(key: MadeKey): Promise<void>;
-  /**
-   * Removes the key from the store and from `keys`. Null if the key does not exist.
-   * @throws DocshelfError as `list`, `cannot_write`
-   */
+  /** Also removes the key from `keys`. Null if the key does not exist. @throws DocshelfError as `list`, `cannot_write` */
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
@@ -113,10 +110,7 @@ export abstract class KeyStore {
     return result;
   }
 
-  /**
-   * Records a use of the key. The next write, once a minute, stores the time.
-   * @param sha256 digest of any key, including keys of the config
-   */
+  /** Records a use of the key, and stores it within a minute. @param sha256 digest of any key, including keys of the config */
   noteUse(sha256: string): void {
     this.#pendingUses.set(sha256, new Date().toISOString());
     this.#nextWrite ??= setTimeout(
