@@ -9,16 +9,10 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/**
- * Limit per client. A reader types at most ten letters a second, but an office shares one address. A full burst of searches takes
- * one core a second.
- */
+/** Limit for an office with one address: a reader types at most ten letters a second. A full burst keeps a core busy for 1 s. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/**
- * Maximum clients in memory, 200 bytes each. Drops the least recently seen client first, because this client can send a full
- * burst again anyway.
- */
+/** Maximum clients in memory, 200 bytes each. Drops the least recently seen client, which can send a full burst anyway. */
 const CLIENTS_MAX = 10_000;
 
 interface ClientRatesOptions {
@@ -77,10 +71,7 @@ export function clientOf(address: string): string {
     .join(':');
 }
 
-/**
- * Delay of the response to a wrong credential. If n responses to a client wait, the last one is delayed n times as long, up to
- * `TURNS_MAX` times.
- */
+/** Delay of a response to a wrong credential. The nth response that waits for a client takes n times as long. */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 

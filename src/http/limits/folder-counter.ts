@@ -91,10 +91,7 @@ export class FolderCounter implements RequestCounter {
     return new RequestTable(this.#file);
   }
 
-  /**
-   * Closes the damaged file. Deletes it only if this daemon has just opened it, because another daemon can have replaced a file
-   * opened earlier.
-   */
+  /** Closes the damaged file. Deletes it only if it was not open yet: another daemon can have replaced an open file. */
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
@@ -148,10 +145,7 @@ interface Used {
 
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
-/**
- * Does not flush, so a power failure can lose the last seconds. Row numbers give the count, because counting 10,000 rows would
- * take 1 ms.
- */
+/** Does not flush, so a power failure can lose the last seconds. Row numbers give the count without a scan of the rows. */
 class RequestTable {
   readonly #database: DatabaseSync;
   readonly #expire: StatementSync;

@@ -17,10 +17,7 @@ export interface RateVerdict {
 
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /**
-   * Counts a request. Null if the request is allowed although it could not be counted.
-   * @throws DocshelfError `database_unavailable`
-   */
+  /** Null if the request is allowed although it could not be counted. @throws DocshelfError `database_unavailable` */
   take(organization: string): Promise<RateVerdict | null>;
 }
 

@@ -15,9 +15,7 @@ type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
-/**
- * While a database call runs, collects the requests of the organization for the next call, so that few connections are enough.
- */
+/** Requests that arrive during a database call wait for the next call, which counts all of them. Few connections are enough. */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;
@@ -85,9 +83,7 @@ interface GuardedCounterOptions {
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
-/**
- * After a failure of the counter, uses the counter only once per second. All other requests get the result of `onFault` at once.
- */
+/** After a failure, uses the counter only once per second. All other requests get the result of `onFault` at once. */
 export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;
