@@ -112,10 +112,7 @@ interface Address {
   readonly connections: Map<Opened, Connection>;
 }
 
-/**
- * Limits the requests and the unread response bytes of clients. If there is no room, ends the response without progress for the
- * longest time. If all responses make progress, a further response waits.
- */
+/** Limits requests and unread response bytes. If there is no room, ends the response without progress for the longest time. */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
   readonly #all: Scope;
@@ -157,10 +154,7 @@ export class ClientBudget {
     return hasRoom;
   }
 
-  /**
-   * If there is no room, closes an idle connection: it has no pending response, and its client has sent nothing since the last
-   * check.
-   */
+  /** If there is no room, closes a connection that has no pending response and has sent nothing since the last check. */
   #hasRoom(connections: Map<Opened, Connection>, max: number): boolean {
     if (connections.size < max) return true;
     let looks = 0;
@@ -178,11 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /**
-   * Registers the response to a request.
-   * @param isFirst true if the connection has no other pending request. There is always room for the first one
-   * @returns null if there is no room
-   */
+  /** @param isFirst true to skip the limits, if the connection has no other pending request @returns null without room */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -278,10 +268,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /**
-   * Increases the reservation to `bytes` if there is room for another such increase. Otherwise, returns false and changes
-   * nothing.
-   */
+  /** Increases the reservation to `bytes` if room for another such increase remains. Otherwise, returns false. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);

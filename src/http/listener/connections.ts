@@ -6,10 +6,7 @@ import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 const UNDERWAY_MS = 500;
 export const LINGER_MS = 2_000;
 
-/**
- * Closes connections at a stop. Node's `closeIdleConnections` omits unused connections, and connections whose response began
- * before the stop.
- */
+/** Replaces `closeIdleConnections`, which omits unused connections, and connections whose response began before the stop. */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
   /** Latest response of each connection, except prepared responses, which need no delay because their requests have no body. */
@@ -21,18 +18,15 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // At a timeout, destroy only idle connections. The budget ends unread responses, and docshelf can need longer than the
-    // timeout to create a response.
+    // End only idle connections. The budget ends unread responses, and creating a response can take longer than the timeout.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // Disable `closeIdleConnections`. Node's `close` would call it and destroy connections whose clients have not read the
-    // response yet.
+    // Node's `close` would call this function and destroy connections whose clients have not read the response yet.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
-      // Release the budget of responses that wait behind another response of the connection, because Node emits no `close` for
-      // them.
+      // Release the budget of responses that wait behind another response, because Node emits no `close` for them.
       socket.once('close', () => {
         for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
         this.#owed.delete(socket);
@@ -74,10 +68,7 @@ export class Connections {
     else if (!socket.destroyed) setImmediate(again);
   }
 
-  /**
-   * Calls `act` after the parser has read the current packet. If the packet completes the request, docshelf can keep the
-   * connection open.
-   */
+  /** Calls `act` after the parser has read the current packet. If this completes the request, the connection can stay open. */
   afterPacket(answer: ServerResponse, act: () => void): void {
     closeIfIncomplete(answer);
     this.#afterPacket.set(answer, act);

@@ -56,17 +56,14 @@ export interface Listener {
 }
 
 /**
- * Maximum time without visible progress of a client that reads a response. The kernel reports progress only when a third of its
- * buffer is free, at most 1.4 MB. A client with 5 KiB per second needs five minutes for that amount. If other responses need the
- * room, docshelf ends the response after `stillMs` of the budget.
+ * Maximum time without visible progress of a client. The kernel reports progress only when a third of its buffer is free, at most
+ * 1.4 MB, which takes five minutes at 5 KiB per second. If other responses need the room, `stillMs` of the budget applies
+ * instead.
  */
 export const UNREAD_MS_MAX = 300_000;
 
 const TIMES = {
-  /**
-   * Longer than the 60 s for which load balancers keep idle connections. Otherwise, they could send a request while docshelf
-   * closes the connection.
-   */
+  /** Longer than the 60 s of load balancers, which could otherwise send a request while docshelf closes the idle connection. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
@@ -83,13 +80,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Join repeated fields. By default, Node uses the first If-Unmodified-Since, although docshelf must ignore a list of dates
-    // (RFC 9110, section 13.1.4).
+    // Join repeated fields, because docshelf must ignore a list of dates in If-Unmodified-Since (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
     // docshelf checks Host itself, because the response of Node has no request id.
     requireHostHeader: false,
   });
-  // Let clients of a site end their half of the connection and still read the response. On other listeners, this end cancels the
+  // A client of a site can end its half of the connection and read the response. On other listeners, this end cancels the
   // request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
@@ -133,8 +129,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
-      // Stop here only if the client has no unread bytes. Otherwise, the request is in flight until the client has read the
-      // response.
+      // Otherwise, the client has unread bytes, and the request is in flight until the client has read the response.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.ended(incoming, prepared.status, begun);
         return;
@@ -170,8 +165,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       refuse(refusal, outgoing, requestId);
       return;
     }
-    // Close the connection after Transfer-Encoding in HTTP/1.0, because the framing of this request is not reliable (RFC 9112,
-    // section 6.1).
+    // Close the connection, because Transfer-Encoding in HTTP/1.0 is not reliable (RFC 9112, section 6.1).
     if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
       outgoing.setHeader('Connection', 'close');
     }
@@ -183,8 +177,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
-  // Ignore expectations except 100-continue (RFC 9110, section 10.1.1). By default, Node responds to them with 417 and no request
-  // id.
+  // Ignore other expectations than 100-continue (RFC 9110, section 10.1.1). Node would respond with 417 and no request id.
   server.on('checkExpectation', handle);
   server.on('connect', answerConnect(connections, meter));
   server.on('clientError', answerMalformed(connections, meter));
@@ -225,10 +218,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/**
- * Host name or IPv4 address with an optional port. A request with any other Host takes the normal path, where the framework
- * validates it.
- */
+/** Host name or IPv4 address with an optional port. For any other Host, the normal path lets the framework validate it. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */

@@ -8,10 +8,7 @@ import { clientLeft } from '../problem.ts';
 
 const IPV4_MAPPED = '::ffff:';
 
-/**
- * Finds the address of the client. Each trusted proxy appends the address of its peer, so the last untrusted address is the
- * client's.
- */
+/** Returns the last untrusted address: each trusted proxy appends the address of its peer, so this address is the client's. */
 export function remoteAddressBehind(
   trustedProxies: readonly string[],
 ): (peer: string, forwardedFor: string | undefined) => string {
@@ -89,10 +86,7 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
 /** Time to continue after the client ends its half of the connection, because the client can still wait for the response. */
 const HALF_OPEN_MS = 1_000;
 
-/**
- * Provides a signal that aborts after the client ends its half of the connection, as browsers do to cancel.
- * @param afterMs delay of the abort. Default: 0
- */
+/** Aborts after the client ends its half of the connection, as browsers do to cancel. @param afterMs delay. Default: 0 */
 export function untilClientLeaves(
   request: Request,
   env: Partial<HttpBindings> | undefined,
