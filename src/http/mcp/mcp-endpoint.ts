@@ -34,10 +34,7 @@ const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Res
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-/**
- * Headers of the MCP package to remove, because only the listener sets connection headers. HTTP/2 forbids them (RFC 9113, section
- * 8.2.2).
- */
+/** Headers of the MCP package to remove. HTTP/2 forbids connection headers, so only the listener sets them (RFC 9113, 8.2.2). */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
 /** Serves the Model Context Protocol over streamable HTTP. There are no sessions, so each request gets one complete response. */
@@ -91,9 +88,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
   };
 }
 
-/**
- * Formats that the client accepts. With `either`, the MCP package chooses. `formOf` returns null if the client accepts neither.
- */
+/** Formats that the client accepts. With `either`, the MCP package chooses. `formOf` returns null for neither format. */
 type Form = 'json' | 'stream' | 'either';
 
 function formOf(accept: string | null): Form | null {
@@ -126,10 +121,7 @@ interface OriginPlace {
   readonly hosts: readonly string[];
 }
 
-/**
- * Accepts the configured origin, or an origin with the requested host if nobody else can control this host name. This prevents
- * DNS rebinding, where a malicious page sends its own name as Host and Origin.
- */
+/** Ignores a Host that others can control: with DNS rebinding, a malicious page sends its own name as Host and Origin. */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) return false;
@@ -177,9 +169,7 @@ function forHandler(headers: Headers): Headers {
   return others;
 }
 
-/**
- * Reads the whole body before the response starts, so that an error can still set the status, and a disconnect aborts the work.
- */
+/** Reads the whole body before the response starts, so that an error can set the status, and a disconnect aborts the work. */
 async function whole(
   answer: Response,
   { signal, isJson, isBatch }: { readonly signal: AbortSignal; readonly isJson: boolean; readonly isBatch: boolean },

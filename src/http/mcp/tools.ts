@@ -16,10 +16,7 @@ interface AssistantTool {
   run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/**
- * Default length of a text in UTF-16 code units, about 5,000 tokens. Common assistants warn above 10,000 tokens, and cut texts at
- * 25,000.
- */
+/** Default UTF-16 code units of a text, about 5,000 tokens. Common assistants warn above 10,000 tokens, and cut at 25,000. */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
 /** Maximum UTF-16 code units of all results together. Assistants can read the rest of a cut text at the address of the result. */
