@@ -2,10 +2,7 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
 
-/**
- * Bounds of buckets in seconds. The range is wide, because a file from memory takes under a millisecond, and an upload takes
- * minutes.
- */
+/** Bounds of buckets in seconds: a file from memory takes under a millisecond, and an upload takes minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
 interface RequestCells {
@@ -56,10 +53,7 @@ class RequestMetrics {
 
 export const labelOf = (site: string | null | undefined) => (site == null ? {} : { site });
 
-/**
- * Value of a series for frequent events, which docshelf only increments. A counter of prom-client would hash its labels for each
- * event.
- */
+/** Value of a series, which docshelf only increments. A counter of prom-client would hash its labels for each event. */
 export interface Cell {
   value: number;
 }
@@ -134,10 +128,7 @@ class CellHistogram<T extends string> {
   }
 }
 
-/**
- * Bounds of buckets in seconds. A keyword search takes 3 ms, and a new query with the model 10 ms. On a busy machine, a search
- * can take seconds.
- */
+/** Bounds of buckets in seconds: from 3 ms for keywords and 10 ms for a new query with the model to seconds on a busy machine. */
 const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function defineMetrics(registry: Registry) {
