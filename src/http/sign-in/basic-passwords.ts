@@ -7,10 +7,7 @@ import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/**
- * Time to cache whether a password is right. A changed htpasswd line applies immediately, because the cache key contains its
- * hash.
- */
+/** Time to cache whether a password is right. A changed hash applies at once, because the cache key contains the hash. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 /** Maximum queued passwords per client, enough for an office that signs in together. A hash of cost 10 takes about 0.1 s. */
@@ -26,19 +23,13 @@ interface Order {
 }
 
 export interface Passwords {
-  /**
-   * Compares the password with all hashes in one call, because the times of separate calls would reveal which names exist.
-   * @throws DocshelfError `rate_limited`
-   */
+  /** Checks all hashes in one call: the times of separate calls would reveal names. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
   /** True if the password was verified within `REMEMBERED_MS`. */
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
-/**
- * Caches results under keyed digests. Each client has a queue, and the queues take turns, so that a client with many guesses
- * delays only itself.
- */
+/** Caches results under keyed digests. Clients take turns, so that a client with many guesses delays only itself. */
 export class PasswordCheck implements Passwords {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
@@ -100,10 +91,7 @@ export class PasswordCheck implements Passwords {
     return promise;
   }
 
-  /**
-   * Makes room by dropping the last password of the longest queue.
-   * @throws DocshelfError `rate_limited` if no queue is long enough for that
-   */
+  /** Drops the last password of the longest queue. @throws DocshelfError `rate_limited` if no queue is long enough for that */
   #makeRoomBeside(own: readonly Order[]): void {
     const longest = [...this.#waiting.values()].reduce(
       (most, orders) => (orders.length > most.length ? orders : most),
@@ -199,10 +187,7 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /**
-   * Adds hashes of rising cost, so that each check takes as long as one hash of the highest cost. A hash takes twice as long as
-   * one of the next lower cost.
-   */
+  /** Adds hashes of rising cost, so that each check takes as long as one hash of the highest cost. Each cost doubles the time. */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));
@@ -228,9 +213,7 @@ function tooMany(incoming: IncomingMessage, error: unknown): Response {
 }
 
 const costOf = (hash: string): number => Number(hash.slice(4, 6));
-/**
- * Hash that no password matches. The hash depends on the name, because a cached result for one name must not apply to another.
- */
+/** Hash that no password matches. It depends on the name, because a cached result for a name must not apply to another. */
 function nobodysHash(name: string, cost: number): string {
   const salt = createHash('sha256').update(name).digest('base64').replaceAll('+', '.').slice(0, 22);
   return `$2b$${String(cost).padStart(2, '0')}$${salt}${'.'.repeat(31)}`;

@@ -130,10 +130,7 @@ export class IdentityProvider {
   }
 }
 
-/**
- * Sends the secret with HTTP Basic, or in the POST body if the provider does not support Basic (OpenID Connect Discovery 1.0,
- * section 3).
- */
+/** Sends the secret with Basic, or with POST if the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
 function authenticationOf(secret: string): oidc.ClientAuth {
   const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {
@@ -148,10 +145,7 @@ export function isBadToken(error: unknown): boolean {
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/**
- * Error for a failed sign-in. Contains only one word of the cause, because any client can cause this error and could otherwise
- * write text to the log.
- */
+/** Contains only one word of the cause, because any client can cause this error and could otherwise write text to the log. */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =

@@ -137,8 +137,7 @@ export class OidcSignIn implements SignIn {
       .valuesIn(incoming.headers.cookie)
       .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
       .find((each) => each?.id === state.id);
-    // If two windows began a sign-in, only the later cookie exists. Return the earlier window to its page if the later sign-in
-    // has created a session.
+    // If two windows began a sign-in, only the later cookie exists. The earlier window then uses the session of the later one.
     if (flow === undefined || flow === null) {
       return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
     }

@@ -3,10 +3,7 @@ import { generateCookie } from 'hono/cookie';
 
 /** Maximum cookie values to try, because other hosts of the domain can set any number of cookies with the same name. */
 const SAME_NAME_MAX = 64;
-/**
- * Minimum and maximum length of a sealed value. A value is longer than its IV, tag and date, and browsers store at most 4,096
- * bytes.
- */
+/** Minimum and maximum length of a sealed value, which contains an IV, tag and date. Browsers store at most 4,096 bytes. */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
 /** A cookie for the path of one site (RFC 6265bis, section 4.1.3). */
