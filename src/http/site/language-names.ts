@@ -1,7 +1,4 @@
-/**
- * Looks up each name when it is needed, because a look-up takes 8 µs, and most sites have one language.
- * @param shownIn language of the names (BCP 47)
- */
+/** Looks up each name only when needed, because a look-up takes 8 µs. @param shownIn language of the names (BCP 47) */
 export function languageNames(shownIn: string): (tag: string) => string {
   const names = new Intl.DisplayNames(shownIn, { type: 'language' });
   const known = new Map<string, string>();

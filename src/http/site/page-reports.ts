@@ -27,10 +27,7 @@ export interface ReportedSite {
   readonly hosts: readonly string[];
 }
 
-/**
- * Counts reports. Anyone can send reports, because the endpoint needs no sign-in. Therefore, docshelf must not recommend allowing
- * a reported origin.
- */
+/** Counts reports. The endpoint needs no sign-in, so anyone can report an origin. Never recommend allowing a reported origin. */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;

@@ -34,10 +34,7 @@ export const RESULTS_USUAL = 20;
 const RESULTS_MAX = 50;
 /** Maximum code points of a query. The search boxes of pages have the same maximum. */
 export const QUERY_LENGTH_MAX = 1000;
-/**
- * Maximum UTF-16 code units, from the start of a section, in which docshelf searches for the best passage. A usual section has
- * 1,000, but a line of code has no limit.
- */
+/** Maximum UTF-16 code units of a section to search for its best passage. A usual section has 1,000, but code can be longer. */
 const CONTENT_LENGTH_MAX = 2000;
 
 type Words = PageLanguage['words'];

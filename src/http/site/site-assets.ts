@@ -82,10 +82,7 @@ function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset
 type AssetFile = Pick<HashedAsset, 'type' | 'bytes'>;
 
 interface AssetFolder {
-  /**
-   * Name such as `search-box-3f9ab2c41d7e0856`. Its digest covers all files, so that the files can refer to each other without
-   * digests.
-   */
+  /** Name such as `search-box-3f9ab2c41d7e0856`. The digest covers all files, which refer to each other without a digest. */
   readonly folder: string;
   readonly files: ReadonlyMap<string, AssetFile>;
 }
@@ -101,9 +98,7 @@ function textFile(type: string, text: string | Buffer): AssetFile {
 }
 
 const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
-/**
- * Scripts of the search box. A page loads only one of the first three. `scripts/search-box.mjs` minifies and bundles the scripts.
- */
+/** Scripts of the search box. A page loads only one of the first three. `scripts/search-box.mjs` minifies and bundles them. */
 const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
 export function searchBoxFiles(): AssetFolder {

@@ -27,10 +27,7 @@ interface HostSites<T> {
 const SHELF: SiteRoute<never> = { kind: 'shelf' };
 const NONE: SiteRoute<never> = { kind: 'none' };
 
-/**
- * Finds a site with one look-up for the host and one per path segment. If two sites have the same host and base path, the first
- * wins.
- */
+/** Looks up the host and each path segment once. If two sites have the same host and base path, the first wins. */
 export class SiteRoutes<T extends SiteAddress> {
   readonly #byHost = new Map<string, HostSites<T>>();
   readonly #otherHosts: HostSites<T> = { byPath: new Map(), segmentsMax: 0 };
@@ -96,9 +93,7 @@ function splitTarget(target: string): { host: string | null; path: string; query
 }
 
 interface ShelfPlace {
-  /**
-   * Host header of the request. A client controls the header, so docshelf must only compare it, and not write it to an address.
-   */
+  /** Host header of the request. Only compare it, because a client controls this header. */
   readonly host: string | undefined;
   readonly port: number;
   /** Value of `server.publicUrl`. All sites use its scheme and port. */
@@ -106,7 +101,7 @@ interface ShelfPlace {
 }
 
 /**
- * Path of the site if the requested host serves it, or else an address with the first host of the site. The port is that of
+ * Path if the requested host serves the site, or else an address with the first host of the site. The port is that of
  * `publicUrl`. Without `publicUrl`, it is the listener's port if the Host header has that port.
  */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
@@ -124,10 +119,7 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
 }
 
-/**
- * Origin with the scheme and port of `publicUrl`. Its host is the requested host if the site has that host, or else the first
- * host of the site.
- */
+/** Scheme and port of `publicUrl`, with the requested host if the site has that host, or else with the site's first host. */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);
   const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];

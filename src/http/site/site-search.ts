@@ -55,10 +55,7 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/**
- * Responds to navigations with a page, and to other requests with the JSON of the API. Needs no key, but browsers allow only the
- * same origin.
- */
+/** Responds to navigations with a page, or else with the API's JSON. Needs no key, but browsers allow only the same origin. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);

@@ -35,10 +35,7 @@ interface SiteAppOptions {
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
   mcp?(): AnswerSiteSearch | null;
-  /**
-   * Called before a 404 for an asset of a page, because another replica can have sent the page from a newer release.
-   * @returns true if the disk contains a newer release
-   */
+  /** Called before a 404 for an asset that a newer release can contain. @returns true if the disk has a newer release */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
@@ -66,10 +63,7 @@ async function retire() {
 
 const WORKER_TYPE = /^(?:application|text)\/(?:x-)?(?:java|ecma)script(?:;|$)/i;
 
-/**
- * Replaces a missing, redirected or invalid script of a service worker by one that unregisters the worker. Otherwise, browsers
- * keep the worker of a former version for ever.
- */
+/** Unregisters a service worker whose script is missing, redirected or invalid. Browsers would otherwise keep it for ever. */
 export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,

@@ -30,10 +30,7 @@ export interface VersionSource {
   list(): Promise<readonly ListedVersion[]>;
   /** Null if the version does not exist, or the reader must not know that it exists. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
-  /**
-   * Percent-encoded address of the same page in `to`. Null if the reader must not know one of the versions.
-   * @param path decoded, without a leading slash
-   */
+  /** Encoded address of the page in `to`. Null if a version is hidden from the reader. @param path decoded, no leading slash */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
@@ -46,10 +43,7 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
   return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
 }
 
-/**
- * Serves pages of a version. Null if the site must respond with its 404.
- * @param request a GET or HEAD request under the base path
- */
+/** Serves pages of a version. Null if the site must respond with its 404. @param request GET or HEAD under the base path */
 export async function versionAnswer(
   request: SiteRequest,
   source: VersionSource,
