@@ -86,9 +86,7 @@ export class Http2Endpoint {
     this.#server.emit('connection', socket);
   }
 
-  /**
-   * Registers a response. Null if the budget has no room for another response of the client, which can then retry the request.
-   */
+  /** Registers a response. Null if the budget has no room; the client can then retry the request. */
   began(incoming: Http2ServerRequest, outgoing: CountedResponse): HeldAnswer | null {
     const { session } = incoming.stream;
     const known = session && this.#sessions.get(session);
