@@ -31,9 +31,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/**
- * Compares digests, so that the response time reveals neither the length of the expected text nor its first different character.
- */
+/** Compares digests, so that the response time reveals neither the expected length nor the first different character. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -2,10 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../site/index.ts';
 
-/**
- * Replaces a database error, because only the log may contain the address of the database. Errors with `isForCallers` do not
- * change.
- */
+/** Replaces a database error, except one with `isForCallers`: only the log may contain the address of the database. */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',
