@@ -21,8 +21,7 @@ export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunc
     chromiumSandbox: hasSandbox,
     args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
     ignoreDefaultArgs: UNWANTED_FLAGS,
-    // docshelf's environment can contain secrets. Without TMPDIR, a socket path in the data folder could exceed 107 bytes
-    // (unix(7)).
+    // Pass no secrets of the environment. Set TMPDIR, because a socket path in the data folder can exceed 107 bytes (unix(7)).
     env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -24,7 +24,8 @@ const BACKOFF_MAX_MS = 30_000;
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**
- * Waits a random time from 0 to min(30 s, 0.5 s * 2^n), so that daemons that lost the same server do not retry together.
+ * Between attempts, waits a random time up to min(30 s, 0.5 s * 2^n). Daemons that lost the same server then do not retry
+ * together.
  * @throws DocshelfError of the last attempt
  */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
