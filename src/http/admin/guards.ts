@@ -11,7 +11,7 @@ import type { AdminEndpoint, AdminEnv } from './actions.ts';
 /** Paths that accept any host name, because orchestrators probe them under various names. Their responses contain no secrets. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** Prevents DNS rebinding, where a malicious page requests its own host name. @param hosts additional names; `*` allows all */
+/** Prevents DNS rebinding, where a foreign host name resolves to this machine. @param hosts additional names; `*` allows all */
 export function requireOwnName(url: string, hosts: readonly string[]): void {
   const asked = new URL(url);
   if (HEALTH.has(asked.pathname)) return;

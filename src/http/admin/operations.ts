@@ -199,7 +199,7 @@ const activeNow = { 200: { description: 'The version that is active now.', schem
 /** Header in which a command sends the identity of its data folder to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/** Returns the current config if the config file is invalid. Only on the socket, because a config can contain credentials. */
+/** Address of the current config, for commands with an invalid config file. Only on the socket: a config can have credentials. */
 export const LAST_GOOD_PATH = '/v1/config';
 
 export const operations = {
