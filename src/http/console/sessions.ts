@@ -99,7 +99,7 @@ export interface ReleaseName {
 
 const KEPT_MAX = 20;
 
-/** Messages by name. An address contains only the name, so that a foreign link cannot make a page show any text. */
+/** Messages by name. An address contains only the name, so that a foreign link cannot make a page show arbitrary text. */
 class Messages {
   readonly #kept = new LRUCache<string, ActionMessage>({ max: KEPT_MAX });
 

@@ -31,7 +31,7 @@ export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/undo', act: undo },
 ];
 
-/** Time limit for the comparison of two versions. It is short, because operators can activate a version without it. */
+/** Time limit for the comparison of two versions. It is short, because an activation does not need the comparison. */
 const DIFF_MS_MAX = 10_000;
 
 async function showActivation(visit: ConsoleVisit): Promise<Response> {

@@ -150,7 +150,7 @@ function sorted(sites: readonly SiteStatusReport[], { sort, isDescending }: Site
     .map(({ site }) => site);
 }
 
-/** Sites that contain each word in the domain, title, addresses, versions or error. */
+/** Sites whose domain, title, addresses, versions or error contain each word of the filter. */
 function matching(sites: readonly SiteStatusReport[], query: string): readonly SiteStatusReport[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sites;
