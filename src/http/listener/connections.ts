@@ -22,7 +22,7 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // Node's `close` would call this function and destroy connections whose clients have not read the response yet.
+    // Node's `close` would call `closeIdleConnections` and destroy connections whose clients have not read the response.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());

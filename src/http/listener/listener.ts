@@ -129,7 +129,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
-      // Otherwise, the client has unread bytes, and the request is in flight until the client has read the response.
+      // If the client has unread bytes, the request is in flight until the client has read them.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.ended(incoming, prepared.status, begun);
         return;
