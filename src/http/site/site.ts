@@ -35,7 +35,7 @@ interface SiteAppOptions {
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
   mcp?(): AnswerSiteSearch | null;
-  /** Called before a 404 for an asset that a newer release can contain. @returns true if the disk has a newer release */
+  /** Called before a 404 for an asset that another daemon's release can contain. @returns true if the releases have changed */
   refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
