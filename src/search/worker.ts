@@ -20,9 +20,12 @@ const handlers = {
       context.flush();
     });
   },
-  embed: (order: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) =>
-    embedding.embed(order, progress, signal),
+  embed: (order: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) => {
+    yieldToReaders();
+    return embedding.embed(order, progress, signal);
+  },
   makeForBundle: async (order: BundleSearchRequest, { progress, signal }: CallContext<EmbedProgress>) => {
+    yieldToReaders();
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },

@@ -3,7 +3,6 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { unlessAborted } from '../../files/lanes.ts';
-import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
 import { Fingerprints } from '../compact.ts';
 import { readSections, type SiteSections } from '../indexing/read-sections.ts';
@@ -38,7 +37,6 @@ export async function makeBundleSearch(
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  yieldToReaders();
   const late = AbortSignal.timeout(order.vectorsWithinMs);
   using sections = await unlessAborted(sectionsOf(order), signal);
   const embedder = await model.load();

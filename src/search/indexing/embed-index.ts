@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lockFile } from '../../files/file-lock.ts';
-import { yieldToReaders } from '../../threads/index.ts';
 import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
 import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
@@ -48,7 +47,6 @@ export class EmbedProcess {
     report: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
-    yieldToReaders();
     const { searchDir, lanesMax, ignoresOthers } = order;
     const model = await this.#model(order.model, lanesMax);
     const onProgress = (progress: EmbedProgress): void => report({ ...progress, modelDigest: model.digest });
