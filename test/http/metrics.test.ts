@@ -49,7 +49,7 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 2');
   });
 
-  it('counts searches by result and corrected searches, and measures only the time of successful searches', async () => {
+  it('counts searches by result, counts corrected queries, and excludes failed searches from the duration', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite('acme');
     site.onSearch({ result: 'found', isCorrected: false, seconds: 0.003 });
@@ -236,7 +236,7 @@ describe('Metrics', () => {
     expect(text).not.toContain('site=');
   });
 
-  it('changes each metric that it defines', async () => {
+  it('sets each metric that it defines to a value above 0 after all events', async () => {
     const metrics = new Metrics('1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
@@ -277,7 +277,7 @@ describe('Metrics', () => {
     expect(defined.filter((name) => !moved.includes(name))).toEqual([]);
   });
 
-  it('has only events that the program reports', () => {
+  it('has no event method that the program never calls', () => {
     const cwd = join(import.meta.dirname, '../../src');
     const source = globSync('**/*.ts', { cwd, exclude: ['http/metrics/**'] })
       .map((path) => readFileSync(join(cwd, path), 'utf8'))

@@ -30,7 +30,7 @@ const ACTIONS: [method: string, path: string][] = [
 describe('admin socket of a daemon', () => {
   const named = (folder: string) => ({ method: 'POST', headers: { 'docshelf-folder': folder } });
 
-  it("rejects requests for a folder other than the daemon's, or for a deleted folder", async () => {
+  it('rejects a request that names another data folder, or any data folder after the folder of the daemon is deleted', async () => {
     const { app, calls } = appWith({ endpoint: 'socket', folder: async () => 'id:1:2' });
     const refused = await app.request('/v1/rollback', named('id:1:3'));
     expect([refused.status, await refused.json()]).toEqual([
@@ -268,7 +268,7 @@ describe('admin listener, actions', () => {
     expect(calls).toEqual([]);
   });
 
-  it('uses a signature that was uploaded before its archive, for one upload of the archive only', async () => {
+  it('uses an uploaded signature for the next upload of its archive, but not for later uploads', async () => {
     const { app, calls } = appWith();
     const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });
     expect((await put('/v1/bundles/a.zip.minisig', 'signature')).status).toBe(204);
@@ -284,7 +284,7 @@ describe('admin listener, actions', () => {
   });
 
   it.each(ACTIONS.filter(([, path]) => !/^\/v1\/(?:reload|keys|audit)/.test(path)))(
-    'runs an action of one of several sites: %s %s',
+    'runs an action for the site that the path names: %s %s',
     async (method, path) => {
       const { app, calls } = appWith();
       const query = path.endsWith('take-up') ? `?digest=${DIGEST}` : '';
@@ -297,7 +297,7 @@ describe('admin listener, actions', () => {
     },
   );
 
-  it('needs no token over the socket, and marks an upload over the socket as an import', async () => {
+  it('requires no token over the admin socket, and marks uploads over this socket as imports', async () => {
     const { app, calls, actors } = appWith({ endpoint: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
@@ -305,7 +305,7 @@ describe('admin listener, actions', () => {
     expect(actors.map(({ by }) => by)).toEqual(['socket', 'socket']);
   });
 
-  it('activates a version that a command has stored', async () => {
+  it('activates a version that a CLI command has stored', async () => {
     const { app, calls } = appWith();
     const send = (query: string) => app.request(`/v1/versions/v1/take-up${query}`, { method: 'POST', headers: BEARER });
     expect(await (await send(`?digest=${DIGEST}&activate=false`)).json()).toEqual({ activated: false });
@@ -337,7 +337,7 @@ describe('admin listener, actions', () => {
 });
 
 describe('upload that the client aborts', () => {
-  it('responds with 400, and reports bad_request to the action', async () => {
+  it('gets status 400, and makes the upload action fail with bad_request', async () => {
     const lines: unknown[] = [];
     const upload: SiteActions['upload'] = async (_, body) => {
       try {

@@ -22,7 +22,7 @@ describe('requireOwnName()', () => {
     'http://evil.example:9090/v1/status',
     'http://localhost.evil.example/',
     'http://127.0.0.1.evil.example/metrics',
-  ])('rejects %s, except for probes', (url) => {
+  ])('rejects %s, but accepts requests for the probes at the same host', (url) => {
     expect(() => requireOwnName(url, [])).toThrow(expect.objectContaining({ code: 'misdirected' }));
     for (const path of ['/livez', '/readyz']) expect(() => requireOwnName(new URL(path, url).href, [])).not.toThrow();
     expect(() => requireOwnName(url, ['*'])).not.toThrow();
@@ -68,7 +68,7 @@ describe('TokenGuard', () => {
     expect(wrong.count).toBe(5);
   });
 
-  it('delays parallel wrong tokens of a client one after the other', async () => {
+  it('delays each of several parallel wrong tokens of a client by one second more than the token before', async () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     const { codeOf } = guarded({ at: 0 }, wait);

@@ -46,7 +46,7 @@ describe('operations of the admin listener', () => {
     expect(result.valid).toBe(true);
   });
 
-  it('contain a schema that accepts the status which docshelf serves', () => {
+  it('contain a status schema that accepts a valid status, and rejects an unknown state', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     const check = ajv.compile(statusSchema);
@@ -55,7 +55,7 @@ describe('operations of the admin listener', () => {
     expect(check({ ...STATUS, state: 'idle' })).toBe(false);
   });
 
-  it('create the route, the document, the client and the help of a new operation from its definition and one handler', async () => {
+  it('give a new operation its route, OpenAPI entry, client call and CLI help from one definition and one handler', async () => {
     const greet = {
       ...operations.reload,
       id: 'greet',
@@ -89,7 +89,7 @@ describe('admin socket', () => {
 });
 
 describe('pendingSignatures()', () => {
-  it('keeps a signature for ten minutes, and not longer', () => {
+  it('discards a signature after ten minutes', () => {
     let nowMs = 1;
     const pending = pendingSignatures({ now: () => nowMs });
     pending.set('a.zip', 'text');
@@ -99,7 +99,7 @@ describe('pendingSignatures()', () => {
     expect(pending.get('a.zip')).toBeUndefined();
   });
 
-  it('keeps the newest hundred signatures', () => {
+  it('keeps only the 100 newest signatures', () => {
     const pending = pendingSignatures();
     for (let each = 0; each <= 100; each += 1) pending.set(`${each}.zip`, 'text');
     expect(['0.zip', '1.zip', '100.zip'].map((name) => pending.has(name))).toEqual([false, true, true]);

@@ -28,7 +28,7 @@ describe('POST /v1/search/{domain}', () => {
   });
 
   it.each(['/v1/search/ACME', '/v1/search/docs.acme.dev', '/v1/search/Docs.Acme.Dev'])(
-    'responds to %s, which names the domain by label or host in any case',
+    'accepts a domain label or a host name in uppercase or lowercase: %s',
     async (path) => {
       expect((await apiWith().app.request(path, post(QUERY))).status).toBe(200);
     },
@@ -49,7 +49,7 @@ describe('POST /v1/search/{domain}', () => {
 });
 
 describe('keys of the API', () => {
-  it('are required for every domain, and an error response has no rate limit headers', async () => {
+  it('must be valid assistant keys, even for an unknown domain, and a rejection has no rate limit headers', async () => {
     const { app, requests } = apiWith();
     for (const path of [PATH, '/v1/search/nobody']) {
       for (const [key, status, code] of [

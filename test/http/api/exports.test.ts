@@ -41,7 +41,7 @@ describe('POST /jobs', () => {
   });
 
   it.each(['ACME', 'docs.acme.dev', 'Docs.Acme.Dev'])(
-    'accepts %s, and returns the label of the domain',
+    'accepts the domain %s, and returns the label of this domain',
     async (domain) => {
       expect((await withJob({ domain })).job.domain).toBe('acme');
     },
@@ -183,7 +183,7 @@ describe('GET /jobs', () => {
     ['__proto__', '?__proto__=x'],
     ['cursor', `?cursor=${'x'.repeat(513)}`],
     ['domain', `?domain=${'x'.repeat(254)}`],
-  ])('responds with 400 and names %s: %s', async (field, query) => {
+  ])('responds with 400 and names the invalid parameter %s: %s', async (field, query) => {
     const { app } = await withJobs();
     const response = await app.request(`${JOBS}${query}`, send());
     const { error } = (await response.clone().json()) as { error: string };
@@ -325,7 +325,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
   });
 });
 
-describe('export API, other requests', () => {
+describe('export API', () => {
   it.each([
     ['PUT', JOBS, 'GET, HEAD, POST'],
     ['OPTIONS', JOBS, 'GET, HEAD, POST'],
@@ -348,7 +348,7 @@ describe('export API, other requests', () => {
     },
   );
 
-  it('send no CORS headers', async () => {
+  it('sends no CORS headers', async () => {
     const { app, path } = await withJob();
     for (const init of [send(), send('OPTIONS'), { headers: { Origin: 'https://evil.example' } }]) {
       const { headers } = await app.request(path, init);
@@ -356,7 +356,7 @@ describe('export API, other requests', () => {
     }
   });
 
-  it('respond with 404 and code export_off if exports are turned off, while search works', async () => {
+  it('responds with 404 and code export_off if exports are turned off, while the search API still works', async () => {
     const { app } = apiWith({}, ['exports']);
     for (const [path, init] of [
       [JOBS, start({ domain: 'acme' })],

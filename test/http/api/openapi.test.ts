@@ -55,7 +55,7 @@ function checkOf(content: Content | undefined, type: string) {
 }
 
 describe('OpenAPI document', () => {
-  it('is served, and names publicUrl as the server', async () => {
+  it('is served at /openapi.json, with publicUrl as the server URL', async () => {
     const response = await apiWith().app.request('/openapi.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(DOCUMENT)));
@@ -138,13 +138,13 @@ describe('responses of the API, compared with the OpenAPI document', () => {
     [404, post({ query: 'a' }), '/v1/search/nobody'],
     [413, post(' '.repeat(70_000))],
     [415, post({ query: 'a' }, { 'Content-Type': 'text/plain' })],
-  ])('match the schema of a search: %i', async (status, init, path = search) => {
+  ])('match the schema for status %i of a search', async (status, init, path = search) => {
     const response = await apiWith().app.request(path, init);
     expect(response.status).toBe(status);
     await expectDescribed('POST /v1/search/{domain}', response);
   });
 
-  it('match the schema of a search whose index is not ready or that is overloaded', async () => {
+  it('match the schema of a search if the index is not ready or the search is overloaded', async () => {
     for (const code of ['index_building', 'rate_limited', 'queue_full'] as const) {
       const response = problemResponse(new DocshelfError(code, 'Cannot search now', { next: 'Wait.' }), 'r-1');
       await expectDescribed('POST /v1/search/{domain}', response);
@@ -169,7 +169,7 @@ describe('responses of the API, compared with the OpenAPI document', () => {
     [200, 'GET /v1/static-export/jobs/{jobId}/report', { headers: admin }],
     [200, 'POST /v1/static-export/jobs/{jobId}/bundle', { method: 'POST', headers: admin }],
     [400, 'POST /v1/static-export/jobs/{jobId}/bundle', post({ ttl: 5 }, admin)],
-  ])('match the schema: %i of %s', async (status, name, init, query = '') => {
+  ])('match the schema for status %i of %s', async (status, name, init, query = '') => {
     const { app, queue } = apiWith();
     const started = await app.request(jobs, post({ domain: 'acme' }, admin));
     const { jobId } = (await started.json()) as { jobId: string };
@@ -179,20 +179,23 @@ describe('responses of the API, compared with the OpenAPI document', () => {
     await expectDescribed(name, response);
   });
 
-  it.each(['report', 'bundle'])('match the schema: %s of an unfinished or unknown job', async (what) => {
-    const { app } = apiWith();
-    const started = await app.request(jobs, post({ domain: 'acme' }, admin));
-    const { jobId } = (await started.json()) as { jobId: string };
-    const method = what === 'report' ? 'GET' : 'POST';
-    for (const [id, status] of [
-      [jobId, 409],
-      ['se_0000000000000000', 404],
-    ] as const) {
-      const response = await app.request(`${jobs}/${id}/${what}`, { method, headers: admin });
-      expect(response.status).toBe(status);
-      await expectDescribed(`${method} ${jobs}/{jobId}/${what}`, response);
-    }
-  });
+  it.each(['report', 'bundle'])(
+    'match the schema if a client requests the %s of an unfinished or unknown job',
+    async (what) => {
+      const { app } = apiWith();
+      const started = await app.request(jobs, post({ domain: 'acme' }, admin));
+      const { jobId } = (await started.json()) as { jobId: string };
+      const method = what === 'report' ? 'GET' : 'POST';
+      for (const [id, status] of [
+        [jobId, 409],
+        ['se_0000000000000000', 404],
+      ] as const) {
+        const response = await app.request(`${jobs}/${id}/${what}`, { method, headers: admin });
+        expect(response.status).toBe(status);
+        await expectDescribed(`${method} ${jobs}/{jobId}/${what}`, response);
+      }
+    },
+  );
 });
 
 async function expectDescribed(name: string, response: Response): Promise<void> {

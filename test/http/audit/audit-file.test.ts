@@ -22,7 +22,7 @@ describe('AuditFile', () => {
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it('keeps lines in order of time, readable only for the user of the daemon, across daemons and restarts', async () => {
+  it('stores the lines of several daemons in order of time, in a file that only its owner can read', async () => {
     const [one, two] = [fileWith(), fileWith()];
     expect(await one.read(10, null)).toEqual({ lines: [], before: null });
     await Promise.all([one.append(lineAt(timeOf(1))), two.append(lineAt(timeOf(2))), one.append(lineAt(timeOf(3)))]);
@@ -67,7 +67,7 @@ describe('AuditFile', () => {
     expect(await targets(file, 10)).toEqual([timeOf(3), timeOf(1)]);
   });
 
-  it('rotates a full file, reads across rotated files, and keeps seven rotated files', async () => {
+  it('rotates a full file, reads across rotated files, and keeps at most seven rotated files', async () => {
     const [one, two] = [fileWith(2_000), fileWith(2_000)];
     for (let at = 0; at < 120; at += 2) {
       await Promise.all([one.append(lineAt(timeOf(at))), two.append(lineAt(timeOf(at + 1)))]);

@@ -109,7 +109,7 @@ describe('auditedActions()', () => {
     expect(lines).toMatchObject([{ action: 'remove', target: 'v1', result: 'internal', error: null }]);
   });
 
-  it('does not write the secret of a key that was passed instead of the key id', async () => {
+  it('does not write a key secret that a caller passed instead of the key id', async () => {
     const { key } = newKey('admin');
     await actions.keys.revoke(key);
     expect(lines).toMatchObject([{ action: 'key-revoke', from: null }]);

@@ -51,7 +51,7 @@ describe('console page of API keys', () => {
     ['no searched domain', 'assistant', { sites: [ownedSite('bare')] }, 'This daemon searches no domain of acme'],
     ['the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
   ])(
-    'shows with a new key a command to try the key, or the reason why the key has no use: %s',
+    'shows a command to try the new key, or the reason why the new key has no use: %s',
     async (_, type, changes, expected) => {
       const {
         apiUrl = 'http://127.0.0.1:8081/',
@@ -152,7 +152,7 @@ describe('console page of changes', () => {
   });
 });
 
-it('console serves the description of the admin listener as a page, in /docs', async () => {
+it('console serves the API reference of the admin listener at /docs', async () => {
   const page = await new Operator().page('/docs');
   for (const text of ['Create an API key', 'Activate a stored version', '/v1/audit', 'adminToken'])
     expect(page).toContain(text);

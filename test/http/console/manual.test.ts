@@ -8,7 +8,7 @@ import { Operator } from './operator.ts';
 const linkTo = (code: string, root = './') => `<a href="${root}manual/errors#${code}"><code>${code}</code></a>`;
 
 describe('manual on the console', () => {
-  it('has a row with an anchor for every error code, and complies with its own policy', async () => {
+  it('has a row with an anchor for every error code, and contains no inline style or script', async () => {
     const operator = new Operator();
     const answer = await operator.get('/manual/errors');
     const page = await answer.text();
@@ -26,7 +26,7 @@ describe('manual on the console', () => {
     expect(links.filter((href) => !href.startsWith('#') || !article.includes(`id="${href.slice(1)}"`))).toEqual([]);
   });
 
-  it('is generated from a page of docs/, and names each table by its heading', () => {
+  it('is converted from a Markdown page of docs/, and labels each table with the heading above the table', () => {
     const made = manualPage(
       'a.md',
       '---\ntitle: A\n---\nSee [b](b.md).\n\n## Of _x_\n\n| A | B |\n|---|---|\n| `c_d` | e |\n',

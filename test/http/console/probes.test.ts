@@ -42,7 +42,7 @@ describe('console form that another page forges', () => {
     ['without the form token', { formToken: '' }],
     ['with another form token', { formToken: 'x'.repeat(43) }],
     ['with the admin token as form token', { formToken: TOKEN }],
-  ])('changes nothing if it is sent from the own origin %s', async (_, fields) => {
+  ])('changes nothing if it has the origin of the console, but is sent %s', async (_, fields) => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(ACTIVATE, { ...FIELDS, ...fields });
     expect([answer.status, operator.calls]).toEqual([403, []]);
@@ -170,26 +170,29 @@ describe('console session', () => {
       '10.1.2.3',
       { 'X-Forwarded-Proto': 'https', Origin: 'http://console.example' },
     ],
-  ])('is not opened by a form over TLS %s', async (_, peer, headers) => {
-    const operator = new Operator({ hosts: () => ['*'], trustedProxies: ['10.0.0.0/8'] }, 'http://console.example');
-    operator.peer = peer;
-    const answer = await operator.signIn(TOKEN, { Origin: 'https://console.example', ...headers });
-    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
-  });
+  ])(
+    'is not opened if the Origin of the sign-in form differs from the scheme and host that docshelf trusts: %s',
+    async (_, peer, headers) => {
+      const operator = new Operator({ hosts: () => ['*'], trustedProxies: ['10.0.0.0/8'] }, 'http://console.example');
+      operator.peer = peer;
+      const answer = await operator.signIn(TOKEN, { Origin: 'https://console.example', ...headers });
+      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+    },
+  );
 
-  it('names server.trustedProxies if an untrusted proxy terminates TLS', async () => {
+  it('is rejected with an error that names server.trustedProxies if an untrusted proxy terminates TLS', async () => {
     const operator = new Operator({ hosts: () => ['*'] }, 'http://console.example');
     const answer = await operator.signIn(TOKEN, { Origin: 'https://console.example' });
     expect(await answer.text()).toContain('server.trustedProxies');
   });
 
-  it('ignores a cookie over TLS that was set without TLS', async () => {
+  it('is not accepted over TLS if its cookie was set without TLS', async () => {
     const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
     own.cookie = own.cookie.replace('__Host-', '');
     expect(await own.page('/')).not.toContain('method="post"');
   });
 
-  it('is new after each sign-in, whatever cookie was sent', async () => {
+  it('is replaced by a new session at each sign-in, and its previous cookie becomes invalid', async () => {
     const operator = await Operator.signedIn();
     const first = operator.cookie;
     await operator.signIn();
@@ -319,12 +322,15 @@ describe('console page', () => {
   it.each([
     ['sites', 'activate'],
     ['jobs', 'cancel'],
-  ])('redirects back to the address of %s after %s, with all characters escaped', async (kind, act) => {
-    const operator = await Operator.signedIn();
-    const answer = await operator.act(`/${kind}/%0d%0aX:%3Fy%23/${act}`, FIELDS);
-    expect([answer.status, operator.faults]).toEqual([303, []]);
-    expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?said=`));
-  });
+  ])(
+    'redirects after an action to a path in which special characters are escaped: /%s, action %s',
+    async (kind, act) => {
+      const operator = await Operator.signedIn();
+      const answer = await operator.act(`/${kind}/%0d%0aX:%3Fy%23/${act}`, FIELDS);
+      expect([answer.status, operator.faults]).toEqual([303, []]);
+      expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?said=`));
+    },
+  );
 
   it('shows no message that another site put into the address', async () => {
     const operator = await Operator.signedIn();

@@ -51,7 +51,7 @@ describe('the list of sites', () => {
     expect((await operator.page('/')).match(/name="site"/g)).toHaveLength(SITES.length);
   });
 
-  it('returns to the same list after a reload, and names the selected sites that docshelf retries', async () => {
+  it('keeps its filter and order after a reload of the config, and names the selected sites that docshelf retries', async () => {
     const operator = await Operator.signedIn({ status: async () => shelf() });
     const fields = { site: 'late', show: 'problems', q: 'a', sort: '-site' };
     const { query, page } = await operator.follow(await operator.act('/reload', fields), '/reload');
@@ -116,7 +116,7 @@ describe('the undo of an activation', () => {
     active: STATUS.active && { ...STATUS.active, digest },
   });
 
-  it('rolls back once', async () => {
+  it('rolls back to the previous version, and responds with 404 to a second undo', async () => {
     let status = serving('a'.repeat(64));
     const { operator, said } = await activated(() => status);
     status = serving(DIGEST);

@@ -120,7 +120,7 @@ describe('upload on the console', () => {
 
   const uploadedTo = ({ calls }: Operator) => calls.filter(([name]) => name === 'upload');
 
-  it('is imported with its signature and version, and with the choice to activate it or not', async () => {
+  it('is imported with the signature, the version and the activate option of the form', async () => {
     const operator = await Operator.signedIn();
     const signature = new File(['untrusted comment: x'], 'a.zip.minisig');
     const fields: Field[] = [['version', 'v9'], ['signature', signature], ...archives('a.zip', 'b.zip')];
@@ -133,7 +133,7 @@ describe('upload on the console', () => {
     ]);
   });
 
-  it('returns the result of each archive, with the invalid entry and the broken rule', async () => {
+  it('returns a result for each archive, with the error code and the invalid entry of a rejected archive', async () => {
     const upload = (fileName: string) =>
       fileName === 'evil.zip'
         ? Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack "evil.zip": its entry "a<b" is a link'))

@@ -33,7 +33,7 @@ describe('FolderKeys', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('keeps its files readable only for the user of the daemon, and leaves no other files', async () => {
+  it('writes only files that their owner alone can read, and leaves no temporary files', async () => {
     const keys = await open();
     await keys.add(madeKey('one'));
     keys.noteUse('a'.repeat(64));
@@ -72,7 +72,7 @@ describe('FolderKeys', () => {
     expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
   });
 
-  it('starts without keys if the file is damaged, and reports it', async () => {
+  it('starts without keys if the file is damaged, and reports the damage', async () => {
     await writeFile(join(dir, 'keys.json'), '[]');
     const keys = await open();
     expect(keys.keys).toEqual([]);
@@ -80,7 +80,7 @@ describe('FolderKeys', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('does not read a file of a newer docshelf', async () => {
+  it('reads and adds no keys if a newer docshelf has written the file', async () => {
     await writeFile(join(dir, 'keys.json'), '{"format":2,"keys":{}}');
     const keys = await open();
     expect(keys.fault).toMatchObject({ code: 'data_folder_newer' });
@@ -95,7 +95,7 @@ describe('FolderKeys', () => {
     expect(keys.fault).toBeNull();
   });
 
-  it('writes key uses with a delay, and discards a damaged file of key uses', async () => {
+  it('writes the last use of each key with a delay, and replaces a damaged file of last uses', async () => {
     const keys = await open();
     await writeFile(join(dir, 'key-uses.json'), '{"x":1,');
     const { sha256 } = madeKey('one');

@@ -120,7 +120,7 @@ describe('KeyDesk', () => {
   });
 
   it.each(['admin', 'assistant'] as const)(
-    'does not show an %s key in the error if it was passed instead of an id',
+    'does not show an %s key in the error if a caller passed the key instead of its id',
     async (type) => {
       const { key } = newKey(type);
       const error: unknown = await desk.revoke(key).catch((cause: unknown) => cause);

@@ -87,7 +87,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     expect(await keys.list()).toHaveLength(KEYS_MAX);
   });
 
-  it('keeps a limited number of key uses, and removes the oldest uses', async () => {
+  it('stores the last use of a limited number of keys, and removes the oldest of these entries', async () => {
     await database.execute(FILL_USES, [USES_MAX]);
     const { sha256 } = madeKey('one');
     keys.noteUse(sha256);

@@ -30,7 +30,7 @@ async function folderOf() {
 }
 
 describe('FolderCounter', () => {
-  it('allows exactly 10,000 requests if three processes request more', async () => {
+  it('allows exactly 10,000 requests if three processes together send more requests', async () => {
     const { root } = await folderOf();
     const shares = await Promise.all(
       [1, 7, 400].map((atOnce) => run(process.execPath, [PROCESS, root, '4000', `${atOnce}`])),
@@ -62,7 +62,7 @@ describe('FolderCounter', () => {
     expect(faults).toMatchObject([{ code: 'cannot_read', message: expect.stringContaining('the file is damaged') }]);
   });
 
-  it('does not remove a file that another daemon has replaced', async () => {
+  it('uses the new file if another daemon has already replaced a damaged file', async () => {
     const { file, faults, open } = await folderOf();
     const [one, other] = [open(), open()];
     await Promise.all([one.leftAfter(), other.leftAfter()]);
@@ -76,20 +76,23 @@ describe('FolderCounter', () => {
     ['its folder is a file', fileForFolder, 'rates'],
     ['its file is a symbolic link', linkForFile, 'it is a symbolic link'],
     ['another process holds the lock', lockedFile, 'database is locked'],
-  ])('counts in memory while %s, reports this failure once, and counts the requests until they expire', async (row) => {
-    const [, fail, state] = row;
-    const { file, clock, faults, open } = await folderOf();
-    const repair = await fail(file);
-    const { leftAfter } = open();
-    expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
-    expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining(state) }]);
-    await repair();
-    clock.nowMs += 500;
-    expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
-    clock.nowMs += 500;
-    expect(await leftAfter()).toBe(1);
-    expect(faults).toHaveLength(1);
-  });
+  ])(
+    'counts requests in memory while %s, reports this failure once, and still includes these requests afterwards',
+    async (row) => {
+      const [, fail, state] = row;
+      const { file, clock, faults, open } = await folderOf();
+      const repair = await fail(file);
+      const { leftAfter } = open();
+      expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
+      expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining(state) }]);
+      await repair();
+      clock.nowMs += 500;
+      expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
+      clock.nowMs += 500;
+      expect(await leftAfter()).toBe(1);
+      expect(faults).toHaveLength(1);
+    },
+  );
 
   it('continues in memory from the last stored count if the folder starts to fail', async () => {
     const { file, clock, open } = await folderOf();
@@ -114,7 +117,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('counts requests of other daemons until they expire while the folder fails, even if the clock is set back', async () => {
+  it('still counts earlier requests of other daemons if the folder fails and the clock is set back', async () => {
     const { file, clock, open } = await folderOf();
     const [one, other] = [open(), open()];
     await other.leftAfter();
@@ -127,7 +130,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('does not try the folder again until the pause after a failure is over', async () => {
+  it('retries the folder only after a pause that follows each failure', async () => {
     const { file, open } = await folderOf();
     const { leftAfter } = open(60_000);
     const repair = await lockedFile(file);

@@ -52,7 +52,7 @@ describe('GuardedCounter', () => {
     await expect.poll(() => counter.take('acme')).toEqual(VERDICT);
   });
 
-  it('rejects requests in mode closed without details, until a request can be counted again', async () => {
+  it('rejects requests in mode closed while the counter is unavailable, with an error that contains no details', async () => {
     const { counter, state, goAway } = guarded('closed');
     goAway();
     const refused = { code: 'database_unavailable', message: expect.not.stringContaining('10.0.0.7') };

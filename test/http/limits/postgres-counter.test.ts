@@ -24,7 +24,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
   afterEach(() => database.close());
   const rowsOf = async (table: string) => server.query(`SELECT * FROM docshelf.${table}`, url);
 
-  it('allows exactly 10,000 requests if four processes request more', async () => {
+  it('allows exactly 10,000 requests if four processes together send more requests', async () => {
     const atOnce = [1, 7, 40, 400];
     const shares = await Promise.all(
       atOnce.map((each) => run(process.execPath, [PROCESS, url, each === 1 ? '1000' : '4000', String(each)])),

@@ -169,7 +169,7 @@ describe('openListener()', () => {
 });
 
 describe('stop() of a listener', () => {
-  it('closes idle connections, used or unused', async () => {
+  it('closes idle connections, whether or not they have sent a request before', async () => {
     const listener = await open();
     const [used, fresh] = [await connectTo(listener), await connectTo(listener)];
     used.write(GET);
@@ -179,7 +179,7 @@ describe('stop() of a listener', () => {
     expect(await fresh.untilClosed()).toBe('');
   });
 
-  it('responds to a request that arrives on an idle connection, and then closes it', async () => {
+  it('responds to a request that arrives on an idle connection, and then closes the connection', async () => {
     const listener = await open();
     const connection = await connectTo(listener);
     connection.write(GET);

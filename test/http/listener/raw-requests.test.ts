@@ -82,20 +82,17 @@ describe('raw request', () => {
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
     ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
     ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
-  ])(
-    'gets its response before the error if the pipelined input after it is rejected: %s',
-    async (_, pipelined, statuses) => {
-      const late = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return new Response('late');
-      };
-      for (const fetch of [() => new Response('hello'), late]) {
-        const connection = await connectTo(await open({ fetch }));
-        connection.write(GET + pipelined);
-        expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
-      }
-    },
-  );
+  ])('gets its response before the error response to invalid pipelined input: %s', async (_, pipelined, statuses) => {
+    const late = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return new Response('late');
+    };
+    for (const fetch of [() => new Response('hello'), late]) {
+      const connection = await connectTo(await open({ fetch }));
+      connection.write(GET + pipelined);
+      expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
+    }
+  });
 
   it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
     'closes its HTTP/1.0 connection after the response if it has the headers "%s"',
@@ -126,7 +123,7 @@ describe('client timeouts of a listener', () => {
     expect(statusesOf(await connection.untilClosed())).toEqual([408]);
   });
 
-  it('close a connection that does not read its response', async () => {
+  it('close a connection if the client does not read the response', async () => {
     const served: ServedRequest[] = [];
     const body = Buffer.alloc(32 * 1024 ** 2);
     const connection = await connectTo(
@@ -198,7 +195,7 @@ describe('response before the end of its request', () => {
   });
 });
 
-it('listener responds to CONNECT after the pipelined requests before it', async () => {
+it('listener responds to CONNECT only after the response to an earlier pipelined request', async () => {
   const connection = await connectTo(await open());
   connection.write(`${GET}CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n`);
   expect(statusesOf(await connection.untilClosed())).toEqual([200, 501]);

@@ -166,13 +166,16 @@ describe('read_page', () => {
       ['own.html#second', /^## Same name {#second}\n\nTwo/],
       ['own.html#pkg.fetch', /^- \*\*pkg\.fetch/],
       ['own.html#top', /^# Top/],
-    ])('starts %s at the section', async (address, start) => {
-      const site = await bench.open(bench.release(files));
-      const { facts, text } = contentOf(await site.tool('read_page', { address }));
-      expect(text).toMatch(start);
-      expect(facts).toMatchObject({ title: 'Top', length: text.length, next: null });
-      expect(facts.offset).toBe(Number(facts.total) - text.length);
-    });
+    ])(
+      'starts %s at the section of that name, or at the page start if no section has the name',
+      async (address, start) => {
+        const site = await bench.open(bench.release(files));
+        const { facts, text } = contentOf(await site.tool('read_page', { address }));
+        expect(text).toMatch(start);
+        expect(facts).toMatchObject({ title: 'Top', length: text.length, next: null });
+        expect(facts.offset).toBe(Number(facts.total) - text.length);
+      },
+    );
 
     it('reads from the offset of the call, not from the section, if the call has an offset', async () => {
       const site = await bench.open(bench.release(files));
@@ -403,7 +406,7 @@ describe('list_pages', () => {
     expect(await list('/nowhere')).toMatchObject({ isError: true });
   });
 
-  it('rejects a folder of thousands of slashes quickly', async () => {
+  it('quickly rejects a folder name with thousands of slashes', async () => {
     const site = await opened();
     const folder = `a${'/'.repeat(16_000)}b`;
     const begin = process.cpuUsage();
@@ -414,7 +417,7 @@ describe('list_pages', () => {
   });
 });
 
-describe('arguments and results of MCP tools', () => {
+describe('MCP tools', () => {
   it.each([
     ['search', {}, '"query" is missing'],
     ['search', { query: '  ' }, '"query" is empty'],
@@ -429,7 +432,7 @@ describe('arguments and results of MCP tools', () => {
     ['read_page', { address: '/', length: 1.5 }, '"length" must be an integer'],
     ['list_pages', { limit: 501 }, '"limit" must be at most 500'],
     ['list_pages', { folder: ['/'] }, '"folder" must be a string'],
-  ])('are checked in %s: %j causes an error that states why', async (name, args, expected) => {
+  ])('reject invalid arguments with an error that states the reason: %s %j', async (name, args, expected) => {
     const site = await opened({ search: searchThatNotes([]) });
     expect(await site.tool(name, args)).toMatchObject({
       isError: true,
@@ -438,7 +441,7 @@ describe('arguments and results of MCP tools', () => {
     expect(site.faults).toEqual(['bad_request']);
   });
 
-  it('cause an error if search is off or fails', async () => {
+  it('return an error if search is off or fails', async () => {
     const off = await opened();
     expect(await off.tool('search', { query: 'a' })).toMatchObject({
       isError: true,
@@ -452,7 +455,7 @@ describe('arguments and results of MCP tools', () => {
     });
   });
 
-  it('cause an error without details if the search throws an unexpected error', async () => {
+  it('return an error without details if the search throws an unexpected error', async () => {
     const reported: unknown[] = [];
     const broken = new Error('secret: /srv/data/x');
     const site = await opened({
@@ -465,7 +468,7 @@ describe('arguments and results of MCP tools', () => {
     expect(reported).toHaveLength(1);
   });
 
-  it('do not return the full text of very long results', async () => {
+  it('shorten the text of very long search results', async () => {
     const long = RESULTS.flatMap((result) =>
       Array.from({ length: 50 }, () => ({ ...result, content: 'ab'.repeat(5_000) })),
     );
@@ -551,7 +554,7 @@ describe('MCP endpoint', () => {
     [message('tools/call', { arguments: {} }), 200, -32602],
     [message('resources/list', { cursor: '%%%' }), 200, -32602],
     [message('subscriptions/listen', { notifications: {} }), 200, -32601],
-  ])('responds to %s with the error of JSON-RPC', async (body, status, code) => {
+  ])('responds to %s with a JSON-RPC error', async (body, status, code) => {
     const site = await opened();
     const response = await site.send(post(body));
     expect(response.status).toBe(status);
@@ -630,7 +633,7 @@ describe('MCP endpoint', () => {
     },
   );
 
-  it('rejects a batch that cancels its own request', async () => {
+  it('rejects a batch that cancels a request of the same batch', async () => {
     const site = await opened();
     const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
     const response = await site.send(post(`[${message('tools/list')},${cancel}]`));

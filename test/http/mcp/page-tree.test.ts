@@ -36,7 +36,7 @@ describe('listTree()', () => {
     });
   });
 
-  it('returns the page of the folder first, with or without trailing slash', () => {
+  it('returns the page of the folder itself first, whether or not the path of this page ends with a slash', () => {
     expect(list({ folder: '/api/' }).entries).toEqual([
       { kind: 'page', path: '/api/' },
       { kind: 'folder', path: '/api/keys/', pages: 2 },

@@ -62,7 +62,7 @@ describe('BasicPasswords', () => {
     expect(site.faults).toEqual([]);
   });
 
-  it('marks responses to readers as private and varying by Authorization: 200, 206, 304, 404 and HEAD', async () => {
+  it('sends readers Cache-Control: private and Vary: Authorization, also with 206, 304 and error responses', async () => {
     await using site = await guardedSite(signInOf().signIn);
     const authorization = ANNA;
     const page = await site.send('/', { authorization });
@@ -111,7 +111,7 @@ describe('BasicPasswords', () => {
     expect(wrong).toHaveLength(8);
   });
 
-  it('delays parallel wrong passwords of a client one after the other', async () => {
+  it('delays each of several parallel wrong passwords of a client by one second more than the password before', async () => {
     const waits: { readonly ms: number; readonly end: () => void }[] = [];
     const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
     await using site = await guardedSite(signInOf({ burst: 1, wait }).signIn);
@@ -176,7 +176,7 @@ describe('BasicPasswords', () => {
 });
 
 describe('PasswordCheck', () => {
-  it('removes a queued check of the busiest client for another client if the queue is full', async () => {
+  it('discards a queued check of the busiest client to admit another client if the queue is full', async () => {
     const check = new PasswordCheck(4);
     const hash = (USERS.match(/\$2y.*/) ?? [''])[0];
     const guesses = Array.from({ length: 6 }, (_, n) => Promise.resolve(check.holds('guesser', `guess ${n}`, [hash])));
@@ -191,7 +191,7 @@ describe('PasswordCheck', () => {
     '$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe',
   ];
 
-  it('caches a correct password for its hash, but checks it again for another hash', async () => {
+  it('caches a correct password for one hash, but checks the password again for another hash', async () => {
     await expect(passwords.holds('a', 'correct horse', [right])).resolves.toBe(true);
     expect(passwords.holds('b', 'correct horse', [right])).toBe(true);
     expect(await passwords.holds('b', 'correct horse', [other])).toBe(false);

@@ -24,7 +24,7 @@ describe('site that requires a sign-in', () => {
     }
   });
 
-  it('serves no content at addresses that need no sign-in', async () => {
+  it('serves no content of the site at addresses that need no sign-in', async () => {
     for (const basePath of ['/', '/docs/']) {
       await using site = await guardedSite(nobody, { basePath });
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {

@@ -71,7 +71,7 @@ describe('OIDC sign-in', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('accepts members of an allowed group, from the token or userinfo, and sends no content to other readers', async () => {
+  it('accepts only members of an allowed group, whether the token or userinfo lists the groups', async () => {
     for (const inToken of [true, false]) {
       const parameters: string[][] = [];
       provider.groupsInToken = inToken;
@@ -133,7 +133,7 @@ describe('OIDC sign-in', () => {
     [45, 200],
     [90, 400],
   ])(
-    'accepts or rejects an expiring ID token by a clock %i s ahead of the provider: status %i',
+    'tolerates a small clock difference if the ID token has expired: %i s ahead of the provider, status %i',
     async (aheadS, status) => {
       provider.idTokenS = 1;
       vi.useFakeTimers({ toFake: ['Date'] });
@@ -146,7 +146,7 @@ describe('OIDC sign-in', () => {
     },
   );
 
-  it('explains that the reader is not signed in after a canceled sign-in', async () => {
+  it('explains after a canceled sign-in that the reader is not signed in', async () => {
     await using site = await oidcSite(provider);
     provider.reader = '';
     const page = await new BrowserLike().visit(site.home);
@@ -166,7 +166,7 @@ describe('OIDC sign-in', () => {
 });
 
 describe('OIDC callback', () => {
-  it('is accepted once, in time, from the same browser, with the original parameters', async () => {
+  it('is accepted only once, within the time limit, from the browser that began the sign-in, with unchanged parameters', async () => {
     let nowMs = Date.now();
     await using site = await oidcSite(provider, { now: () => nowMs });
     const callbackOf = async (browser: BrowserLike): Promise<string> => {
@@ -305,21 +305,24 @@ describe('OIDC provider that is unavailable', () => {
     ['invalid tokens', '/token', 200, '{"access_token":1}'],
     ['keys', '/jwks', 500, 'no'],
     ['invalid keys', '/jwks', 200, '{"keys":1}'],
-  ])('causes an error that docshelf reports if it fails at %s', async (_, path, status, body) => {
-    await using site = await oidcSite(provider);
-    provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };
-    try {
-      expect([400, 503]).toContain((await new BrowserLike().visit(site.home)).status);
-      const events = [...site.faults, ...site.refused];
-      expect(events).toHaveLength(1);
-      expect(events[0]).toMatchObject({
-        name: 'DocshelfError',
-        code: expect.stringMatching(/^(?:source_failed|unauthorized)$/),
-      });
-    } finally {
-      provider.broken = null;
-    }
-  });
+  ])(
+    'makes docshelf report one error if an endpoint fails or returns invalid content: %s',
+    async (_, path, status, body) => {
+      await using site = await oidcSite(provider);
+      provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };
+      try {
+        expect([400, 503]).toContain((await new BrowserLike().visit(site.home)).status);
+        const events = [...site.faults, ...site.refused];
+        expect(events).toHaveLength(1);
+        expect(events[0]).toMatchObject({
+          name: 'DocshelfError',
+          code: expect.stringMatching(/^(?:source_failed|unauthorized)$/),
+        });
+      } finally {
+        provider.broken = null;
+      }
+    },
+  );
 
   it('is contacted only if network.allowedHosts contains its host', async () => {
     await using site = await oidcSite(provider, { network: { allowedHosts: ['other.test'] } });
@@ -331,7 +334,7 @@ describe('OIDC provider that is unavailable', () => {
 });
 
 describe('bearer token of a machine', () => {
-  it('is accepted if this provider signed it for this client, it is valid now, and its group is allowed', async () => {
+  it('is accepted only if the provider signed the token for this client, the token is valid now, and its group is allowed', async () => {
     await using site = await oidcSite(provider, { allowedGroups: ['bots'] });
     const good = { groups: ['bots'], exp: nowS() + 300 };
     const status = async (token: string): Promise<number> =>

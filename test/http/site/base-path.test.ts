@@ -61,7 +61,7 @@ describe('site with a base path', () => {
     expect(await location('/team/docs/a')).toEqual([308, '/team/docs/a/']);
   });
 
-  it('serves its own routes in the base path', async () => {
+  it('serves the routes of docshelf in the base path', async () => {
     const features = await siteApp().request('/team/docs/_docshelf/features.json');
     expect(await features.json()).toMatchObject({ domain: 'acme' });
     expect(await (await siteApp().request('/team/docs/_docshelf/search?q=a')).text()).toBe('found');

@@ -17,7 +17,7 @@ describe('bestPassage()', () => {
     expect(words).toContain(found || 'word0');
   });
 
-  it('cuts a script without spaces between two characters', () => {
+  it('cuts text without spaces between two characters, not within a surrogate pair', () => {
     const text = '𠮷野家の資料を保存します。'.repeat(40);
     expect(passageOf(text).isWellFormed()).toBe(true);
     expect(passageOf(text).length).toBeGreaterThan(200);

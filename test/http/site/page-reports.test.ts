@@ -58,7 +58,7 @@ describe('PageReports', () => {
     expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
   });
 
-  it('recommends no reported origin as an addition to the policy, and discards all origins while enforcement is off', async () => {
+  it('does not recommend that the policy allow a reported origin, and returns no origins while enforcement is off', async () => {
     const { reports, site } = reportsOf();
     await reports.answer(post(old('https://evil.example/a.js')));
     await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));
@@ -84,7 +84,7 @@ describe('PageReports', () => {
     ['an empty body', '', 400, []],
     ['a number', '7', 400, []],
     ['a body that is too large', `"${'a'.repeat(16 * 1024)}"`, 413, []],
-  ])('counts by origin only: %s', async (_, body, status, origins) => {
+  ])('counts only the origins of blocked URLs: %s', async (_, body, status, origins) => {
     const { reports, reported } = reportsOf();
     expect((await reports.answer(post(body))).status).toBe(status);
     expect(reported).toEqual(origins);

@@ -63,7 +63,7 @@ describe('shelf page', () => {
     expect(items[0]?.text).toContain('نسخه2024-06-01زبانانگلیسی');
   });
 
-  it('links a site that serves its last good version', async () => {
+  it('links to a site that still serves its last good version', async () => {
     const { items } = read(await page(shelfWith([listed('old', { state: 'stale' })])));
     expect(items[0]?.href).toBe('/old/');
   });
@@ -172,12 +172,12 @@ describe('shelf over HTTP', () => {
     '/_docshelf/',
     '/_docshelf/search',
     '/_docshelf/features.json',
-  ])('responds with 404 and the notice page for %s', async (target) => {
+  ])('responds with an HTML page and status 404 for %s', async (target) => {
     expect(await answers(shelfWith(), target)).toEqual([404, 'text/html; charset=utf-8']);
   });
 
   it.each(['/_docshelf/assets/pages.css', '/_docshelf/assets/', '/_docshelf/assets/..%2fshelf.ts'])(
-    'responds with 404 for the file %s',
+    'responds with 404 for the invalid asset path %s',
     async (target) => {
       expect((await shelfWith().request(target)).status).toBe(404);
     },

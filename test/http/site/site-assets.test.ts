@@ -23,7 +23,7 @@ describe('/_docshelf/assets/ of a site', () => {
   const assets = new SiteAssets();
   const app = siteWith(assets);
 
-  it('serves the search box in the base path without a release, and lets caches keep it forever', async () => {
+  it('serves the search box script in the base path even without a release, and lets caches keep the script forever', async () => {
     const script = await app.request(`/docs/${assets.searchBox.loader}`, { headers: { 'Accept-Encoding': 'gzip' } });
     expect([script.status, script.headers.get('content-type'), script.headers.get('content-encoding')]).toEqual([
       200,
@@ -95,7 +95,7 @@ it('the search box loads less than 1.25 KiB before a search and less than 15 KB 
   );
 });
 
-it('the search box is a versioned folder with scripts and a file of texts for each language except English', () => {
+it('searchBoxFiles() returns a folder with a hash in its name, scripts, and a file of texts for each language except English', () => {
   const { folder, files } = searchBoxFiles();
   expect(folder).toMatch(/^search-box-[0-9a-f]{16}$/);
   expect([...files.keys()].slice(0, 4)).toEqual(['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js']);
@@ -105,7 +105,7 @@ it('the search box is a versioned folder with scripts and a file of texts for ea
   expect([german.open, files.get('words-de.json')?.type]).toEqual(['Suchen', 'application/json; charset=utf-8']);
 });
 
-it('the version switcher is a script with all texts and a style sheet that affects only the switcher', () => {
+it('switcherFiles() returns a script with the texts of all languages, and a style sheet that affects only the switcher', () => {
   const { folder, files } = switcherFiles();
   expect(folder).toMatch(/^switcher-[0-9a-f]{16}$/);
   const [script = '', style = ''] = [...files.values()].map(({ bytes }) => Buffer.from(bytes).toString());

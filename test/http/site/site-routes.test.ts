@@ -51,7 +51,7 @@ describe('SiteRoutes: hosts', () => {
     expect(routed(sites, 'elsewhere', '/acme/')).toBe('other');
   });
 
-  it('uses the host of an absolute target instead of the header', () => {
+  it('uses the host of an absolute target instead of the Host header', () => {
     expect(routed(routes, 'docs.acme.dev', 'http://127.0.0.1:8080/guide')).toBe('four');
     expect(routed(routes, '127.0.0.1', 'HTTPS://Docs.Acme.Dev/guide?q')).toBe('acme');
     expect(routed(routes, '127.0.0.1', 'http://docs.acme.dev')).toBe('acme');
@@ -123,7 +123,7 @@ describe('SiteRoutes: base paths', () => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
-  it('serves / and /_docshelf/ from the shelf if no site matches, and no other path', () => {
+  it('serves only / and paths in /_docshelf/ from the shelf, and only if no site matches', () => {
     const targets = [
       '/',
       '/?q=x',

@@ -38,7 +38,7 @@ async function noted(requests: SearchRequest[], request: SearchRequest) {
 }
 
 describe('GET /_docshelf/search', () => {
-  it('responds with the array of the API without a key, and treats the last word as a prefix', async () => {
+  it('needs no key, returns the same array as the API, and treats the last word as a prefix', async () => {
     const { app, requests } = siteWith();
     const response = await app.request('/_docshelf/search?q=+rotate+ke&limit=5&language=pt');
     expect([response.status, await response.json()]).toEqual([200, RESULTS]);

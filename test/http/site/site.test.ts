@@ -56,7 +56,7 @@ describe('site listener on a real socket', () => {
   });
 
   it.each(['identity', 'gzip'])(
-    'closes the connection if the streamed file ends early, instead of ending normally (%s)',
+    'resets the connection if a file becomes shorter while it is streamed, so that the client detects the failure (%s)',
     async (encoding) => {
       // The HTTP adapter prints the error of each broken stream.
       vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -38,15 +38,18 @@ describe('address of a version', () => {
     ['/_docshelf/v/v2/a%20b?docshelf-from=v9', '/a%20b', '/_docshelf/v/v2/a%20b'],
     ['/_docshelf/v/v2//evil.example?docshelf-from=', '/evil.example', '/_docshelf/v/v2/evil.example'],
     ['/_docshelf/v/v2/\\evil.example?docshelf-from=..', '/evil.example', '/_docshelf/v/v2/evil.example'],
-  ])('redirects a reader from another version to the same page: %j', async (target, ofActive, ofKept) => {
-    const kept = { ...KEPT, server: { respond: vi.fn() } };
-    expect(await location(target)).toBe(ofActive);
-    const answer = await versionAnswer(request(target), source(kept), '/docs/');
-    expect([answer?.status, answer?.headers.get('location')]).toEqual([302, `/docs${ofKept}`]);
-    const staged = await versionAnswer(request(target), source({ ...kept, isStaged: true }), '/');
-    expect(staged?.headers.get('cache-control')).toBe('no-store');
-    expect(kept.server.respond).not.toHaveBeenCalled();
-  });
+  ])(
+    'redirects a reader who comes from another version to the corresponding page: %j',
+    async (target, ofActive, ofKept) => {
+      const kept = { ...KEPT, server: { respond: vi.fn() } };
+      expect(await location(target)).toBe(ofActive);
+      const answer = await versionAnswer(request(target), source(kept), '/docs/');
+      expect([answer?.status, answer?.headers.get('location')]).toEqual([302, `/docs${ofKept}`]);
+      const staged = await versionAnswer(request(target), source({ ...kept, isStaged: true }), '/');
+      expect(staged?.headers.get('cache-control')).toBe('no-store');
+      expect(kept.server.respond).not.toHaveBeenCalled();
+    },
+  );
 
   it('is ignored if the version name is invalid', async () => {
     const open = vi.fn(async () => null);
@@ -55,7 +58,7 @@ describe('address of a version', () => {
     expect(open).not.toHaveBeenCalled();
   });
 
-  it('returns no response if the version is removed while docshelf reads the page', async () => {
+  it('makes versionAnswer() return null if the version is removed while docshelf reads the page', async () => {
     const respond = async () => new Response(null, { status: 503 });
     const kept = (isThere: boolean): OpenedVersion => ({ ...KEPT, server: { respond }, isThere: async () => isThere });
     expect(await versionAnswer(request('/_docshelf/v/v1/'), source(kept(false)), '/')).toBeNull();

@@ -39,7 +39,7 @@ describe('redirectAnswer()', () => {
     ['GET /x HTTP/1.1\r\nHost: docs.test', { publicUrl: 'https://other.test:444' }, 'https://docs.test:444/x'],
     ['GET /x HTTP/1.1\r\nHost: evil.test', { publicUrl: 'https://other.test:444' }, 'https://other.test:444/x'],
     ['GET /x HTTP/1.0', { publicUrl: 'https://other.test' }, 'https://other.test/x'],
-  ])('redirects %j to the same address over TLS', async (request, options, location) => {
+  ])('redirects %j to the same path over TLS', async (request, options, location) => {
     const answer = await send(request, options);
     expect(locationOf(answer)).toBe(location);
     expect(answer.toLowerCase()).toContain('cache-control: no-cache');

@@ -157,7 +157,7 @@ describe('listener with TLS', () => {
     for (const count of await Promise.all(pending)) expect(count).toBeGreaterThan(0);
   });
 
-  it('responds to a plain HTTP request that the port expects HTTPS', async () => {
+  it('responds to a plain HTTP request with 400 and a message that the port needs HTTPS', async () => {
     const served: ServedRequest[] = [];
     const { port } = await open({ onRequest: (each) => served.push(each) });
     const connection = await RawConnection.open(port);
@@ -246,7 +246,7 @@ describe('limits for TLS clients', () => {
     expect(unread.rstCode).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  it('restrict concurrent streams and header size', async () => {
+  it('announce the maximum number of streams and the maximum header size', async () => {
     const { port } = await open();
     const client = session(port);
     await once(client, 'remoteSettings');
@@ -254,9 +254,9 @@ describe('limits for TLS clients', () => {
   });
 
   it.each([
-    ['too large', Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a-${at}`, 'a'.repeat(8_000)]))],
-    ['too long', Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`a-${at}`, 'a']))],
-  ])('reject a list of fields that is %s', async (_, fields) => {
+    ['too large in total', Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a-${at}`, 'a'.repeat(8_000)]))],
+    ['too many', Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`a-${at}`, 'a']))],
+  ])('reject header fields that are %s', async (_, fields) => {
     const { port } = await open();
     const client = session(port, { maxSendHeaderBlockLength: 1_000_000 });
     // Settings apply after the client has confirmed them. Until then, the listener responds.
