@@ -48,7 +48,7 @@ async function signIn(): Promise<{ readonly headers: Record<string, string>; rea
 }
 
 describe('the admin API', () => {
-  test('requires the token of the config: responds with 401 to another token, and with 403 if no token is set', async () => {
+  test('responds with 401 to a wrong token, and with 403 if the config contains no token', async () => {
     expect((await act('POST', '/v1/rollback', undefined, 'another')).status).toBe(401);
     const tokenless = await bench.start({});
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -93,7 +93,7 @@ describe('the admin API', () => {
   });
 
   test.each(['the API', 'a form of the console'])(
-    'an aborted upload through %s has an audit line with the code bad_request, because the client disconnected',
+    'an aborted upload through %s is recorded in an audit line with the code bad_request',
     async (way) => {
       const form = way === 'the API' ? null : await signIn();
       const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {

@@ -145,7 +145,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     await writeFile(file, stringify(merged));
   }
 
-  test('are found on the pages, together with configs', () => {
+  test('are found on the pages by this test, together with example configs', () => {
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
     expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
   });
@@ -161,7 +161,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     for (const call of ['docker load', 'docker push', 'oras push']) expect(calls).toContain(call);
   });
 
-  test('configure a pod that serves the bundle of the pages and rejects an unsigned bundle', async () => {
+  test('configure a pod that serves the example bundle and rejects an unsigned bundle', async () => {
     const { active } = await cluster.pod.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
     expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('november');
@@ -172,13 +172,13 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     await expect(cluster.run(command, environment as Record<string, string>)).rejects.toThrow('"code": "no_signature"');
   });
 
-  test('verify the checksums and the signature', () => {
+  test('verify the checksums and the signature of the transfer folder', () => {
     const all = outcomes.map(({ outcome }) => outcome.output).join('');
     expect(all).toContain(`bundles/${ARCHIVE}: OK`);
     expect(all).toMatch(/SHA256SUMS is signed with key [0-9A-F]{16}/);
   });
 
-  test('configure a daemon that serves the bundle of the pages', async () => {
+  test('configure a daemon that serves the example bundle', async () => {
     const answer = await waitFor(
       () =>
         fetch(`http://127.0.0.1:${environment.DOCSHELF__SERVER__PORT}/`).then(

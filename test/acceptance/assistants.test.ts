@@ -135,7 +135,7 @@ describe('the MCP server on docshelf’s own manual', () => {
 });
 
 describe('an MCP session', () => {
-  it('sees the new version after a swap, and survives a restart of the daemon', async () => {
+  it('returns the new version after a swap, and continues after a restart of the daemon', async () => {
     const port = await freePort();
     const archives = {
       'acme-export-2024-06-01.tar.gz': bundle('june'),
@@ -182,7 +182,7 @@ describe('an MCP session', () => {
     expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
   });
 
-  it('serves the site in its path or in --site, except for sites whose search.mcp is false', async () => {
+  it('serves the site that its address or --site selects, unless search.mcp of this site is false', async () => {
     const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
     const folder = await bench.folder();
     for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);
@@ -224,7 +224,7 @@ describe('an MCP session', () => {
 });
 
 describe('docshelf mcp', () => {
-  it('writes only protocol messages to stdout, responds to invalid messages, and exits when its input ends', async () => {
+  it('writes only protocol messages to stdout, responds to invalid messages, and exits at the end of stdin', async () => {
     const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, { search: { mcp: false } });
     await daemon.untilServing('2024-06-01');
     expect((await fetch(daemon.site + DOOR, { method: 'POST' })).status).toBe(405);
@@ -266,7 +266,7 @@ describe('docshelf mcp', () => {
     expect(await runDocshelf(['mcp', '--config', daemon.configFile])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  it('reports usage and config errors before it starts, and missing versions to the assistant', async () => {
+  it('exits with an error if the config is missing, but reports a missing version to the assistant', async () => {
     const folder = await bench.folder();
     const wrong = await bench.run(['mcp', '--config', join(folder, 'none.yaml')]);
     expect([wrong.code, wrong.stdout]).toEqual([78, '']);

@@ -136,7 +136,7 @@ describe('docshelf backup and restore', () => {
     expect((await moved.download((await moved.bundle(jobId)).bundleUrl)).length).toBeGreaterThan(0);
   });
 
-  test('store a file that two versions share once', async () => {
+  test('store the content of a file only once if two versions contain this file', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {});
     const large = 'x'.repeat(3_000_000);
@@ -347,7 +347,7 @@ describe('docshelf backup and restore', () => {
     expect(result.code).toBe(code);
   });
 
-  test('report a data folder that is a file, and a database that is damaged', async () => {
+  test('report an error if the data folder is a file or a database is damaged', async () => {
     const folder = await openEmptyHome();
     await writeFile(join(folder, 'data'), '');
     const file = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
@@ -436,7 +436,7 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
     expect(await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: volume })).toMatchObject({ code: 0 });
   });
 
-  test('report a temporary folder without space', async () => {
+  test('report an error if the temporary folder is full', async () => {
     const { folder } = await startOriginal();
     const volume = await smallVolume(bench, 16 * 1024);
     const env = { TMPDIR: join(volume, 'data'), NODE_DISABLE_COMPILE_CACHE: '1' };

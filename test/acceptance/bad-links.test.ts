@@ -137,7 +137,7 @@ describe('a link that provides no bundle', () => {
   });
 });
 
-test('the first start with an expired link waits, reports the error to operators, and shows readers a page about the failure', async () => {
+test('a first start with an expired link keeps the daemon waiting, reports the error to operators, and shows readers an error page', async () => {
   const waiting = await bench.start({ staticExport: { bundleUrl: `${base}/expired` }, network: { retries: 0 } });
   expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('new link') });
   const page = await fetch(`${waiting.site}/`);

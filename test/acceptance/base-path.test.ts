@@ -35,7 +35,7 @@ async function startWith(base: string, server: object) {
 }
 
 describe('server.basePath', () => {
-  test('serves a bundle that was built for the root under the base path, and responds with 404 elsewhere', async () => {
+  test('serves under the base path a bundle that was built for the root, and responds with 404 to other paths', async () => {
     const { daemon, send } = await startWith('/', { basePath: '/team/docs' });
     const [, home] = await send('/team/docs/');
     expect(home).toContain('href="/team/docs/a.css"');
@@ -63,7 +63,7 @@ describe('server.basePath', () => {
     expect((await daemon.status()).pending).toEqual([]);
   });
 
-  test('serves at the root a bundle that was built for /docs/, with the trailing slashes that its links expect', async () => {
+  test('serves at the root a bundle that was built for /docs/, and redirects to the trailing slashes that links in the bundle have', async () => {
     const { send } = await startWith('/docs/', {});
     expect((await send('/'))[1]).toContain('href="/a.css"');
     expect(await send('/a.css')).toEqual([200, 'b { background: url(/a.png) }']);

@@ -44,7 +44,7 @@ async function breakConfig(daemon: DaemonProcess, how: (text: string) => string 
 
 describe('a config that becomes invalid while the daemon runs', () => {
   test.each(Object.entries(BREAKS))(
-    'does not prevent bundle rollback, which warns about the config and reaches the daemon: %s',
+    'does not prevent bundle rollback through the daemon, but causes a warning: %s',
     async (_, how) => {
       const daemon = await start();
       const sound = await breakConfig(daemon, how);
@@ -62,7 +62,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     },
   );
 
-  test('does not affect commands that a running daemon handles, but commands about the config exit with 78', async () => {
+  test('does not affect commands that the running daemon executes, while commands about the config exit with 78', async () => {
     const daemon = await start();
     await breakConfig(daemon, (text) => `features: [\n${text}`);
     for (const args of [
@@ -92,7 +92,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     }
   });
 
-  test('does not affect commands for any site of a list if the file becomes empty, and reload still reaches the daemon', async () => {
+  test('does not prevent commands for each of several sites if the config file becomes empty', async () => {
     const folder = await bench.folder();
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
     const sites = ['acme', 'beta'].map((domain) => ({
@@ -114,7 +114,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test('does not let a command reach the daemon of another config, even if that daemon uses the default folder', async () => {
+  test('does not let a command with an invalid config of its own reach a daemon that has another config', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

@@ -21,7 +21,7 @@ const DIST = dirname(PROGRAM);
 const OUTSIDE = ['onnxruntime-node', 'playwright-core'];
 
 describe('the built program', () => {
-  test('includes every package that it imports, except for the two packages that are installed separately', async () => {
+  test('includes every package that its code imports, except for the two packages that are installed separately', async () => {
     await init;
     const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.js') && !file.includes('assets/'),

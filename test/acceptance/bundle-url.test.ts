@@ -28,7 +28,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('provides a manifest whose version and domain the deployment uses', async () => {
+  test('provides the version and the domain of the deployment in the manifest of the bundle', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('one', { version: 'v2.0.0', domain: 'acme' }),
     });
@@ -36,7 +36,7 @@ describe('bundleUrl without a version', () => {
     expect(await daemon.untilServing('v2.0.0')).toMatchObject({ deployment: { domain: 'acme' } });
   });
 
-  test('provides a version in the file name of Content-Disposition, which docshelf uses instead of the URL path', async () => {
+  test('provides the version in the file name of Content-Disposition, which takes precedence over the URL path', async () => {
     const server = await httpServer((_request, response) => {
       response.setHeader('content-disposition', 'attachment; filename="acme-export-2024-06-01.tar.gz"');
       response.end(bundle('one'));
@@ -46,7 +46,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('can return a plain tar without end blocks if the tar has the digest in sha256', async () => {
+  test('can provide a tar without end blocks if staticExport.sha256 is the digest of the tar', async () => {
     const tar = rawTar([{ name: 'index.html', body: '<title>open</title>' }], Buffer.alloc(0));
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar': tar });
     const bundleUrl = `${base}/docs-2024-06-01.tar`;
@@ -56,7 +56,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('provides a bundle that is served under the start of its digest if no file name contains a version', async () => {
+  test('provides a bundle whose version is the start of its digest if no file name contains a version', async () => {
     const one = bundle('one');
     const { origin: base } = await startOrigin(bench, { '/download': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/download` } });
@@ -75,7 +75,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('does not prevent that the last fetched bundle is served as stale after a restart if the origin is unavailable', async () => {
+  test('keeps the last fetched bundle available as stale after a restart if the origin is unavailable', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
     const first = await bench.start(config);
@@ -108,7 +108,7 @@ describe('bundleUrl without a version', () => {
 });
 
 describe('bundleUrl with a version', () => {
-  test('is fetched and served under that version, whatever the file name is', async () => {
+  test('is fetched and served under the configured version, whatever the file name is', async () => {
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const daemon = await bench.start({
       staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz`, version: 'summer' },
@@ -116,7 +116,7 @@ describe('bundleUrl with a version', () => {
     expect(await daemon.untilServing('summer')).toMatchObject({ pinned: 'summer', versions: [{ version: 'summer' }] });
   });
 
-  test('is served from disk after a restart, without a request', async () => {
+  test('is served from disk after a restart, without a request to the origin', async () => {
     const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await first.untilServing('v1');
@@ -175,7 +175,7 @@ describe('bundleUrl with a version', () => {
 });
 
 describe('a version without bundleUrl', () => {
-  test('causes version_not_found if it is not stored, so a running daemon keeps serving and a restarted daemon is not ready', async () => {
+  test('causes version_not_found if the version is not stored: a running daemon keeps serving, a restarted daemon is not ready', async () => {
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
     await first.untilServing('2024-06-01');
@@ -248,7 +248,7 @@ describe('a deployment in the state waiting or off', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('waits instead of failing at the start if the releases of its data folder are missing', async () => {
+  test('starts in the state waiting if the releases are missing in the data folder', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
     const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
     const first = await bench.start(config);

@@ -94,7 +94,7 @@ describe('bundle verify', () => {
   });
 });
 
-test('bundle diff compares stored versions and archives, with output as JSON, text or a page', async () => {
+test('bundle diff compares stored versions and archives, with output as JSON, text or an HTML page', async () => {
   const home = await Home.open(bench, 'without a daemon');
   await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
   await home.bundle(['import', 'docs-2024-07-01.tar.gz']);

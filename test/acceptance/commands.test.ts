@@ -124,7 +124,7 @@ describe('serve on a machine that is not ready', () => {
   test.each([
     ['', ''],
     [', also with the export API', 'exportApi: { enabled: true }\n'],
-  ])('exits with 69 and names the port if another program uses it%s', async (_, more) => {
+  ])('exits with 69 and names the port if another program uses this port%s', async (_, more) => {
     const occupied = createServer();
     await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
     bench.onEnd(() => occupied.close());
@@ -207,7 +207,7 @@ describe('a one-shot command', () => {
   });
 
   test.each([[[]], [['--live']]])(
-    'exits with 69 for a healthcheck if a daemon of another folder uses the port: %j',
+    'exits with 69 for a healthcheck if the daemon on the port uses another data folder: %j',
     async (args) => {
       const other = await bench.start({});
       const { port } = new URL(other.admin);
@@ -217,7 +217,7 @@ describe('a one-shot command', () => {
     },
   );
 
-  test('starts its error with its own action, such as "Cannot verify", if an archive breaks a rule', async () => {
+  test('starts its error with the action of the command, such as "Cannot verify", if an archive is invalid', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'bad.tar.gz'), 'no archive');
     await writeFile(join(cwd, 'cut.tar.gz'), bundle('a').subarray(0, -30));

@@ -80,7 +80,7 @@ describe('shell completion', () => {
     for (const other of others) expect(words).not.toContain(other);
   });
 
-  test.skipIf(!has('zsh'))('loads in zsh, and defines a function for every command', async () => {
+  test.skipIf(!has('zsh'))('loads in zsh, and defines a zsh function for docshelf commands', async () => {
     // Completion needs a terminal, so the test only loads the script. compinit checks the words of _arguments.
     const script =
       'autoload -Uz compinit; compinit -D -u; source ./completion.zsh; print -l $_comps[docshelf]; functions +';

@@ -28,7 +28,7 @@ async function printed(keys: readonly string[], env: Record<string, string> = {}
 const writeConfig = (text: string): Promise<void> => writeFile(join(cwd, 'config.yaml'), text);
 
 describe('config check', () => {
-  test('accepts the example config, with only the notices that the example itself mentions', async () => {
+  test('accepts the example config, and shows only notices that the example mentions', async () => {
     const example = await readFile(join(import.meta.dirname, '../../config.example.yaml'), 'utf8');
     await writeConfig(example);
     const result = await bench.run(['config', 'check', '--json'], { cwd });
@@ -36,7 +36,7 @@ describe('config check', () => {
     expect({ code: result.code, ...result.json() }).toEqual({ code: 0, ...sound });
   });
 
-  test('works without a file', async () => {
+  test('accepts a missing config file', async () => {
     expect((await bench.run(['config', 'check', '--json'], { cwd })).json()).toEqual({
       ok: true,
       file: null,
@@ -63,7 +63,7 @@ describe('config check', () => {
 });
 
 describe('config print', () => {
-  test('merges environment over file over defaults, and shows the source of each value', async () => {
+  test('prefers the environment to the file and the file to defaults, and shows the source of each value', async () => {
     await writeConfig('server:\n  port: 1111\nadmin:\n  port: 2222\n');
     const env = { DOCSHELF__SERVER__PORT: '3333', docshelf__network__allowedhosts: '["a.example"]' };
     expect(await printed(['server.port', 'admin.port', 'api.port', 'network.allowedHosts'], env)).toEqual([
@@ -74,7 +74,7 @@ describe('config print', () => {
     ]);
   });
 
-  test('reads a value from the file that a variable names, and hides secrets', async () => {
+  test('reads a value from the file that an environment variable names, and hides secrets', async () => {
     await writeFile(join(cwd, 'token'), 'hunter2-hunter2-hunter2\n');
     const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'token') };
     const [token] = await printed(['admin.token'], env);
@@ -84,7 +84,7 @@ describe('config print', () => {
     expect(stdout).not.toContain('hunter2');
   });
 
-  test('exits with 78 if the file that a variable names is missing', async () => {
+  test('exits with 78 if the file that an environment variable names is missing', async () => {
     const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'nowhere') };
     expect((await bench.run(['config', 'print'], { cwd, env })).code).toBe(78);
   });

@@ -88,7 +88,7 @@ async function expectWhole(service: Exporter, jobId: string): Promise<void> {
   expect(jobs.map((each) => each.jobId)).toEqual([jobId]);
 }
 
-test('a job completes after kill -9 in the middle of a crawl, and does not fetch received pages again', async () => {
+test('a job completes after kill -9 in the middle of a crawl, and does not request pages again that it already has', async () => {
   const site = await gatedSite();
   const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   site.closeAfter(70);
@@ -149,7 +149,7 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
   await expect.poll(() => storedNames(again, 'work'), { timeout: 60_000 }).toEqual([]);
 });
 
-test('a job completes after kill -9 in the middle of an upload to S3, and its link serves the whole bundle', async () => {
+test('a job completes after kill -9 in the middle of an upload to S3, and the bundle link serves the whole bundle', async () => {
   const site = await gatedSite(PICTURE_BYTES);
   const s3 = await startS3Server();
   bench.onEnd(() => s3.close());

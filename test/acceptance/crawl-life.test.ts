@@ -25,7 +25,7 @@ const tagged =
     else response.writeHead(200, { 'content-type': type, etag }).end(body);
   };
 
-test('a crawl exports a protected site with a cookie and a token, which it sends only to that site and never logs', async () => {
+test('a crawl exports a protected site with a cookie and a token, and sends these secrets to no other site and not to the log', async () => {
   const other = await open({ '/a.png': { type: 'image/png', body: 'a' }, '/b.png': { type: 'image/png', body: 'b' } });
   const page = `<!doctype html><title>x</title><img src="${other.origin}/a.png"><img src="/b.png"><a href="/in">in</a>`;
   const guarded =

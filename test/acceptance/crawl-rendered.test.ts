@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`a reference that only a script can name${whyNoChr
   });
 
   test.each(PROBES)(
-    'is exported and works offline if a browser renders the page, and is reported otherwise: $name',
+    'is exported and works offline if a browser renders the page, and is reported if no browser does: $name',
     (probe) => {
       expect([isThere(bundles.chromium, probe), shown.has(probe.name)]).toEqual([true, true]);
       expect(isThere(bundles.none, probe) || isReported(reports.none, probe)).toBe(!UNTOLD.has(probe.name));

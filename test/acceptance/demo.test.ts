@@ -52,7 +52,7 @@ describe('npm run demo', () => {
     shelf = await demo.printed(/serving (\S+);/);
   }, EXPORTS_MS_MAX);
 
-  it('serves two sites, of which it serves the first site while it exports the second site', async () => {
+  it('serves two sites, and serves the first site already during the export of the second site', async () => {
     const { output, printed } = demo;
     await waitFor(
       async () => ((await fetch(`${shelf}handbook/`)).ok ? true : null),

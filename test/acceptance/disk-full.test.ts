@@ -53,7 +53,7 @@ async function expectJuneServedAndNothingLeft(daemon: DaemonProcess, spoolBefore
 }
 
 describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
-  test('deletes a download that does not fit, and keeps the old version active', async () => {
+  test('deletes a download that is larger than the free space, and keeps the old version active', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar': largeBundle('july', 2 * VOLUME_BYTES),
@@ -72,7 +72,7 @@ describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
     await daemon.untilRecovered('2024-06-01');
   });
 
-  test('rejects an archive that does not fit unpacked before it writes any file', async () => {
+  test('rejects an archive before it writes any file if the unpacked files need more than the free space', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june'),
       '/docs-2024-07-01.tar': largeBundle('july', TOO_LARGE_TWICE_BYTES),
@@ -113,7 +113,7 @@ describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
     await daemon.untilServing('2');
   });
 
-  test('exits with 73 for bundle import, and the daemon keeps serving', async () => {
+  test('exits with 73 for bundle import, while the daemon keeps serving', async () => {
     const folder = await homeOnSmallVolume();
     const archive = join(await bench.folder(), 'docs-2024-07-01.tar');
     const june = join(await bench.folder(), 'docs-2024-06-01.tar.gz');

@@ -145,14 +145,14 @@ describe('docshelf doctor', () => {
     }
   });
 
-  test('queries a running daemon instead of checking its ports', async () => {
+  test('queries a running daemon, and does not check whether the ports of this daemon are free', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
     expect(about(result, 'daemon')).toMatchObject([{ state: 'ok' }]);
     expect(about(result, 'port')).toEqual([]);
   });
 
-  test('lists the bucket of exports with the configured key, and reports a missing bucket and a wrong key', async () => {
+  test('reads the bucket of exports with the configured key, and reports a missing bucket or a wrong key', async () => {
     const store = await startS3Server();
     bench.onEnd(() => store.close());
     const check = async (changes: object): Promise<Diagnosis[]> => {
@@ -194,7 +194,7 @@ describe('docshelf doctor', () => {
   });
 
   describe('for bundleUrl', () => {
-    test('reports that the link has expired by its own date, and exits with 69', async () => {
+    test('exits with 69 and reports an expired link if the query of the link contains a past expiry date', async () => {
       const origin = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
       const result = await doctor({ staticExport: { bundleUrl: `${origin.origin}/docs.tar.gz?Expires=100` } });
       expect(result.code).toBe(69);
@@ -203,7 +203,7 @@ describe('docshelf doctor', () => {
       expect(about(result, 'reach')).toMatchObject([{ state: 'ok' }]);
     });
 
-    test('only warns if the pinned version is stored, because the link is not needed', async () => {
+    test('only warns about an expired link if the pinned version is stored, because docshelf does not need the link', async () => {
       const folder = await bench.folder();
       await writeFile(join(folder, 'docs-2024-06-01.tar.gz'), bundle('one'));
       await bench.writeConfig(folder, {});

@@ -65,7 +65,7 @@ describe('the calls start, status and bundle', () => {
     expect((await service.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
 
-  test('return null as the version if none was given', async () => {
+  test('return null as the version if the start call contains no version', async () => {
     const job = await service.export();
     expect(job.version).toBeNull();
   });
@@ -115,7 +115,7 @@ describe('the export API, after an invalid request,', () => {
     ['an empty list of paths', { domain: 'acme', paths: [] }, 'paths'],
     ['a path with ..', { domain: 'acme', paths: ['/', '/../etc/passwd'] }, 'paths[1]'],
     ['a path with a host', { domain: 'acme', paths: ['//evil.example/'] }, 'paths[0]'],
-  ])('responds with 400 and the name of the field: %s', async (_, body, field) => {
+  ])('responds with 400 and the name of the invalid field: %s', async (_, body, field) => {
     const before = (await service.jobs()).jobs.length;
     const problem = await problemOf(await service.call('POST', JOBS, { body }));
     expect([problem.status, problem.code]).toEqual([400, 'bad_request']);
@@ -224,7 +224,7 @@ describe('every call with every kind of key', () => {
 });
 
 describe('an export job', () => {
-  test('ends at once if it is canceled while it is queued, soon if it is running, and stays canceled', async () => {
+  test('ends if it is canceled, whether it is queued or running, and stays canceled', async () => {
     const { config } = await blockJobs(bench);
     const blocked = await startExporter(bench, config);
     const running = await blocked.start();
@@ -241,7 +241,7 @@ describe('an export job', () => {
     await blocked.until(jobId, ({ status }) => status === 'running');
   });
 
-  test('does not change if it is canceled after it has completed', async () => {
+  test('does not change if a client cancels the job after its completion', async () => {
     expect(await service.cancel(done.jobId)).toEqual(await service.job(done.jobId));
     expect((await service.job(done.jobId)).status).toBe('completed');
   });
@@ -294,7 +294,7 @@ describe('an export job', () => {
 });
 
 describe('GET /jobs/{jobId}/report', () => {
-  test('lists exported pages, skipped pages and errors that do not fail the job', async () => {
+  test('lists exported pages, skipped pages and errors after which the job continues', async () => {
     const site = {
       ...SITE,
       'broken.html':
@@ -319,7 +319,7 @@ describe('GET /jobs/{jobId}/report', () => {
 });
 
 describe('the job queue of an organization', () => {
-  test('is listed by GET /jobs newest first, by page, domain and status, while new jobs arrive', async () => {
+  test('is listed newest first, page by page or filtered by domain and status, while new jobs arrive', async () => {
     const { config } = await blockJobs(bench);
     const blocked = await startExporter(bench, config);
     const ids: string[] = [];

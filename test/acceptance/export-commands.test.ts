@@ -27,7 +27,7 @@ function run(vendor: VendorService, args: readonly string[], options: RunOptions
 
 const faultOf = (result: CommandResult) => ({ code: result.code, fault: result.json().code });
 
-describe('export start, status, wait and bundle', () => {
+describe('the commands export start, status, wait and bundle', () => {
   test('create a bundle link in four steps, with output as JSON or text', async () => {
     const vendor = await startVendor();
     const started = await run(vendor, [
@@ -74,7 +74,7 @@ describe('export start, status, wait and bundle', () => {
     expect(faultOf(late)).toEqual({ code: 69, fault: 'job_timeout' });
   });
 
-  test('read the key from a file or the environment, and reject a key as an argument without printing it', async () => {
+  test('read the key from a file or the environment, and reject a key as an argument without printing this key', async () => {
     const vendor = await startVendor();
     const jobId = vendor.completed();
     const folder = await folderOf(await bench.folder(), { key: Buffer.from(`${VENDOR_KEY}\n`) });
@@ -100,7 +100,7 @@ describe('export start, status, wait and bundle', () => {
   });
 });
 
-describe.each([true, false])('export pull from a service that also returns digests and Retry-After: %s', (extras) => {
+describe.each([true, false])('export pull from a service (returns digests and Retry-After: %s)', (extras) => {
   test('exports, downloads and verifies a bundle, writes the values file, and does not print the link', async () => {
     const vendor = await startVendor({ extras });
     const cwd = await bench.folder();
@@ -145,7 +145,7 @@ describe.each([true, false])('export pull from a service that also returns diges
 });
 
 describe('export pull', () => {
-  test('continues a job that a terminated pipeline has started', async () => {
+  test('continues the job of a terminated export pull command with --job-id', async () => {
     const vendor = await startVendor({ polls: 1_000_000 });
     const cwd = await bench.folder();
     const env = { DOCSHELF_API_KEY: VENDOR_KEY };
@@ -214,7 +214,7 @@ describe('export pull', () => {
 });
 
 describe.each(WAYS)('export pull --into %s', (way) => {
-  test('imports the bundle as bundle import does', async () => {
+  test('imports the bundle like the command bundle import', async () => {
     const vendor = await startVendor();
     const home = await Home.open(bench, way);
     const before = await readdir(home.folder);
@@ -234,7 +234,7 @@ describe.each(WAYS)('export pull --into %s', (way) => {
 });
 
 describe('staticExport.renew', () => {
-  test('replaces an expired link, and requests no link once the pinned version is stored', async () => {
+  test('replaces an expired link, and requests no further link after a restart if the pinned version is stored', async () => {
     const vendor = await startVendor();
     const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
     vendor.completed('v3');
@@ -256,7 +256,7 @@ describe('staticExport.renew', () => {
     expect(vendor.calls).toHaveLength(calls);
   });
 
-  test('starts an export if bundleUrl is not set, and reports an error that prevents the export', async () => {
+  test('starts an export if bundleUrl is not set, and reports an error if the export cannot start', async () => {
     const vendor = await startVendor({ extras: false });
     const folder = await folderOf(await bench.folder(), { key: Buffer.from('svc_wrong') });
     const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme', every: '1d' };

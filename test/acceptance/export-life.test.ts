@@ -54,7 +54,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
 ])('a site from a source of kind %s', (kind, site, change) => {
-  test('results in the same archive if it is exported twice, and in new stored files only for changed pages', async () => {
+  test('results in the same archive at a second export, and in new stored files only for changed pages', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const first = await service.export('acme', { version: 'v1' });
@@ -81,7 +81,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
     expect(fresh).toHaveLength(digests.length + 1);
   });
 
-  test('is exported with all of its files and a correct manifest', async () => {
+  test('is exported with all files of the source and a correct manifest', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const job = await service.export('acme', { version: 'v1' });

@@ -29,7 +29,7 @@ const bundleFile = (of: Exporter, sha256: string): string =>
   join(of.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`);
 
 describe('a bundle link of the export API', () => {
-  test('starts with the public address of the API, and serves the bytes of the digest in it', async () => {
+  test('starts with the public address of the API, and serves the bytes that have the digest in the link', async () => {
     const { bundleUrl, sha256, sizeBytes, expiresAt } = await service.bundle(job.jobId);
     expect(bundleUrl.startsWith(`${service.origin}/`)).toBe(true);
     expect([sha256Of(archive), archive.length]).toEqual([sha256, sizeBytes]);
@@ -66,7 +66,7 @@ describe('a bundle link of the export API', () => {
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${sizeBytes}`]);
   });
 
-  test('responds with 403 and the expiry time after it has expired, and the bundle call returns a new link', async () => {
+  test('responds with 403 and the expiry time after its expiry, while the bundle call returns a new link', async () => {
     const { bundleUrl, expiresAt } = await service.bundle(job.jobId);
     setClock(clock, LINK_MS + 5_000);
     try {
@@ -112,7 +112,7 @@ describe('a bundle link of the export API', () => {
     expect(service.daemon.log()).not.toContain(signature);
   });
 
-  test('expires after linkTtl, and starts with api.publicUrl if that is set', async () => {
+  test('expires after linkTtl, and starts with api.publicUrl if this key is set', async () => {
     const publicUrl = 'https://api.example/docs';
     const ownClock = join(await bench.folder(), 'clock');
     const short = await startExporter(bench, { exportApi: { linkTtl: '1m' } }, { env: withClock(ownClock) });
@@ -134,7 +134,7 @@ describe('a bundle link of the export API', () => {
 });
 
 describe('a missing bundle file', () => {
-  test('is packed again from its files, once for concurrent calls, with the same bytes', async () => {
+  test('is created again from the stored files with the same bytes, only once for concurrent calls', async () => {
     const { sha256 } = await service.bundle(job.jobId);
     await rm(bundleFile(service, sha256));
     const links = await Promise.all(Array.from({ length: 20 }, () => service.bundle(job.jobId)));
@@ -144,7 +144,7 @@ describe('a missing bundle file', () => {
     expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);
   });
 
-  test('is served again under its old link after the next bundle call', async () => {
+  test('is served again at its previous link after the next bundle call', async () => {
     const { bundleUrl, sha256 } = await service.bundle(job.jobId);
     await rm(bundleFile(service, sha256));
     expect((await problemOf(await fetch(bundleUrl))).status).toBe(404);
@@ -152,7 +152,7 @@ describe('a missing bundle file', () => {
     expect((await service.download(bundleUrl)).equals(archive)).toBe(true);
   });
 
-  test('causes 410 if it cannot be packed again, until a new export creates another bundle file', async () => {
+  test('causes 410 if the stored files are missing too, until a new export stores them again', async () => {
     const other = await startExporter(bench);
     const { jobId } = await other.export();
     const { sha256 } = await other.bundle(jobId);

@@ -38,7 +38,7 @@ const TABLE = {
 } as const;
 
 describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature report of a %s deployment', (type) => {
-  test('has the values of the documented table, and is the same on both listeners and the command line', async () => {
+  test('has the values of the documented table, and is the same on the site, the admin listener and the command line', async () => {
     const daemon = await bench.start({ deployment: { type, domain: 'acme' }, search: {} });
     const onAdmin = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
     const onSite = await (await fetch(`${daemon.site}/_docshelf/features.json`)).json();

@@ -87,7 +87,7 @@ test('docshelf preview serves a folder, follows its changes, and keeps the last 
   expect((await readdir(temporary)).filter((name) => name.startsWith('docshelf'))).toEqual([]);
 });
 
-test('docshelf export report prints the findings of a completed job, and export wait exits with 0 for it', async () => {
+test('docshelf export report prints the findings of a completed job, and export wait exits with 0 for this job', async () => {
   const service = await startExporter(bench, {}, { site: { 'index.html': '<a href="gone.html">gone</a>' } });
   const { jobId } = await service.export();
   const exporting = (args: string[]) =>

@@ -6,7 +6,7 @@ import { KEYS, SITE, startAgain, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 
-test('a daemon with staticExport.from: exports serves and searches its own export, and replaces it by the next export', async () => {
+test('a daemon with staticExport.from: exports serves and searches its own export, and later serves the next export instead', async () => {
   const service = await startExporter(bench, {
     staticExport: { enabled: true, from: 'exports' },
     search: {},

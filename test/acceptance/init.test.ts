@@ -35,7 +35,7 @@ async function typed(cwd: string, args: readonly string[], lines: readonly strin
 }
 
 describe('docshelf init', () => {
-  test('writes a config from options that config check accepts and only the owner can read', async () => {
+  test('writes a config that only its owner can read, and that docshelf config check accepts', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'link'), 'https://bundles.example.com/acme.tar.gz?sig=1\n');
     const args = ['init', '--type', 'cloud', '--domain', 'acme', '--bundle-url-file', 'link', '--version', 'v3.2.0'];
@@ -63,7 +63,7 @@ describe('docshelf init', () => {
     },
   );
 
-  test('refers to commands that exist, and not to pages of docs/, which the archives of a release lack', async () => {
+  test('refers only to existing commands, and not to pages in docs/, because release archives do not contain docs/', async () => {
     const texts = ['config.example.yaml', 'examples/systemd/docshelf.service'].map((path) => join(ROOT, path));
     for (const type of ['cloud', 'client-hosted', 'air-gapped']) {
       const cwd = await bench.folder();
@@ -96,7 +96,7 @@ describe('docshelf init', () => {
   test.each([
     ['a folder', '.'],
     ['a path under a file', 'file/config.yaml'],
-  ])('rejects %s as the location of the config', async (_what, config) => {
+  ])('rejects %s as the path of the config file', async (_what, config) => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'file'), '');
     const refused = await bench.run(['init', '--force', '--json', '--config', config], { cwd });

@@ -107,7 +107,7 @@ describe('serveVersions: kept', () => {
     }
   });
 
-  test('redirects the version path of the active version to the same page of the site, and never to another host', async () => {
+  test('redirects from the version path of the active version to the regular address of the same page, never to another host', async () => {
     const { daemon } = await startWith({ serveVersions: 'kept' });
     const at = '/_docshelf/v/v2.0';
     for (const [path, location] of [
@@ -152,7 +152,7 @@ const listed = async (daemon: DaemonProcess, base = ''): Promise<readonly string
 };
 
 describe('versions.json', () => {
-  test('lists the versions that readers can open, newest first, and follows changes', async () => {
+  test('lists the versions that readers can open, newest first, and changes after an import, activation or removal', async () => {
     const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' });
     const rows = [
       ['v2.0', 'v2.0'],
@@ -189,7 +189,7 @@ describe('versions.json', () => {
 });
 
 describe('a kept version', () => {
-  test('is searched by readers and the API if they name the version, and results link to pages of that version', async () => {
+  test('is searched for readers and API clients that select this version, and the results link to its pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
     const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
@@ -250,7 +250,7 @@ describe('a kept version', () => {
     }
   });
 
-  test('survives a restart, and is removed without an error if it is pruned while readers use it', async () => {
+  test('is still served after a restart, and is deleted without an error even while readers use this version', async () => {
     const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept', keep: 1 });
     expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(200);
     await daemon.stop();
@@ -303,7 +303,7 @@ describe('a kept version', () => {
 });
 
 describe('kept releases', () => {
-  test('are not read into memory at the start, and still serve assets that the active release lacks', async () => {
+  test('are not read into memory at the start, but still serve assets that the active release does not contain', async () => {
     const store = await newStore();
     const digests: string[] = [];
     for (let month = 0; month <= KEPT; month += 1) {

@@ -179,7 +179,7 @@ describe('the commands of docs/kubernetes.md', () => {
     }
   });
 
-  it('are all covered by this test', () => {
+  it('are all executed by the tests of this file', () => {
     const sections = [
       'Install from a presigned link',
       'Use your own Secret for the link',
@@ -197,7 +197,7 @@ describe('the commands of docs/kubernetes.md', () => {
 });
 
 describe('docs/install.md', () => {
-  it('installs the chart with the command that it shows, and names only files that exist', async () => {
+  it('shows a command that installs the chart, and names only existing files', async () => {
     const install = /^```sh\n(helm [\s\S]*?)^```/m.exec(INSTALL_PAGE)?.[1];
     await run(install);
     await cluster.pod.untilServing('2026-11-01');

@@ -78,7 +78,7 @@ describe('SIGTERM', () => {
     expect(Date.now() - startedMs).toBeLessThan(DEFAULT_SHUTDOWN_MS);
   });
 
-  test('ends the daemon at once if it is sent a second time', async () => {
+  test('ends the daemon immediately if the signal is sent a second time', async () => {
     const daemon = await startWithLargeFile();
     await beginDownload(daemon);
     daemon.signal('SIGTERM');
@@ -170,7 +170,7 @@ describe('the log', () => {
     });
   });
 
-  test('contains no request lines if log.access is false, and one line per change of state', async () => {
+  test('contains no request lines if log.access is false, but still one line per change of state', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
     const daemon = await bench.start({ log: { access: false } }, { folder });

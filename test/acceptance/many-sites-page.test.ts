@@ -102,7 +102,7 @@ describe('the commands of docs/many-sites.md', () => {
     expect(shelf.origin.requests.length - fetched).toBeLessThanOrEqual(1);
   });
 
-  test('change from one site to several and back, and keep all versions', async () => {
+  test('change from one site to several sites and back, and keep all versions', async () => {
     const shelf = await openShelf();
     await shelf.configure(SINGLE);
     let daemon = await shelf.start();
@@ -124,7 +124,7 @@ describe('the commands of docs/many-sites.md', () => {
     expect(shelf.origin.requests).toEqual([]);
   });
 
-  test('are all covered by this test', () => {
+  test('are all executed by the tests of this file', () => {
     expect(COMMANDS).toHaveLength(9);
   });
 });

@@ -41,7 +41,7 @@ function expectAlerts(metrics: string, alerts: readonly string[]): void {
 }
 
 describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
-  test('is 0 while PostgreSQL and the bucket are stopped, and 1 when both run again', async () => {
+  test('is 0 for PostgreSQL and for the bucket while they are stopped, and 1 when both run again', async () => {
     const postgres = await PostgresServer.start();
     let bucket = await startS3Server();
     bench.onEnd(() => bucket.close());
@@ -111,7 +111,7 @@ describe('docshelf_fetch_failing', () => {
     return server.origin;
   };
 
-  test('is 1 after a failed fetch at the start, also after other errors, until docshelf has fetched the bundle', async () => {
+  test('is 1 after a failed fetch at the start, until docshelf has fetched the bundle, even if another error follows', async () => {
     const link = { bundleUrl: `${await startOrigin()}/dead-2024-06-01.tar.gz` };
     const daemon = await bench.start({ network: { retries: 0 }, staticExport: link });
     const failed = await untilMetrics(daemon, 'docshelf_fetch_failing 1', 'docshelf_ready 0');
@@ -129,7 +129,7 @@ describe('docshelf_fetch_failing', () => {
     expectAlerts(await untilMetrics(daemon, 'docshelf_fetch_failing 0', 'docshelf_ready 1'), []);
   });
 
-  test('is 1 only for the site whose bundleUrl cannot be fetched, if there are several sites', async () => {
+  test('is 1 only for one of several sites if the bundleUrl of that site cannot be fetched', async () => {
     const origin = await startOrigin();
     const site = (domain: string, name: string) => ({
       domain,

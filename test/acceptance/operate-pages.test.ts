@@ -165,7 +165,7 @@ describe('the commands of docs/backup.md', () => {
     expect(await operator.run(verify)).toContain('is intact');
   });
 
-  it('restore a site without a backup if the archive is imported again', async () => {
+  it('restore a site without a backup by a new import of the archive', async () => {
     const operator = await Operator.open();
     const daemon = await bench.start(CONFIG, { folder: operator.folder });
     await operator.run(blockWith('backup', 'bundle import'));
@@ -247,7 +247,7 @@ describe('the commands of docs/backup.md', () => {
     expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
   });
 
-  it('are all covered by this test', () => {
+  it('are all executed by the tests of this file', () => {
     expect(shellBlocks('backup')).toHaveLength(22);
   });
 });
@@ -309,7 +309,7 @@ describe('the commands of docs/upgrade.md', () => {
 });
 
 describe('the commands of docs/upgrade.md for an archive without a service', () => {
-  it('check the config with the new program, stop the old daemon, and start the new one', async () => {
+  it('check the config with the new program, stop the old daemon, and start the new daemon', async () => {
     const operator = await Operator.open();
     const { folder } = operator;
     const launcher = `#!/bin/sh\necho new >> new-program\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`;
@@ -336,7 +336,7 @@ describe('the commands of docs/upgrade.md for an archive without a service', () 
 describe('the commands for a cluster', () => {
   beforeAll(fetchHelm, 120_000);
 
-  it('upgrade the release, show its log and its versions, and diagnose it', async () => {
+  it('upgrade the Helm release, show the log and the versions of the pod, and run docshelf doctor', async () => {
     const folder = await bench.folder();
     const cluster = new Cluster(folder);
     bench.onEnd(() => cluster.stop());

@@ -37,13 +37,13 @@ describe('the preload folder', () => {
     ]);
   });
 
-  test('is imported if it contains the pinned version, which is served', async () => {
+  test('is imported, and its pinned version is served even if a newer archive exists', async () => {
     const daemon = await start(ARCHIVES, { version: '2024-06-01' });
     await daemon.untilServing('2024-06-01');
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   });
 
-  test('is served by the creation time in each manifest, or by the date in the file name without a manifest', async () => {
+  test('is ordered by the creation time in each manifest, or by the date in the file name if there is no manifest', async () => {
     const daemon = await start({
       'a-2024-06-01.tar.gz': bundleWithManifest('june', { version: 'v2', createdAt: '2025-01-01T00:00:00.000Z' }),
       'b-2024-08-01.tar.gz': bundle('august'),
@@ -51,7 +51,7 @@ describe('the preload folder', () => {
     await daemon.untilServing('v2');
   });
 
-  test('is imported again at the next start, which serves a newer archive but no older archive', async () => {
+  test('is imported again at the next start, after which an added archive is active only if it is newer than the active version', async () => {
     const first = await start({ 'docs-2024-07-01.tar.gz': ARCHIVES['docs-2024-07-01.tar.gz'] });
     await first.untilServing('2024-07-01');
     await first.stop();
@@ -90,7 +90,7 @@ describe('the preload folder', () => {
     expect(await fourth.status()).toMatchObject({ active: { version: '2024-06-01' } });
   });
 
-  test('is imported except for rejected archives, which are reported', async () => {
+  test('is imported without its invalid archives, which are reported', async () => {
     const daemon = await start({
       'a.tar.gz': Buffer.from('<html>'),
       'b-2024-06-01.tar.gz': bundle('june'),

@@ -47,7 +47,7 @@ const targetOf = (daemon: DaemonProcess, link: string): string => {
 };
 
 describe('a staged version', () => {
-  test('is opened only with the link that its import prints', async () => {
+  test('is available only through the preview link that the import prints', async () => {
     const { folder, run } = await withStaged();
     const daemon = await bench.start(null, { folder });
     await daemon.untilServing('v1');
@@ -83,7 +83,7 @@ describe('a staged version', () => {
     expect(daemon.log()).not.toContain('preview=');
   });
 
-  test('is opened after a restart with a link that was created without a daemon, also if no version is active', async () => {
+  test('is available after a restart through a link that was created without a daemon, even if no version is active', async () => {
     const { folder, run } = await withStaged();
     const { preview } = await run('import', 'two.tar.gz', '--version', 'v2', '--no-activate');
     const { link } = await run('preview', 'v2');

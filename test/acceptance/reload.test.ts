@@ -160,22 +160,25 @@ describe('an invalid config', () => {
       /exportApi\.retention/,
     ],
     ['a list', '- 1\n- 2\n', /./],
-  ])('does not change the served version, is reported, and can be fixed: %s', async (_what, text, fault) => {
-    const daemon = await startWithTwo();
-    const before = await daemon.status();
-    await daemon.replaceConfig(text);
-    const status = await untilReloaded(daemon, before);
-    expect(status.lastReload).toMatchObject({ ok: false, error: expect.stringMatching(fault) });
-    expect(status).toMatchObject({ active: before.active, pinned: '2024-06-01', state: 'ready' });
-    expect(status.lastError?.code).toMatch(/^config_/);
-    expect(await homePage(daemon)).toContain('june');
-    const answer = await postReload(daemon);
-    expect(answer.status).toBe(422);
-    expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^config_/), error: expect.any(String) });
+  ])(
+    'is reported without a change of the served version, and is applied after a fix: %s',
+    async (_what, text, fault) => {
+      const daemon = await startWithTwo();
+      const before = await daemon.status();
+      await daemon.replaceConfig(text);
+      const status = await untilReloaded(daemon, before);
+      expect(status.lastReload).toMatchObject({ ok: false, error: expect.stringMatching(fault) });
+      expect(status).toMatchObject({ active: before.active, pinned: '2024-06-01', state: 'ready' });
+      expect(status.lastError?.code).toMatch(/^config_/);
+      expect(await homePage(daemon)).toContain('june');
+      const answer = await postReload(daemon);
+      expect(answer.status).toBe(422);
+      expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^config_/), error: expect.any(String) });
 
-    await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
-    expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
-  });
+      await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
+      expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
+    },
+  );
 
   test('does not change the served version if the file is deleted, and the daemon recovers when the file is back', async () => {
     const daemon = await startWithTwo();
@@ -209,7 +212,7 @@ describe('a config that is written in steps', () => {
   test.each([
     ['is empty', ''],
     ['contains only comments', '# generated, do not edit\n---\n'],
-  ])('does not stop the site while the file %s, and causes a rejected reload', async (_what, text) => {
+  ])('does not stop the site while the file %s, because docshelf rejects the reload', async (_what, text) => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await writeFile(daemon.configFile, text);
@@ -231,7 +234,7 @@ describe('a config that is written in steps', () => {
     return (await untilReloaded(daemon, before)).lastReload?.ok === false ? 422 : 200;
   }
 
-  test('does not stop the site while its parts are appended, even if each part is a valid config', async () => {
+  test('does not stop the site while parts are appended to the file, even if the file is a valid config after each part', async () => {
     const daemon = await startWithTwo();
     const statuses = await statusesDuring(daemon, async () => {
       await writeFile(daemon.configFile, '');
@@ -246,7 +249,7 @@ describe('a config that is written in steps', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('does not stop the site if a reload is requested after its first part is written', async () => {
+  test('does not stop the site if a client requests a reload after the first part is written', async () => {
     const daemon = await startWithTwo();
     const statuses = await statusesDuring(daemon, async () => {
       await writeFile(daemon.configFile, `admin: { port: 0, token: ${TOKEN} }\n`);

@@ -83,7 +83,7 @@ test('every page with the search box links to an OpenSearch description if the p
     .not.toContain('rel="search"');
 });
 
-test('the results page requires the sign-in of the site, but its style does not', async () => {
+test('the results page requires the sign-in of the site, but the style sheet of the page does not', async () => {
   // `correct horse`, with cost 4.
   const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
   const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });

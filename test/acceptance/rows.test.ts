@@ -38,7 +38,7 @@ describe('the built daemon', () => {
     words = await wordsOf(port);
   });
 
-  it.each(TABLES)('responds to each request of a table with the expected response: %s', async (_, rows) => {
+  it.each(TABLES)('returns the expected response to each request of a test table: %s', async (_, rows) => {
     const faults: string[] = [];
     for (const row of rows.filter(isSettled)) {
       // The second response comes from memory.

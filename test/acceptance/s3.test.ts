@@ -36,7 +36,7 @@ describe('a bundle in a bucket', () => {
     );
   });
 
-  test('causes one error sentence if the credentials are wrong, and can be imported with valid credentials', async () => {
+  test('causes a one-sentence error if the credentials are wrong, and is imported with valid credentials', async () => {
     const { endpoint } = await startStore();
     await putObject(endpoint, 'acme-export-2024-06-01.tar.gz', bundle('one'));
     const folder = await bench.folder();

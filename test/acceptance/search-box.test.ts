@@ -30,7 +30,7 @@ async function start(server: object, more: Record<string, string> = {}) {
 }
 
 describe('search.widget', () => {
-  test('adds the box to every page, and a reload removes it', async () => {
+  test('adds the search box to every page until a reload turns the box off', async () => {
     const server = { basePath: '/team/' };
     const daemon = await start(server);
     const textOf = async (path: string) => (await fetch(daemon.site + path)).text();
@@ -58,7 +58,7 @@ describe('search.widget', () => {
     await expect.poll(() => textOf('/team/keys/'), { timeout: 30_000 }).not.toMatch(TAG);
   });
 
-  test('counts its searches in the metrics, and logs their text only with log.queries', async () => {
+  test('counts searches of the box in the metrics, and logs the queries only with log.queries', async () => {
     const daemon = await start({});
     await daemon.until(({ search }) => search.keyword === 'ready');
     const sendRequest = (query: string) => fetch(`${daemon.site}/_docshelf/search?view=box&legs=words&q=${query}`);
@@ -78,7 +78,7 @@ describe('search.widget', () => {
     await expect.poll(() => daemon.log(), { timeout: 30_000 }).toContain('"query":"qqzzxxw"');
   });
 
-  test('shows the box only to readers who are signed in, but serves the script of the box to everybody', async () => {
+  test('shows the search box only to readers who are signed in, but serves the script of the box to everybody', async () => {
     // `correct horse`, with cost 4.
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
     const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
@@ -91,7 +91,7 @@ describe('search.widget', () => {
     expect((await send(port, '/_docshelf/assets/none.js')).status).toBe(404);
   });
 
-  test('shows the box as long as the search runs, because search.enabled needs a restart', async () => {
+  test('keeps the search box after a reload with search.enabled: false, because the search runs until a restart', async () => {
     const folder = await bench.folder();
     const site = (domain: string, enabled: boolean) => ({
       domain,

@@ -32,7 +32,7 @@ interface Found {
   readonly site?: unknown;
 }
 
-test('scope=all searches the sites that a reader can open, and returns no page of a site that needs another sign-in', async () => {
+test('a search with scope=all includes all sites that the reader can open, and no site that needs another sign-in', async () => {
   const folder = await bench.folder();
   for (const { domain } of SITES) {
     const page = `<!doctype html><html lang="en"><title>${domain}</title><h1>A lantern of ${domain}</h1><p>A lantern.</p>`;

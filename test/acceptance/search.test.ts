@@ -198,7 +198,7 @@ test('after kill -9 during an index build, the next start becomes ready and remo
   expect(await filesLike(again.dataDir, /\.search-[0-9a-f]+$/)).toEqual([]);
 });
 
-test('after kill -9 during embedding, the next start resumes the embedding, and a new version embeds only its changed page', async () => {
+test('after kill -9 during embedding, the next start resumes the embedding, and a new version needs vectors only for its changed page', async () => {
   const site = leaves(100, 'june');
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   await daemon.until(({ search }) => search.embedded > 4 && search.semantic === 'building');
@@ -236,7 +236,7 @@ test('the next start rebuilds a damaged index file, and logs the rebuild', async
   expect((await stat(file)).size).toBe(whole.length);
 });
 
-test('one of two daemons on a folder builds index and vectors, both search with them, and a damaged index is rebuilt once', async () => {
+test('two daemons on one data folder share one index and its vectors, also after they rebuild a damaged index', async () => {
   const site = { ...leaves(20, 'june'), ...LIGHTHOUSE };
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   const other = await bench.start({
@@ -299,7 +299,7 @@ async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
   return sizes.reduce((sum, size) => sum + Math.floor(Math.max(0, size - HEADER_BYTES) / RECORD_BYTES), 0);
 }
 
-test('if the indexing process is killed, the daemon serves the pages of the version, reports the failure, and indexes again', async () => {
+test('if the indexing process is killed, the daemon still serves the pages, reports the failure, and starts the indexing again', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', LIGHTHOUSE) }, { search: { model: 'off' } });
   await daemon.until(({ search }) => search.keyword === 'ready');
   const pages = leaves(1_500, 'oak');
@@ -323,7 +323,7 @@ test('if the indexing process is killed, the daemon serves the pages of the vers
   expect(daemon.log()).toContain('"code":"worker_ended"');
 });
 
-test('the status reports damaged search data of a bundle, also after a restart, and search still finds its pages', async () => {
+test('the status reports damaged search data of a bundle, also after a restart, and search still finds the pages of this bundle', async () => {
   const carried = { ...LIGHTHOUSE, '_docshelf/search/header.json': '{}' };
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', carried) }, { search: { model: 'off' } });
   const expectedNotices = expect.arrayContaining([

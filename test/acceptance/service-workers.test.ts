@@ -58,7 +58,7 @@ async function start(
 }
 
 describe('the script of a service worker', () => {
-  test('is replaced by an unregistering script if the active version lacks it, only in GET and HEAD requests for a worker', async () => {
+  test('is replaced by an unregistering script in service worker requests if the active version does not contain the script', async () => {
     const daemon = await start();
     for (const path of [
       '/sw.js',
@@ -88,7 +88,7 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, '/sw.js', { 'If-None-Match': own.headers.etag ?? '' })).status).toBe(304);
   });
 
-  test('is replaced by an unregistering script inside and outside of the base path, and under the path of any version that lacks it', async () => {
+  test('is replaced by an unregistering script outside of the base path, and under any version path that does not contain the script', async () => {
     const daemon = await start({ server: { basePath: '/docs' }, staticExport: { serveVersions: 'kept' } });
     const kept = '/docs/_docshelf/v';
     for (const path of ['/docs/sw.js', '/sw.js', `${kept}/1.0/gone.js`, `${kept}/0.9/sw.js`, `${kept}/2.0/sw.js`])
@@ -123,7 +123,7 @@ describe('the script of a service worker', () => {
   });
 });
 
-test('every response of a site with features.enforce has a policy that restricts frames of the same origin as well', async () => {
+test('every response of a site with features.enforce has a policy that also restricts frames of the same origin', async () => {
   const files = { 'a.js': 'a', 'a.svg': '<svg/>', 'a.pdf': '%PDF', 'a.xml': '<x/>', 'a.png': 'x', 'a.txt': 'x' };
   const daemon = await start(
     {

@@ -240,7 +240,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     for (const { daemon } of replicas) expect(daemon.log()).not.toContain('hidden-word');
   });
 
-  test('all reject a revoked key within seconds', async () => {
+  test('all reject a key within seconds after one daemon has revoked the key', async () => {
     const { replicas } = await startReplicas(3);
     const [one, other] = replicas;
     const made = await one.make();

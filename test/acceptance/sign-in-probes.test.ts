@@ -211,7 +211,7 @@ function leakOf(answer: string): string | null {
   return /^(?:2|304)/.test(status) || status === '' ? `status "${status}"` : null;
 }
 
-it('no request in the table PROBES reads a protected site', async () => {
+it('no attack request in the table PROBES returns content of a protected site', async () => {
   expect(PROBES.length).toBeGreaterThan(40);
   const leaks: string[] = [];
   for (const site of GUARDED) {
@@ -225,7 +225,7 @@ it('no request in the table PROBES reads a protected site', async () => {
   expect(leaks).toEqual([]);
 });
 
-it('every route of a protected site requires sign-in with any method, and an open site next to it responds', async () => {
+it('every route of a protected site requires sign-in with any method, while an open site of the same daemon does not', async () => {
   const files = ['/', '/index.html', '/guides/start', '/app.4f3a9c1b2d.js', '/404.html'];
   const paths = [...files, ...READ_ROUTES.map((path) => `${path}?q=${MARK}`)];
   expect(paths.length).toBeGreaterThan(files.length);
@@ -245,7 +245,7 @@ it('every route of a protected site requires sign-in with any method, and an ope
   expect(leaks).toEqual([]);
 });
 
-it('a redirect to the identity provider returns only to the site, whatever Host the request had', async () => {
+it('a redirect to the identity provider contains the configured address of the site as the return address, whatever the Host header is', async () => {
   const evil = [
     'Accept: text/html',
     'X-Forwarded-Host: evil.test',

@@ -78,7 +78,7 @@ describe('one site with htpasswd', () => {
     expect(daemon.log()).not.toContain(written);
   });
 
-  it('requires sign-in after a reload that configures it, and not after a reload that removes it', async () => {
+  it('requires sign-in after a reload that configures sign-in, until a reload removes sign-in', async () => {
     const port = portOf(daemon.site);
     const status = async (headers = {}) => (await send(port, '/', headers)).status;
     await daemon.rewriteConfig({ server: { auth: { kind: 'none' } } });
@@ -138,7 +138,7 @@ describe('several sites with different sign-ins', () => {
     }
   });
 
-  it('are listed if they are open or use the sign-in with which the reader opens the shelf page, and never otherwise', async () => {
+  it('are listed on the shelf page only if they are open, or accept the credentials of the reader', async () => {
     const listed = async (credentials: string | null, target = '/') => {
       const { body } = await get('other.test', target, credentials);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
@@ -179,7 +179,7 @@ describe('several sites with different sign-ins', () => {
 });
 
 describe('sites with an identity provider', () => {
-  it('sign readers in separately with one session key in the data folder, also after a restart', async () => {
+  it('have separate sessions, which one key in the data folder protects, also after a restart', async () => {
     const provider = await TestIdentityProvider.start();
     try {
       const [port = 0] = await freePorts(1);

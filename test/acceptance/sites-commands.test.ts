@@ -80,7 +80,7 @@ class Shelf {
 describe.each([
   ['with a daemon', true],
   ['without a daemon', false],
-] as const)('commands for one of two sites, %s', (_, hasDaemon) => {
+] as const)('commands for a config with two sites, %s', (_, hasDaemon) => {
   const ofAll = openBench(afterAll);
   /** Each test continues with the state of the test before it. */
   let shelf: Shelf;
@@ -251,7 +251,7 @@ describe('a daemon', () => {
     expect((await runJson('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
   });
 
-  test('prevents the removal of a site that it serves, even if the config of the command omits the site', async () => {
+  test('prevents the removal of a site that the daemon serves, even if the config of the command omits the site', async () => {
     const shelf = await Shelf.open(bench, true);
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     const other = join(shelf.folder, 'other.yaml');
@@ -270,7 +270,7 @@ describe('a daemon', () => {
 });
 
 describe('the only site', () => {
-  test('needs no --site if it is in a list', async () => {
+  test('needs no --site option even if the config has a sites list', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ sites: [GLOBEX] });
     expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz')).code).toBe(0);
@@ -294,7 +294,7 @@ describe('the only site', () => {
     expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
   });
 
-  test('becomes the only entry of a new sites list if it had no configured domain', async () => {
+  test('keeps its versions as the only entry of a new sites list if the site had no configured domain', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ staticExport: { enabled: true } });
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');

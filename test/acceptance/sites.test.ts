@@ -138,7 +138,7 @@ describe('the sites of one daemon', () => {
     expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'version_not_found' }]);
   });
 
-  test('are searched separately, over the API by domain and on a host that only one site has', async () => {
+  test('are searched separately, over the API by domain, and on the site by path or host', async () => {
     const port = await freePort();
     const daemon = await bench.start(configOf(SITES, { api: { port } }), { folder: await home(MARKS) });
     await daemon.until(({ sites }) => sites?.every(({ search }) => search?.keyword === 'ready') === true);
@@ -165,7 +165,7 @@ describe('the sites of one daemon', () => {
     expect(JSON.parse(own.text)).toMatchObject([{ path: expect.stringMatching(/^\/beta\//) }, {}]);
   });
 
-  test('are added, changed and removed by a reload without effect on other sites, and keep their versions if they are added again', async () => {
+  test('can be added, changed or removed by a reload without effect on other sites, and still have their versions if added again', async () => {
     const folder = await home({ ...MARKS, delta: 'dolphin' });
     const daemon = await bench.start(configOf(SITES), { folder });
     const { sites: before } = await untilReady(daemon, Object.keys(MARKS));
@@ -203,7 +203,7 @@ describe('the sites of one daemon', () => {
     await daemon.until(({ sites }) => siteOf(sites, 'delta')?.active?.version === JULY);
   });
 
-  test('respond at their old or their new address while a reload moves them', async () => {
+  test('respond at their old or their new address at any time while a reload changes their address', async () => {
     const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
     await untilReady(daemon, Object.keys(MARKS));
     const others = Array.from({ length: 200 }, (_, at) => entry(`other-${at}`, { basePath: `/other-${at}` }));
@@ -222,7 +222,7 @@ describe('the sites of one daemon', () => {
     expect(lost).toEqual([]);
   });
 
-  test('do not affect other sites or the readiness of the daemon if they fail, and report the error under their domain', async () => {
+  test('are still served, and keep the daemon ready, if another site fails, whose error is reported under its domain', async () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
     const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };
@@ -282,7 +282,7 @@ describe('the sites of one daemon', () => {
     await daemon.until(({ sites: later }) => siteOf(later, 'beta')?.active?.version === JULY);
   });
 
-  test('have the state waiting and respond with 503 if their folder cannot be opened, also if there is only one site', async () => {
+  test('respond with 503 in the state waiting if the folder of the only site cannot be opened', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'data/sites'), { recursive: true });
     await writeFile(join(folder, 'data/sites/acme'), 'no folder');

@@ -56,7 +56,7 @@ describe('the socket of a daemon', () => {
     expect({ code: await daemon.stop(), marks: await marks() }).toEqual({ code: 0, marks: [] });
   });
 
-  test('is in the folder for temporary files if its path would exceed 100 bytes', async () => {
+  test('is in the folder for temporary files if its path in the data folder would exceed 100 bytes', async () => {
     const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
     await mkdir(folder);
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE });
@@ -74,7 +74,7 @@ describe('the socket of a daemon', () => {
     expect(await readdir(join(daemon.dataDir, 'daemons'))).toEqual([]);
   });
 
-  test('is removed after a daemon was killed, and commands reach the next daemon', async () => {
+  test('is replaced by the socket of the next daemon after the daemon was killed, and commands reach the next daemon', async () => {
     const folder = await home();
     const first = await bench.start({}, { folder });
     await first.kill();
@@ -94,7 +94,7 @@ describe('two daemons that share a folder', () => {
     return [folder, one, await bench.start(null, { folder })];
   }
 
-  test('both reload on docshelf reload, while --pid selects one daemon for other commands', async () => {
+  test('both reload their config on docshelf reload, while --pid sends another command to one daemon only', async () => {
     const [folder, one, other] = await two();
     const before = (await Promise.all([one.status(), other.status()])).map(({ lastReload }) => lastReload?.at);
     const reloaded = await bench.run(['reload', '--json'], { cwd: folder });
@@ -131,7 +131,7 @@ describe('a command', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['daemons']);
   });
 
-  test('reaches a daemon elsewhere with --admin-url and the token', async () => {
+  test('reaches a daemon on another host with --admin-url and the token', async () => {
     const daemon = await bench.start({ admin: { token: 'a-long-random-token' } }, { folder: await home() });
     const elsewhere = await home();
     await bench.writeConfig(elsewhere, { admin: { token: 'a-long-random-token' } });
@@ -145,7 +145,7 @@ describe('a command', () => {
     expect([unread.code, unread.json().code]).toEqual([77, 'unauthorized']);
   });
 
-  test('reaches a daemon elsewhere without a config, and explains a missing token or daemon', async () => {
+  test('needs no local config to reach a daemon on another host, and explains a missing token or daemon', async () => {
     const token = 'a-long-random-token';
     const daemon = await bench.start({ admin: { token } }, { folder: await home() });
     const cwd = await home();
@@ -183,7 +183,7 @@ describe('a command', () => {
     expect(await codes()).toEqual(names);
   });
 
-  test('prints the rejection of the daemon, before and after the archive is sent', async () => {
+  test('prints the error with which the daemon rejects an archive or a version', async () => {
     const daemon = await bench.start({}, { folder: await home() });
     await writeFile(join(daemon.folder, 'page.tar.gz'), '<html>'.repeat(100_000));
     const page = await bundleCommand(daemon.folder, 'import', 'page.tar.gz');
@@ -215,29 +215,32 @@ const versionsIn = async (folder: string): Promise<{ active: string | undefined;
 };
 
 describe('a copy of the data folder of a running daemon', () => {
-  test.each(['-a', '-al'])('is changed by commands (cp %s), and the daemon keeps its versions', async (cpOptions) => {
-    const { daemon, copy } = await copied(cpOptions);
-    const before = await daemon.status();
-    const untouched = { active: '2024-07-01', versions: ['2024-06-01', '2024-07-01'] };
-    for (const [args, after] of [
-      [['rollback'], { ...untouched, active: '2024-06-01' }],
-      [['activate', '2024-07-01'], untouched],
-      [['remove', '2024-06-01'], { active: '2024-07-01', versions: ['2024-07-01'] }],
-      [['import', 'docs-2024-06-01.tar.gz', '--version', 'v9'], { active: 'v9', versions: ['2024-07-01', 'v9'] }],
-    ] as const) {
-      const done = await bundleCommand(copy, ...args);
-      expect([args[0], done.code]).toEqual([args[0], 0]);
-      expect(await versionsIn(daemon.folder)).toEqual(untouched);
-      expect(await versionsIn(copy)).toEqual(after);
-      expect(done.json()).toMatchObject({ folder: join(copy, 'data'), daemon: null });
-      expect(done.stderr).toBe('');
-    }
-    expect((await bench.run(['reload', '--json'], { cwd: copy })).json().code).toBe('daemon_unreachable');
-    expect((await daemon.status()).lastReload).toEqual(before.lastReload);
-    expect(await marksIn(join(copy, 'data'))).toEqual([]);
-  });
+  test.each(['-a', '-al'])(
+    'is changed by commands without effect on the versions of the daemon (cp %s)',
+    async (cpOptions) => {
+      const { daemon, copy } = await copied(cpOptions);
+      const before = await daemon.status();
+      const untouched = { active: '2024-07-01', versions: ['2024-06-01', '2024-07-01'] };
+      for (const [args, after] of [
+        [['rollback'], { ...untouched, active: '2024-06-01' }],
+        [['activate', '2024-07-01'], untouched],
+        [['remove', '2024-06-01'], { active: '2024-07-01', versions: ['2024-07-01'] }],
+        [['import', 'docs-2024-06-01.tar.gz', '--version', 'v9'], { active: 'v9', versions: ['2024-07-01', 'v9'] }],
+      ] as const) {
+        const done = await bundleCommand(copy, ...args);
+        expect([args[0], done.code]).toEqual([args[0], 0]);
+        expect(await versionsIn(daemon.folder)).toEqual(untouched);
+        expect(await versionsIn(copy)).toEqual(after);
+        expect(done.json()).toMatchObject({ folder: join(copy, 'data'), daemon: null });
+        expect(done.stderr).toBe('');
+      }
+      expect((await bench.run(['reload', '--json'], { cwd: copy })).json().code).toBe('daemon_unreachable');
+      expect((await daemon.status()).lastReload).toEqual(before.lastReload);
+      expect(await marksIn(join(copy, 'data'))).toEqual([]);
+    },
+  );
 
-  test('does not reach the daemon through a socket in the folder for temporary files', async () => {
+  test('does not lead commands to the daemon, even if its socket is in the folder for temporary files', async () => {
     const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
     await mkdir(folder);
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
@@ -247,7 +250,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test("keeps the daemon's socket if the copied heartbeat file looks like the file of a dead daemon", async () => {
+  test('does not make commands delete the socket of the daemon if the copied heartbeat file names a dead process', async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);
@@ -260,8 +263,8 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder that is not at the path where its daemon started', () => {
-  test('is reached through a symbolic link, and the command names folder and daemon', async () => {
+describe('a data folder at another path than at the start of its daemon', () => {
+  test('can be used through a symbolic link, and the command prints the folder and the daemon', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
     await symlink(daemon.dataDir, join(elsewhere, 'linked'));
@@ -274,7 +277,7 @@ describe('a data folder that is not at the path where its daemon started', () =>
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is not changed by commands at its new path, and a copy at its old path is not changed either', async () => {
+  test('is protected from commands after a move, and so is a copy at the original path', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

@@ -63,7 +63,7 @@ describe('the unit for systemd', () => {
     expect(stdout + stderr).toBe('');
   });
 
-  test('has the type that serve supports, and is hardened', async () => {
+  test('has the type notify, and restricts the privileges of the service', async () => {
     const lines = (await readFile(UNIT, 'utf8')).split('\n');
     for (const line of [
       'Type=notify',

@@ -68,7 +68,7 @@ describe('text from a bundle', () => {
     expectPrintable(await run('bundle', 'audit', '2024-06-01', '--base-path', '/docs/'));
   });
 
-  test('cannot add lines to a result or a table', async () => {
+  test('cannot add lines to a search result or a table', async () => {
     cwd = await bench.folder();
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' }, search: { enabled: true, model: 'off' } });
     const title = 'Lantern\u2028ok  config\u2029\u0085forged';

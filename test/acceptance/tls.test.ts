@@ -95,7 +95,7 @@ describe('a site with TLS', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('sends the header of hsts, and warns about a certificate that expires soon', async () => {
+  test('sends Strict-Transport-Security if hsts is set, and warns about a certificate that expires soon', async () => {
     const { folder, daemon } = await start({ server: { tls: { ...TLS, redirectPort: 0, hsts: '30d' } } });
     const soon = new Date(Date.now() + 3 * 86_400_000);
     await putPair(folder, makeCertificate({ names: ['soon.test', '127.0.0.1'], notAfter: soon }));

@@ -50,7 +50,7 @@ async function tarOf(folder: string, args: readonly string[]): Promise<Buffer> {
 }
 
 describe('transfer pack', () => {
-  test('creates one folder with checksums for sha256sum, a list of parts, values for the chart, and a README', async () => {
+  test('creates a folder with the bundles, SHA256SUMS, an SBOM, values for the chart, and a README', async () => {
     const { transfer, packed } = await pack();
     expect(packed.code).toBe(0);
     const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
@@ -73,7 +73,7 @@ describe('transfer pack', () => {
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
-  test('writes a README whose commands for a host run', async () => {
+  test('writes a README whose commands for a host succeed', async () => {
     const { folder } = await pack();
     const packed = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, NOVEMBER, '--output', 'bundles-only'], {
       cwd: folder,
@@ -104,7 +104,7 @@ describe('transfer pack', () => {
     expect(await readFile(join(transfer, 'image/docshelf.tar'))).toEqual(compressed);
   });
 
-  test('writes the values that its README passes to the chart, and copies the packages for hosts', async () => {
+  test('writes the values.yaml that the README passes to the chart, and copies the program packages', async () => {
     const [archive, debian] = ['docshelf-0.1.0-linux-x64.tar.gz', 'docshelf_0.1.0_amd64.deb'];
     const folder = await bench.folder();
     for (const name of [archive, debian]) await writeFile(join(folder, name), name);
@@ -339,7 +339,7 @@ describe('the SBOM of a transfer', () => {
     for (const name of Object.keys(devDependencies)) expect(names).not.toContain(name);
   });
 
-  test('contains each component once, and every reference is reachable from the program', async () => {
+  test('contains each component once, and the dependency graph connects the program to every component', async () => {
     const { components, dependencies } = await read();
     const refs = components.map((each) => each['bom-ref']);
     expect(new Set(refs).size).toBe(refs.length);

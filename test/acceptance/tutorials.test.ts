@@ -93,7 +93,7 @@ describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page)
 const commandsOf = (page: string): Block[] => pageBlocks(page).filter(({ kind }) => kind === 'sh');
 
 describe('the commands of docs/pipelines.md', () => {
-  test('export Markdown, publish it to other machines, export, continue a job, and print a link', async () => {
+  test('export Markdown, publish the bundle to other machines, export from a service, continue a job, and print a link', async () => {
     const service = await startExporter(bench);
     const { jobId } = await service.export();
     const cwd = await bench.folder();

@@ -155,7 +155,7 @@ async function formatsIn(data: string): Promise<Record<string, number>> {
 const INDEXED = /"event":"indexed"/g;
 
 describe('this build, started in the home folder of a former build with two sites,', () => {
-  test('serves the same pages and versions, completes the jobs, keeps the keys, and finds pages by words and by meaning', async () => {
+  test('serves the same pages and versions, completes queued jobs, keeps the keys, and finds pages by words and by meaning', async () => {
     const home = await FormerHome.open('sites');
     const sessionKey = await readFile(join(home.folder, 'data/session.key'));
     const daemon = await home.start();
@@ -188,7 +188,7 @@ describe('this build, started in the home folder of a former build with two site
     expect(again.log()).not.toMatch(INDEXED);
   });
 
-  test('backs up and restores the folder before the daemon has started once', async () => {
+  test('backs up and restores the folder before the first start of the new daemon', async () => {
     const home = await FormerHome.open('sites');
     await home.run('backup', 'saved.tar');
     await runCommands('rm -r data', home.folder);
@@ -199,7 +199,7 @@ describe('this build, started in the home folder of a former build with two site
     await home.expectKeys(daemon);
   });
 
-  test('leaves the formats that docs/upgrade.md lists', async () => {
+  test('writes the data formats that docs/upgrade.md lists', async () => {
     const home = await FormerHome.open('sites');
     const data = join(home.folder, 'data');
     const former = await formatsIn(data);
@@ -217,7 +217,7 @@ describe('this build, started in the home folder of a former build with two site
   });
 
   test.skipIf(FORMER_PROGRAM === '')(
-    'leaves a folder that the former build rejects because of the jobs, and serves after the jobs are moved away',
+    'leaves a folder that the former build can serve only after the job store is moved away',
     async () => {
       const home = await FormerHome.open('sites');
       const daemon = await home.start();

@@ -124,7 +124,7 @@ describe('server.versionSwitcher', () => {
     await untilHead(site, false);
   });
 
-  test('lists a staged version only for readers with its preview link, and requires the sign-in of the site', async () => {
+  test('lists a staged version only for readers who have opened its preview link, and requires the sign-in of the site', async () => {
     const auth = { kind: 'basic', usersFile: './users' };
     const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
     const { daemon, folder, take: runBundle } = await startWith({ server: { ...server, auth: { kind: 'none' } } });

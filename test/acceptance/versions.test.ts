@@ -14,7 +14,7 @@ const statusOf = async (daemon: DaemonProcess, path: string): Promise<number> =>
 const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
 
 describe('stored versions', () => {
-  test('serve only their hashed assets and no pages after a swap to a newer version', async () => {
+  test('serve no pages after a swap to a newer version, but still serve their hashed assets', async () => {
     const { origin } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundle('june', { 'assets/app-4f3a9c1e.js': 'june()', 'only-june.html': 'june' }),
       '/docs-2024-07-01.tar.gz': bundle('july', { 'assets/app-77b0d2c4.js': 'july()' }),
@@ -28,7 +28,7 @@ describe('stored versions', () => {
     expect([await statusOf(daemon, '/only-june'), await statusOf(daemon, '/only-june.html')]).toEqual([404, 404]);
   });
 
-  test('are removed oldest first if there are more than keep, but never the active version', async () => {
+  test('are removed oldest first beyond the limit staticExport.keep, but the active version always stays', async () => {
     const folder = await bench.folder();
     const files = ['2024-04-01', '2024-05-01', '2024-06-01', '2024-07-01'].map((date) => [
       `docs-${date}.tar.gz`,
@@ -63,7 +63,7 @@ describe('a data folder', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 78, fault: 'config_invalid' });
   });
 
-  test('can be shared by daemons with different pinned versions, which do not change the active pointer', async () => {
+  test('can be shared by daemons with different pinned versions, which do not change the stored active version', async () => {
     const folder = await bench.folder();
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
     await bench.writeConfig(folder, {});
@@ -84,7 +84,7 @@ describe('a data folder', () => {
 });
 
 describe('a slow fetch', () => {
-  test('is aborted for a newer config', async () => {
+  test('is aborted if a reload changes bundleUrl', async () => {
     const july = bundle('july');
     const server = await httpServer((request, response) => {
       if (request.url?.includes('2024-06-01')) response.writeHead(200, { 'content-length': 100 }).flushHeaders();
@@ -100,7 +100,7 @@ describe('a slow fetch', () => {
     expect(await daemon.untilServing('2024-07-01')).toMatchObject({ lastError: null });
   });
 
-  test('delays the last active version only briefly after a restart, and ends with a swap to the fetched bundle', async () => {
+  test('does not prevent docshelf from serving the last active version after a restart, until the fetched bundle replaces it', async () => {
     const bundles = { june: bundle('june'), july: bundle('july') };
     let answer: (() => void) | null = null;
     let isSlow = false;
