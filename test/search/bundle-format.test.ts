@@ -92,7 +92,7 @@ describe('BundleVectors', () => {
     expect(read(releaseDir)).toMatchObject({ records: [], header: { count: 0, shards: [] } });
   });
 
-  it('reads one shard at a time, so that memory use does not grow with the number of shards', {
+  it('reads one shard of vectors at a time, so that memory use does not grow with the number of shards', {
     timeout: 120_000,
   }, () => {
     const [records, dims] = [70_000, 1024];

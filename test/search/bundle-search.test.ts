@@ -225,7 +225,7 @@ describe('BundleSearchMaker', () => {
     ]);
   });
 
-  it('stops its process when aborted, and does not embed the finished texts again in the next run', async () => {
+  it('ends its process when aborted, and reuses the vectors of finished texts in the next run', async () => {
     const files = await writeSite(
       Object.fromEntries(
         Array.from({ length: 30 }, (_, at) => [`${at}.html`, page(`P ${at}`, `<p>Text number ${at}.</p>`)]),
@@ -298,7 +298,7 @@ describe('BundleSearchMaker', () => {
     expect(threads.alive()).toBe(0);
   });
 
-  it('keeps the use lists of releases and of the newest 50 exports in the vector cache', async () => {
+  it('keeps in the vector cache the lists of vectors that the releases and the newest 50 exports use', async () => {
     const maker = makerOf(countingModel());
     const uses = join(dir, 'vectors', 'ab'.repeat(32), 'uses');
     await mkdir(uses, { recursive: true });

@@ -164,7 +164,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     expect(new Set(cached())).toEqual(new Set(own));
   });
 
-  it('leave only the texts without a vector to the model', async () => {
+  it('make the model embed only the texts for which the bundle contains no vector', async () => {
     const release = await newRelease('part');
     const more = await newRelease('more', { pages: { ...PAGES, 'd.html': 'A new page.' } });
     for (const name of [HEADER, VECTORS]) {

@@ -20,7 +20,7 @@ function release(steps: number, log: string[], name: string) {
   };
 }
 
-it('IndexTurns ends the turn of a huge release for waiting releases, and later lets it run alone', async () => {
+it('IndexTurns interrupts a huge release for waiting releases, and then runs the huge release to its end', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const huge = turns.embed(release(12, log, 'huge'), NEVER);
@@ -60,7 +60,7 @@ it('IndexTurns alternates between two huge releases, so that each turn makes pro
   expect(log).toEqual(['one', 'other', 'one', 'other', 'one', 'other']);
 });
 
-it('IndexTurns excludes the time to resume work from the length of a turn', async () => {
+it('IndexTurns does not count the time to resume work as part of a turn', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   let calls = 0;
   const slowToBegin = async (signal: AbortSignal, onBegun: () => void): Promise<void> => {
@@ -81,7 +81,7 @@ it('IndexTurns rejects with the error of the work, and starts the next work', as
   expect(await next).toBe('next');
 });
 
-it('IndexTurns drops aborted waiting work immediately', async () => {
+it('IndexTurns removes waiting work from the queue immediately if this work is aborted', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const end = Promise.withResolvers<void>();
   const first = turns.embed(() => end.promise, NEVER);
@@ -132,7 +132,7 @@ it('IndexTurns starts the smallest waiting build first', async () => {
   expect(log).toEqual([3, 3, 5, 7]);
 });
 
-it('IndexTurns runs smaller builds next to a long build, one at a time, and larger builds after it', async () => {
+it('IndexTurns runs one smaller build at a time in parallel to a long build, and larger builds after the long build', async () => {
   const turns = new IndexTurns(SOON);
   const log: string[] = [];
   const ends = { huge: Promise.withResolvers<void>(), first: Promise.withResolvers<void>() };
@@ -161,7 +161,7 @@ it('IndexTurns runs smaller builds next to a long build, one at a time, and larg
   expect(log.at(-1)).toBe('larger main');
 });
 
-it('IndexTurns drops an aborted build, and rejects with the error of a build that runs next to another build', async () => {
+it('IndexTurns removes an aborted build, and rejects with the error of a build that runs in parallel to another build', async () => {
   const turns = new IndexTurns(SOON);
   const end = Promise.withResolvers<void>();
   const huge = turns.build(100, () => end.promise, NEVER);

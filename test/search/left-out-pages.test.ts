@@ -82,7 +82,7 @@ it('EmbeddedEngine indexes the beginning of pages with endless nesting, without 
   expect(search.status.sections).toBe(units.length);
 });
 
-it('EmbeddedEngine reads pages without a clear language in the first language that it detects clearly on the site', {
+it('EmbeddedEngine gives pages without a clear language the language of the first page with a clear language', {
   timeout: 120_000,
 }, async () => {
   const plain = (title: string, text: string): string => `<title>${title}</title><main><h1>${title}</h1><p>${text}</p>`;

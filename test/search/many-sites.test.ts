@@ -120,7 +120,7 @@ it('EmbeddedEngine shares the index of two sites with the same release, and keep
   expect(await one.found('lantern')).toBe('Lantern oil 0.');
 });
 
-it('EmbeddedEngine rebuilds a damaged index that two sites share once, and does not disturb a third site', async () => {
+it('EmbeddedEngine rebuilds a damaged index only once if two sites share the index, without effect on a third site', async () => {
   const [shared, sound] = [await built(await release('Lantern oil')), await built(await release('Bread dough'))];
   await damage(shared);
   const [one, other, third] = [site(), site(), site()];

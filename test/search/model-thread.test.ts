@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => threads.stop());
 
 describe('ModelThreads', () => {
-  it('returns exactly the vectors of the model, and knows the languages that it reads', async () => {
+  it('returns the same vectors as the model in the main thread, and the same readable languages', async () => {
     const here = await EmbeddingModel.load(MODEL);
     const there = await ModelThreads.load(MODEL);
     const texts = ['rotate the signing keys', 'a link expires after an hour'];

@@ -91,7 +91,7 @@ describe('ReleaseSearch', () => {
     expect(first?.metadata.highlights).toHaveLength(4);
   });
 
-  it('adds the reasons of a score on request, and changes nothing else', async () => {
+  it('adds the reasons for each score if the request asks for them, without any other change of the results', async () => {
     const { search, pending } = await openRelease();
     const both = [search(), search(REQUEST.query, true)];
     await turns(1);
@@ -134,7 +134,7 @@ describe('ReleaseSearch over several versions of a page', () => {
     ]);
   });
 
-  it('returns an older version if only the older version fits the query', async () => {
+  it('returns an older version of a page if only the older version contains the words of the query', async () => {
     const sections = [
       page('/1.0/keys', '1.0', SAME),
       page('/2.0/keys', '2.0', 'Keys are gone. See tokens and services.'),
@@ -142,7 +142,7 @@ describe('ReleaseSearch over several versions of a page', () => {
     expect((await pathsOf(sections))[0]).toBe('/1.0/keys#rotate');
   });
 
-  it('returns the page of the version that the filter names', async () => {
+  it('returns the page in the version that the filter selects', async () => {
     const sections = ['1.0', '2.0'].map((name) => page(`/${name}/keys`, name, SAME));
     expect(await pathsOf(sections, { filter: { version: '1.0' } })).toEqual(['/1.0/keys#rotate']);
   });
@@ -164,7 +164,7 @@ describe('ReleaseSearch over several versions of a page', () => {
   });
 });
 
-it('ReleaseSearch ranks a change log below a page that fits less', async () => {
+it('ReleaseSearch ranks a change log after another page that matches the query less closely', async () => {
   const path = indexPath();
   const text = 'Rotate the signing keys of a service.';
   writeIndex(path, [

@@ -51,7 +51,7 @@ it('ShelfSearch throws the first error if every site fails, and returns no resul
   expect(await pathsOf([])).toEqual([]);
 });
 
-it('ShelfSearch throws the reason of an abort', async () => {
+it('ShelfSearch throws the reason of the abort signal', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
   const shelf = new ShelfSearch(() => [{ site: 'acme', search: answering(0.9) }]);
   await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');

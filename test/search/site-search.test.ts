@@ -41,7 +41,7 @@ it('SiteSearch is off, and responds with 503 and a retry time, before the site h
   expect(await fault()).toEqual(BUILDING);
 });
 
-it('SiteSearch changes from building to ready, keywords first, and counts embedded passages', async () => {
+it('SiteSearch first makes keyword search ready, then semantic search, and reports the embedded sections meanwhile', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -83,7 +83,7 @@ it('SiteSearch delays a query while the index opens', async () => {
   expect(await pending).toBe('/june/v1');
 });
 
-it('SiteSearch builds a missing index, reports it, and responds with 503 until it exists', async () => {
+it('SiteSearch builds a missing index, reports the build, and responds with 503 until the index exists', async () => {
   const index = new FakeIndex();
   const building = Promise.withResolvers<void>();
   index.gates.build = building.promise;
@@ -109,7 +109,7 @@ it('SiteSearch rebuilds an index that a query finds damaged', async () => {
   expect(index.embeddings[0]?.signal.aborted).toBe(true);
 });
 
-it('SiteSearch is failed if the index cannot be built, and still switches to the next version', async () => {
+it('SiteSearch has the status failed if the index cannot be built, and still switches to the next version', async () => {
   const index = new FakeIndex(JULY);
   index.buildFault = new DocshelfError('cannot_write', 'Cannot write the index: the disk is full');
   const { search, path, fault, until, kinds } = siteSearch(index);
@@ -133,7 +133,7 @@ it('SiteSearch stays searchable by keywords if embedding fails', async () => {
   expect(await path()).toBe('/june/v1');
 });
 
-it('SiteSearch switches to another version: ends embedding of the previous version, closes it, and searches only the new version', async () => {
+it('SiteSearch ends the embedding and closes the index of the previous version when it switches to another version', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -176,7 +176,7 @@ it('SiteSearch repeats a query in the next version if the switch occurs before t
   expect(await pending).toBe('/july/v2');
 });
 
-it('SiteSearch repeats a query in the next version if the previous version was still opening, and closes the previous version', async () => {
+it('SiteSearch repeats a query in the next version if the index of the previous version was still opening, and closes that index', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
@@ -214,7 +214,7 @@ it('SiteSearch is off and responds with 503 after close()', async () => {
   expect(index.calls).toContain('close june');
 });
 
-it('SiteSearch passes on errors that have another cause than the index', async () => {
+it('SiteSearch throws errors that the index has not caused unchanged, and starts no rebuild', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -225,7 +225,7 @@ it('SiteSearch passes on errors that have another cause than the index', async (
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch reports a built index, and a failed build does not reject the bundle in index()', async () => {
+it('SiteSearch reports a built index and a failed build in index(), but does not throw if the build fails', async () => {
   const index = new FakeIndex();
   const { search, events } = siteSearch(index);
   const never = new AbortController().signal;
@@ -236,14 +236,14 @@ it('SiteSearch reports a built index, and a failed build does not reject the bun
   expect(events[1]).toMatchObject({ kind: 'failed', step: 'index', error: { code: 'cannot_write' } });
 });
 
-it('SiteSearch rejects with the reason of an abort in index(), and reports no event', async () => {
+it('SiteSearch rejects index() with the reason of the abort signal, and reports no event', async () => {
   const { search, events } = siteSearch(new FakeIndex());
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(search.index(JUNE, signal)).rejects.toThrow('enough');
   expect(events).toEqual([]);
 });
 
-it('SiteSearch reports no failure when the daemon stops', async () => {
+it('SiteSearch does not report a failure if a stop of the daemon has caused it', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -256,7 +256,7 @@ it('SiteSearch reports no failure when the daemon stops', async () => {
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch keeps the next version open if readers search the previous version', async () => {
+it('SiteSearch keeps the index of the next version open if readers search the previous version', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

@@ -19,15 +19,15 @@ describe('extractPage(), finding the content of a page', () => {
     expect(sectionsOf(body).map(({ headings, text: found }) => [headings, found])).toEqual([['T', text]]);
   });
 
-  it('uses the whole main element if it contains several articles', () => {
+  it('uses the whole main element if this element contains several articles', () => {
     expect(sectionsOf('<main><h1>T</h1><article>a</article><article>b</article></main>')[0]?.text).toBe('a\n\nb');
   });
 
-  it('keeps a list of links below the text of a page without a known layout', () => {
+  it('keeps a list of links after the text if the layout of the page is unknown', () => {
     expect(sectionsOf(`<div><h1>T</h1><p>${text}</p>${menu}</div>`)[0]?.text).toContain('- Three');
   });
 
-  it('keeps a glossary of links in a page without a known layout', () => {
+  it('keeps a glossary of links if the layout of the page is unknown', () => {
     const terms = Array.from({ length: 6 }, (_, n) => `<dt>T${n}</dt><dd><a href="/${n}">Meaning ${n}</a></dd>`).join(
       '',
     );

@@ -31,7 +31,7 @@ describe('extractPage(), cutting definitions into sections', () => {
     expect(own?.text).toBe('1\n\n3');
   });
 
-  it('puts the text of a heading inside a definition, and the text after the list, into the section of that heading', () => {
+  it('creates a section for a heading inside a definition, which also contains the text after the definition list', () => {
     expect(page('<dl><dt id="x">x</dt><dd>2<h2 id="h">H</h2><p>3</p></dd></dl><p>4</p>')).toEqual([
       { path: '/a#x', headings: 'Top > x', text: 'x\n2' },
       { path: '/a#h', headings: 'Top > H', text: '3\n\n4' },
@@ -65,7 +65,7 @@ describe('extractPage(), cutting definitions into sections', () => {
     ['configuration directory', 'configuration directory'],
     ['Application Programming Interface (API)', 'Application Programming Interface (API)'],
     ['??', '??'],
-  ])('names the definition "%s" %s', (signature, name) => {
+  ])('derives from the signature "%s" the definition name "%s"', (signature, name) => {
     expect(page(`<dl><dt id="x">${signature}<a class="headerlink" href="#x">¶</a></dt><dd>2</dd></dl>`)).toEqual([
       { path: '/a#x', headings: `Top > ${name}`, text: `${signature}\n2` },
     ]);
@@ -82,7 +82,7 @@ describe('extractPage(), cutting definitions into sections', () => {
     ]);
   });
 
-  it('keeps terms without an anchor, and sentences, in the text', () => {
+  it('creates no section for a term without an anchor, or for a term that is a sentence', () => {
     const sentence = 'word '.repeat(30).trim();
     const content = `<dl><dt>a</dt><dd>1</dd><dt id="s">${sentence}</dt><dd>2</dd></dl>`;
     expect(page(content)).toEqual([]);
@@ -102,7 +102,7 @@ describe('extractPage(), cutting definitions into sections', () => {
     expect(process.cpuUsage(start).user / 1e6).toBeLessThan(15);
   });
 
-  it('keeps the text of a page with more definitions than allowed sections', () => {
+  it('keeps the text of a page that contains more definitions than the maximum number of sections', () => {
     const many = Array.from({ length: 10_050 }, (_, at) => `<dt id="d${at}">d${at}</dt><dd>text${at}</dd>`).join('');
     const [own, ...definitions] = sectionsOf(`<main><h1>Top</h1><p>1</p><dl>${many}</dl></main>`);
     expect(definitions[9_000]).toEqual({ path: '/a#d9000', headings: 'Top > d9000', text: 'd9000\ntext9000' });

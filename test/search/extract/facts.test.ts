@@ -119,7 +119,7 @@ describe('extractPage(), reading language, tags, canonical and links', () => {
     expect(factsOf(head)?.tags).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('reads the path of the canonical, or else of og:url', () => {
+  it('reads the path of the canonical link, or the path of og:url if the page has no canonical link', () => {
     expect(factsOf('<link rel="canonical" href="https://docs.example.com/en/a%20b">')?.canonical).toBe('/en/a b');
     expect(factsOf('<meta property="og:url" content="https://docs.example.com/x">')?.canonical).toBe('/x');
     expect(factsOf('')?.canonical).toBeNull();
@@ -187,7 +187,7 @@ describe('extractPage(), excluding pages from the search', () => {
     expect(page(path, html)?.title).toBe('T');
   });
 
-  it('reads the empty elements of XHTML as empty', () => {
+  it('treats self-closing XHTML elements as empty elements', () => {
     expect(page('a.xhtml', '<main><h1><a id="x"/>T</h1><p>1</p></main>')?.sections[0]).toMatchObject({
       path: '/a.xhtml#x',
       text: '1',

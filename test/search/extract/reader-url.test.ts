@@ -43,18 +43,18 @@ describe('PageForms', () => {
     return forms.extension();
   };
 
-  it('drops the extension if canonicals drop it, even if links keep it', () => {
+  it('drops the extension if canonical links have no extension, even if other links have an extension', () => {
     const links = '<a href="/guides/rpc.html">a</a>'.repeat(10);
     expect(decide(['guides/rpc.html', `<link rel="canonical" href="https://x.example/guides/rpc">${links}`])).toBe(
       'drop',
     );
   });
 
-  it('drops the extension if links drop it', () => {
+  it('drops the extension if links have no extension', () => {
     expect(decide(['index.html', '<a href="/guides/rpc">a</a><a href="both">b</a>'])).toBe('drop');
   });
 
-  it('keeps the extension if links and canonicals keep it', () => {
+  it('keeps the extension if links and canonical links have an extension', () => {
     expect(
       decide([
         'both.html',

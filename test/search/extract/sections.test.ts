@@ -24,13 +24,13 @@ describe('extractPage(), cutting a page into sections', () => {
     ]);
   });
 
-  it('puts a notice above the page title at the end of its section', () => {
+  it('puts a notice above the page title at the end of the section of this title', () => {
     expect(sectionsOf('<main><p>Not translated</p><h1 id="x">X</h1><p>1</p></main>')).toEqual([
       { path: '/a#x', headings: 'X', text: '1\n\nNot translated' },
     ]);
   });
 
-  it('uses the subheadings as text of a heading without text', () => {
+  it('uses the subheadings as the section text of a heading that no text follows', () => {
     expect(
       sectionsOf('<main><h1>A</h1><p>1</p><h2 id="b">B</h2><h3>C</h3><p>2</p><h3>D</h3><p>3</p></main>')[1],
     ).toEqual({

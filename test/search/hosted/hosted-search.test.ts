@@ -108,7 +108,7 @@ describe('HostedSearch', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('stops requests after five failures, sends one request after 30 seconds, and resumes if it succeeds', async () => {
+  it('stops requests after five failures, sends one request after 30 seconds, and resumes if this request succeeds', async () => {
     const clock = { nowMs: 0 };
     let isUp = false;
     const { searchWith, server } = await hostedBy(

@@ -24,7 +24,7 @@ describe('highlightsOf()', () => {
     expect(marked('Die Größe der Datei', 'grosse', 'de')).toEqual(['Größe']);
   });
 
-  it('marks inflected words and compounds whole', () => {
+  it('marks the whole word if the query matches an inflected word or a part of a compound', () => {
     expect(marked('Die Datenbankverbindungen der Benutzer', 'Verbindung Benutzers', 'de')).toEqual([
       'Datenbankverbindungen',
       'Benutzer',

@@ -26,7 +26,7 @@ describe('KeywordIndex', () => {
     index.close();
   });
 
-  it('works without any section', () => {
+  it('finds no sections in an empty index, without an error', () => {
     const index = indexOf([]);
     expect(found(index, 'anything "at all" -but this')).toEqual([]);
     expect(found(index, 'anythin', { prefixLast: true })).toEqual([]);
@@ -115,7 +115,7 @@ describe('KeywordIndex', () => {
     expect(found(index, query)[0]).toBe(section);
   });
 
-  it('ranks the page whose title equals the query first, and its first section before its subsections', () => {
+  it('ranks first the page whose title equals the query, with its first section before its subsections', () => {
     const index = indexOf([
       { title: 'Other', text: 'rate limits rate limits rate limits' },
       { title: 'Rate limits and retries', text: 'Rate limits. Rate limits.' },

@@ -34,29 +34,29 @@ function missed(sites: readonly SmallSite[], isTagged = true): string[] {
 describe('KeywordIndex.search() in other languages', () => {
   const all = SITES.flatMap(({ questions }) => questions).length;
 
-  it(`finds the page first for ${FIRSTS_MIN} of ${all} questions on small sites`, () => {
+  it(`ranks the expected page first for ${FIRSTS_MIN} of ${all} questions on small sites in one language each`, () => {
     const misses = SITES.flatMap((site) => missed([site]));
     console.log(`figure: languages, one site each, ${all - misses.length}/${all} ${misses.join(', ')}`);
     expect(all - misses.length).toBeGreaterThanOrEqual(FIRSTS_MIN);
   });
 
-  it(`finds the page first for ${FIRSTS_MIN} of ${all} questions on one site in all languages`, () => {
+  it(`ranks the expected page first for ${FIRSTS_MIN} of ${all} questions on one site in all languages`, () => {
     const misses = missed(SITES);
     console.log(`figure: languages, one site for all, ${all - misses.length}/${all} ${misses.join(', ')}`);
     expect(all - misses.length).toBeGreaterThanOrEqual(FIRSTS_MIN);
   });
 
-  it('finds the page first for all questions in operator-sites.txt, on one site in 29 languages', () => {
+  it('ranks the expected page first for all questions in operator-sites.txt, on one site in 29 languages', () => {
     expect(missed(OPERATOR_SITES)).toEqual([]);
   });
 
-  it('finds most pages if no page declares its language', () => {
+  it('ranks the expected page first for most questions if no page declares its language', () => {
     const misses = SITES.flatMap((site) => missed([site], false));
     console.log(`figure: languages, without tags, ${all - misses.length}/${all} ${misses.join(', ')}`);
     expect(misses.length).toBeLessThan(8);
   });
 
-  it('ranks an English question on a mixed site like on an English site', () => {
+  it('ranks the expected page first for English questions on a site with pages in many languages', () => {
     const english = SITES.filter(({ language }) => language === 'en');
     const others = SITES.filter(({ language }) => language !== 'en');
     const texts = [...english, ...others].flatMap(({ language, pages }) =>

@@ -11,7 +11,7 @@ describe('parseQuery()', () => {
     expect(query.wanted.split(/\s+/)).toEqual(['retry', 'max', 'count', 'last']);
   });
 
-  it('excludes no option of a command line, and also returns the query without its minus signs', () => {
+  it('does not treat a command-line option as an exclusion, and also returns the query without the minus signs of exclusions', () => {
     expect(parseQuery('java -jar', true)).toMatchObject({ unwanted: [], wanted: 'java -jar', inclusive: null });
     expect(parseQuery('jaguar -motorcar')).toMatchObject({ unwanted: ['motorcar'], inclusive: 'jaguar motorcar' });
     expect(parseQuery('-a1 x -"not this" y').inclusive).toBe('a1 x "not this" y');
@@ -43,7 +43,7 @@ describe('parseQuery()', () => {
     expect(parseQuery(text).unfinished).toBe(unfinished);
   });
 
-  it('limits the length and the number of operators, and never throws', () => {
+  it('limits the query length and the number of operators, and never throws', () => {
     expect(parseQuery('-no '.repeat(500)).unwanted).toHaveLength(6);
     expect(parseQuery('x '.repeat(100_000)).wanted).toHaveLength(2_000);
     fc.assert(

@@ -30,7 +30,7 @@ describe('Proximity', () => {
     expect(QUERY.of(sequenceOf([['rotate'], ['admin']]), (count) => count)).toBe(0);
   });
 
-  it('is empty for a query of one word, of a repeated word, or of unknown words', () => {
+  it('has no word pairs for a query of one word, of a repeated word, or of unknown words', () => {
     const link = { terms: ['key'], rarity: 1 };
     for (const links of [[], [link], [link, link], [link, { terms: [], rarity: 1 }]])
       expect(new Proximity(links).pairs).toBe(0);

@@ -70,7 +70,7 @@ describe('wordsOf()', () => {
     expect(folded("Claude's user’s S")).toEqual(['claude', 'user', 's']);
   });
 
-  it('returns CJK text as entries of kind run', () => {
+  it('returns each uninterrupted CJK text as one entry of the kind "run"', () => {
     const kinds = wordsOf('Node入門 한국어').map(({ kind, folded: text }) => [kind, text]);
     expect(kinds).toEqual([
       ['word', 'node'],
@@ -79,7 +79,7 @@ describe('wordsOf()', () => {
     ]);
   });
 
-  it('returns the same run for half-width, decomposed and composed kana', () => {
+  it('returns the same entry for half-width, decomposed and composed kana', () => {
     expect(folded('ﾃﾞｰﾀﾍﾞｰｽ')).toEqual(['データベース']);
     expect(folded('データベース'.normalize('NFD'))).toEqual(['データベース']);
   });

@@ -41,7 +41,7 @@ it('mergeByRank() keeps pages of two sites with the same path, and does not chan
   expect(lists).toEqual(before);
 });
 
-it('mergeByRank() returns no results for no sites, and ignores sites without results', () => {
+it('mergeByRank() returns no results if there are no sites, and ignores sites without results', () => {
   expect(shown([])).toEqual([]);
   expect(shown([list('acme'), list('beta', 'b1:.1')])).toEqual(['beta/b1']);
 });

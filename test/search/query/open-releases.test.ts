@@ -41,7 +41,7 @@ async function codeOf(act: () => unknown): Promise<unknown> {
   }
 }
 
-it('OpenReleases opens an index on its first query, once for concurrent queries, and keeps it open', async () => {
+it('OpenReleases opens an index on the first query, only once for concurrent queries, and keeps the index open', async () => {
   const open = new OpenReleases(ROOM);
   const june = await release('The lantern of June.');
   expect([open.check(june, false), open.size]).toEqual([{ sections: 1 }, 0]);
@@ -77,7 +77,7 @@ it('OpenReleases keeps the index in use open, even if it is larger than the limi
   expect([opening.mock.calls.length, open.size]).toEqual([2, 1]);
 });
 
-it('OpenReleases finishes pending queries of an evicted index before it closes it', async () => {
+it('OpenReleases finishes pending queries of an evicted index before it closes the index', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(1);
   const model = Promise.withResolvers<never>();
@@ -90,7 +90,7 @@ it('OpenReleases finishes pending queries of an evicted index before it closes i
   expect((await pending)[0]?.content).toBe('June lantern');
 });
 
-it('OpenReleases counts the growth of an open index', async () => {
+it('OpenReleases includes the growth of an open index in the bytes that it counts', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   open.check(june, true);

@@ -109,7 +109,7 @@ describe('embedRelease()', () => {
     expect(written().vectors).toEqual(['two', 'new'].map((text) => quantise(vectorOf(text))));
   });
 
-  it('embeds as many batches concurrently as it has lanes', async () => {
+  it('embeds as many batches concurrently as the option lanes allows', async () => {
     let [running, most] = [0, 0];
     const counting: Embedder = {
       ...embedder,

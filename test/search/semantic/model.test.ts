@@ -62,7 +62,7 @@ describe('built-in model', () => {
     }
   });
 
-  it('has the common cosine scale, to which the cosines of other models are mapped', async () => {
+  it('defines the cosine scale to which docshelf maps the cosines of other models', async () => {
     const { related, unrelated } = await measureScale(model);
     expect(Math.abs(related - COMMON_SCALE.related)).toBeLessThan(0.02);
     expect(Math.abs(unrelated - COMMON_SCALE.unrelated)).toBeLessThan(0.02);
@@ -101,7 +101,7 @@ describe('EmbeddingModel.load()', () => {
     ['tokenizer_config.json', '"text"'],
     ['1_Pooling/config.json', '{"pooling_mode_weightedmean_tokens": true}'],
     ['onnx/model_quantized.onnx', 'no graph'],
-  ])('names %s in the error if it contains %s', async (name, content) => {
+  ])('names the file %s in the error if this file contains %s', async (name, content) => {
     const file = join(folder, name);
     const pooling = join(folder, '1_Pooling');
     await mkdir(pooling, { recursive: true });

@@ -78,7 +78,7 @@ describe('VectorCache', () => {
     expect(await storedKeys(1, 2, 3)).toEqual([1, 2, 3]);
   });
 
-  it('loses only the record that is damaged', async () => {
+  it('loses only the damaged record if one record of a file is damaged', async () => {
     await fill(...upTo(10));
     const file = join(folder, (await segmentNames(folder))[0] ?? '');
     const bytes = await readFile(file);
@@ -141,7 +141,7 @@ describe('sweepVectors()', () => {
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
   });
 
-  it('returns the same result if it processes the keys in parts', async () => {
+  it('returns the same result if the keys are processed in several parts', async () => {
     await fill(...upTo(40));
     await noteUse(folder, releases.kept, keys(...upTo(20)));
     expect(await sweepVectors(folder, DIMS, new Set([releases.kept]), Date.now() + HOUR_MS, 3)).toBe(20);
@@ -161,7 +161,7 @@ describe('sweepVectors()', () => {
     expect(await storedKeys(1, 2)).toEqual([1, 2]);
   });
 
-  it('keeps vectors that a release is about to use', async () => {
+  it('keeps a stored vector that a release lists as used, even if other listed vectors are not stored yet', async () => {
     await fill(1);
     await noteUse(folder, releases.kept, keys(1, 2));
     expect(await sweep([releases.kept])).toBe(0);
@@ -185,7 +185,7 @@ describe('sweepVectors()', () => {
     expect(await bytesOf(folder)).toBeLessThan(before);
   });
 
-  it('removes incomplete use lists of a crashed process', async () => {
+  it('removes temporary files that a crashed process has left', async () => {
     await fill(1);
     await noteUse(folder, releases.kept, keys(1));
     const left = join(folder, 'uses', '.tmp-0123');

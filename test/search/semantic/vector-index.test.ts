@@ -33,7 +33,7 @@ describe('VectorIndex.search()', () => {
   const vectors = vectorsOf(500);
   const query = vectorsOf(1, 99)[0] as Float32Array;
 
-  it('finds the same sections as a comparison with every vector, if the limit is the number of vectors', () => {
+  it('finds the same sections as a comparison with every vector if the limit equals the number of vectors', () => {
     const exact = vectors.map((vector, section) => ({ section, cosine: cosine(query, vector) }));
     exact.sort((one, other) => other.cosine - one.cosine);
     const hits = ranked(indexOf(vectors).search(query, { limit: 500, allowed: null }));
@@ -53,7 +53,7 @@ describe('VectorIndex.search()', () => {
     }
   });
 
-  it('scores exactly the limit of passages, even if distances are equal', () => {
+  it('scores exactly as many passages as the limit states, even if all distances are equal', () => {
     const same = Array.from({ length: 50 }, () => vectors[0] as Float32Array);
     const hits = indexOf(same).search(vectors[0] as Float32Array, { limit: 7, allowed: null });
     expect([...hits.keys()]).toEqual([0, 1, 2, 3, 4, 5, 6]);

@@ -82,7 +82,7 @@ describe('VectorTable', () => {
     expect(read()?.rows.map(([row]) => row)).toEqual([0, 1]);
   });
 
-  it('shows a reader the rows that a writer adds, and reads only the requested rows', () => {
+  it('returns rows to an open reader after a writer has added them, and reads only the requested rows', () => {
     create(0);
     const reader = VectorTable.open(file, MODEL);
     const writer = VectorTable.open(file, MODEL, 'r+');
@@ -128,7 +128,7 @@ describe('VectorTable', () => {
     }
   });
 
-  it('rejects a shortened header and omits the rows that are cut off', () => {
+  it('rejects a file that ends in the header, and omits a row that is cut off', () => {
     create(0, 1, 2);
     const { length } = readFileSync(file);
     truncateSync(file, length - 1);
@@ -139,7 +139,7 @@ describe('VectorTable', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
   });
 
-  it.each([[[0, 2, 1]], [[0, 1, 0xffff_ffff]]])('rejects sections %j', (sections) => {
+  it.each([[[0, 2, 1]], [[0, 1, 0xffff_ffff]]])('rejects the invalid section numbers %j', (sections) => {
     VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, Uint32Array.from(sections)).close();
     expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
   });
