@@ -17,7 +17,7 @@ const additions = { head: [TAG], body: [NOTICE] };
 const etagOf = (text: string) => `"${sha256(text).slice(0, 32)}"`;
 
 describe('site with docshelf additions in its pages', () => {
-  it('responds to conditions, ranges, encodings and HEAD according to the changed bytes, from the first request', async () => {
+  it('computes ETag, ranges, encodings and HEAD from the changed bytes, even for the first request', async () => {
     const files = { 'a.html': page() };
     for (const cacheBytes of [1024 ** 2, 0]) {
       const fresh = () => serve([releases.make(files)], { additions, cacheBytes });
@@ -60,7 +60,7 @@ describe('site with docshelf additions in its pages', () => {
     expect(await (await fallback.send('/no/file')).text()).toBe(SENT);
   });
 
-  it('inserts additions of a single page after the additions of all pages', async () => {
+  it('inserts the additions for one page after the additions for all pages', async () => {
     const { send } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
       additions: { head: [TAG], body: [] },
       additionsOf: async (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),

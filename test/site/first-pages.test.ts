@@ -16,7 +16,7 @@ describe('FirstPages', () => {
     expect(await new FirstPages().pageOf(release)).toMatchObject({ title: 'Acme', language: 'en' });
   });
 
-  it.each(['en/', './en', '/en/index.html', 'en/?a#b'])('follows a root that redirects to %s', async (url) => {
+  it.each(['en/', './en', '/en/index.html', 'en/?a#b'])('follows a redirect from the start page to %s', async (url) => {
     const release = releases.make({ 'index.html': refresh(url), 'en/index.html': titled('Acme') });
     expect((await new FirstPages().pageOf(release)).title).toBe('Acme');
   });
@@ -34,10 +34,13 @@ describe('FirstPages', () => {
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it.each(['', '/', 'index.html'])('reads a start page that redirects to itself at %j', async (url) => {
-    const release = releases.make({ 'index.html': refresh(url) });
-    expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
-  });
+  it.each(['', '/', 'index.html'])(
+    'reads a start page that redirects to the same page with the address %j',
+    async (url) => {
+      const release = releases.make({ 'index.html': refresh(url) });
+      expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
+    },
+  );
 
   it('does not read a page that readers cannot request', async () => {
     const release = releases.make({ 'index.html': refresh('/.git/x.html'), '.git/x.html': titled('secret') });

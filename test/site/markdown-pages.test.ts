@@ -69,11 +69,11 @@ describe('Markdown paths', () => {
     ['b/.md', null],
     ['x.md', null],
     ['a.html', null],
-  ])('resolve %s to the page that has this Markdown', (path, found) => {
+  ])('resolve %s to the HTML file %s', (path, found) => {
     expect(pageOfMarkdown(files, path)).toBe(found);
   });
 
-  it('prefer a Markdown file of the bundle', () => {
+  it('lead to a Markdown file of the bundle if the page has such a file', () => {
     expect([
       bundledMarkdownOf(files, 'd.html'),
       bundledMarkdownOf(files, 'a.html'),
@@ -136,7 +136,7 @@ describe('Markdown of a page', () => {
     }
   });
 
-  it('has an entity tag of its bytes, and supports HEAD, 304 and prepared responses', async () => {
+  it('has a separate entity tag, and supports HEAD, 304 and prepared responses', async () => {
     const { send, server: site } = server();
     const first = await send('/guide/start', MARKDOWN);
     const etag = first.headers.get('etag') ?? '';
@@ -268,7 +268,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect((await again('/llms-full.txt', {}, 'HEAD')).headers.get('etag')).toBe(etag);
   });
 
-  it('are served if they cannot be stored, and create no folder for a removed release', async () => {
+  it('are served even if docshelf cannot store them', async () => {
     const release = releases.make(BOOK);
     const folder = join(dirname(release.siteDir), 'markdown');
     writeFileSync(folder, '');

@@ -15,7 +15,7 @@ const MOUNTED = `<a href="/docs/b">${FILLER}`;
 const AT = { basePath: '/docs/' };
 
 describe('site served at another base path than it was built for', () => {
-  it('receives targets without the base path, and sends rewritten pages', async () => {
+  it('sends pages with rewritten links for request targets without the base path', async () => {
     const { send } = serve([releases.make({ 'a.html': PAGE })], AT);
     const response = await send('/a');
     expect(await response.text()).toBe(MOUNTED);
@@ -23,7 +23,7 @@ describe('site served at another base path than it was built for', () => {
     expect(response.headers.get('etag')).toBe(`"${sha256(MOUNTED).slice(0, 32)}"`);
   });
 
-  it('responds to conditions, ranges, encodings and HEAD according to the rewritten bytes, from the first request', async () => {
+  it('computes ETag, ranges, encodings and HEAD from the rewritten bytes, even for the first request', async () => {
     const files = { 'a.html': PAGE };
     const etag = `"${sha256(MOUNTED).slice(0, 32)}"`;
     for (const cacheBytes of [1024 ** 2, 0]) {
@@ -84,7 +84,7 @@ describe('site served at another base path than it was built for', () => {
     expect(controls).toEqual(['public, max-age=31536000, immutable', 'no-cache']);
   });
 
-  it('computes integrity attributes again if the target changed', async () => {
+  it('updates the integrity attribute of a link if docshelf has rewritten the linked file', async () => {
     const style = 'a{b:url(/c.png)}';
     const integrity = (text: string) => `sha384-${createHash('sha384').update(text).digest('base64')}`;
     const page = (base: string, digest: string) =>
@@ -119,7 +119,7 @@ describe('site served at another base path than it was built for', () => {
     expect([response.status, response.headers.get('location')]).toEqual([308, 'a/?q']);
   });
 
-  it('responds with 503 to an unreadable file, and retries on the next request', async () => {
+  it('responds with 503 if the file cannot be read, and reads the file again on the next request', async () => {
     const release = releases.make({ 'a.html': PAGE });
     const { send, site } = serve([release], AT);
     rmSync(join(release.siteDir, 'a.html'));

@@ -86,7 +86,7 @@ describe('fastAnswer() of SiteServer', () => {
     expect(server.fastAnswer('/old', { host: 'other.example' })).toBeNull();
   });
 
-  it('returns null for an asset that can be in another release', async () => {
+  it('returns null for a missing asset, because an older release may contain this asset', async () => {
     const { server, send } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
     expect(server.fastAnswer('/nowhere.js', {})).toBeNull();
     await send('/nowhere');
@@ -125,7 +125,7 @@ describe('fastAnswer() of SiteServer', () => {
     expect(server.fastAnswer('/a.txt', {})).toBeNull();
   });
 
-  it('returns null for an asset of an older release, which may be removed', async () => {
+  it('returns null for an asset of an older release, because this release may be removed', async () => {
     const { server, send } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
     expect((await send('/old.js')).status).toBe(200);
     expect(server.fastAnswer('/old.js', {})).toBeNull();

@@ -51,7 +51,7 @@ describe('SamePages', () => {
     expect(await new SamePages().find(path, old, next)).toBe(expected);
   });
 
-  it('redirects to the nearest parent folder if a release is deleted', async () => {
+  it('redirects to the nearest parent folder if the files of a release are deleted', async () => {
     const { old, next } = versions();
     releases.remove();
     expect(await new SamePages().find('guides/deep/keys/', old, next)).toBe('guides/');

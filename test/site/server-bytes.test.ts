@@ -189,7 +189,7 @@ describe('switch to another release', () => {
     expect(await (await send('/a')).text()).toBe('new');
   });
 
-  it('lets a stream that has begun finish with the content of the old release', async () => {
+  it('does not change the content of a response that is already being streamed from the old release', async () => {
     const old = releases.make({ 'a.txt': 'o'.repeat(300_000) });
     const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
     const { site, send } = serve([old], { cacheBytes: 64 * 1024 });
@@ -198,7 +198,7 @@ describe('switch to another release', () => {
     expect(await response.text()).toBe('o'.repeat(300_000));
   });
 
-  it('keeps hashed assets of the older release, and removes its pages', async () => {
+  it('keeps serving the hashed assets of the older release, but not the pages of this release', async () => {
     const old = releases.make({ 'old.html': 'old', 'app.5b0e4cfb.js': 'old' });
     const { send } = serve([releases.make({ 'new.html': 'new' }), old]);
     expect((await send('/old')).status).toBe(404);

@@ -41,17 +41,20 @@ describe('respond() to a plain request', () => {
   it.each([
     ['gzip', 'gzip', `"${TAG}-gz"`, gunzipSync],
     ['gzip, br', 'br', `"${TAG}-br"`, brotliDecompressSync],
-  ])('compresses for %s with %s and a separate strong ETag', async (accept, encoding, etag, decode) => {
-    const { send } = serve([releases.make({ 'a.html': PAGE })]);
-    const response = await send('/a', { 'accept-encoding': accept });
-    expect(response.headers.get('content-encoding')).toBe(encoding);
-    expect(response.headers.get('etag')).toBe(etag);
-    const bytes = await bytesOf(response);
-    expect(response.headers.get('content-length')).toBe(String(bytes.length));
-    expect(decode(bytes).toString()).toBe(PAGE);
-  });
+  ])(
+    'compresses for Accept-Encoding "%s" with %s, and sends a separate strong ETag',
+    async (accept, encoding, etag, decode) => {
+      const { send } = serve([releases.make({ 'a.html': PAGE })]);
+      const response = await send('/a', { 'accept-encoding': accept });
+      expect(response.headers.get('content-encoding')).toBe(encoding);
+      expect(response.headers.get('etag')).toBe(etag);
+      const bytes = await bytesOf(response);
+      expect(response.headers.get('content-length')).toBe(String(bytes.length));
+      expect(decode(bytes).toString()).toBe(PAGE);
+    },
+  );
 
-  it('does not compress small files, compressed types, or compressed bytes under a text name', async () => {
+  it('does not compress small files, compressed types, or files with a text extension whose bytes are already compressed', async () => {
     const gzipped = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
     const { send } = serve([releases.make({ 'a.css': 'a{}', 'a.png': Buffer.alloc(5000), 'a.json': gzipped })]);
     for (const path of ['/a.css', '/a.png', '/a.json']) {
@@ -205,7 +208,7 @@ describe('respond() to conditions', () => {
     }
   });
 
-  it('sends no Last-Modified after the Date of the response', async () => {
+  it('sends no Last-Modified date in the future', async () => {
     const { send } = serve([releases.make({ 'a.html': 'a' }, { createdAt: '2999-01-01T00:00:00Z' })]);
     const date = (await send('/a')).headers.get('last-modified') ?? '';
     expect(Date.parse(date)).toBeLessThanOrEqual(Date.now());

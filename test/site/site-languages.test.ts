@@ -34,11 +34,14 @@ describe('built-in 404 page of docshelf', () => {
     ['/fa/guide/not/here', 'fa', 'rtl'],
     ['/zh-tw/nowhere', 'de', 'ltr'],
     ['/it/nowhere', 'de', 'ltr'],
-  ])('uses for the path %s the language of the nearest first page: %s', async (path, tag, direction) => {
-    const { send } = serve([releases.make(SITE)]);
-    const answer = await languageOf(await send(path, { 'accept-language': 'ru' }));
-    expect(answer).toEqual([404, `<html lang="${tag}" dir="${direction}">`, tag, 'Accept-Encoding']);
-  });
+  ])(
+    'uses for the path %s the language "%s" of the start page in the nearest parent folder',
+    async (path, tag, direction) => {
+      const { send } = serve([releases.make(SITE)]);
+      const answer = await languageOf(await send(path, { 'accept-language': 'ru' }));
+      expect(answer).toEqual([404, `<html lang="${tag}" dir="${direction}">`, tag, 'Accept-Encoding']);
+    },
+  );
 
   it.each<[string, Files, string]>([
     [
@@ -46,15 +49,15 @@ describe('built-in 404 page of docshelf', () => {
       { 'index.html': '<meta http-equiv="refresh" content="0;url=es/">', 'es/index.html': page('lang=es') },
       'es',
     ],
-    ['a first page without a language', { 'index.html': page('') }, 'en'],
-    ['no first page', { 'a.html': page('lang=ru') }, 'en'],
+    ['a start page without a language', { 'index.html': page('') }, 'en'],
+    ['no start page', { 'a.html': page('lang=ru') }, 'en'],
     ['a language that docshelf does not support', { 'index.html': page('lang=sv') }, 'en'],
-  ])('uses the expected language for a site with %s', async (_name, files, tag) => {
+  ])('uses the language of the start page, or English, for a site with %s', async (_name, files, tag) => {
     const { send } = serve([releases.make(files)]);
     expect((await send('/nowhere')).headers.get('content-language')).toBe(tag);
   });
 
-  it('is sent from memory after its language is known, and is one line of text for a missing asset', async () => {
+  it('is sent from memory after docshelf has determined the language, and is one line of text for a missing asset', async () => {
     const { send, server } = serve([releases.make(SITE)]);
     const headers: IncomingHttpHeaders = { host: 'docs.dev' };
     expect(server.fastAnswer('/fa/nowhere', headers)).toBeNull();
@@ -66,7 +69,7 @@ describe('built-in 404 page of docshelf', () => {
   });
 });
 
-describe('other built-in responses of docshelf', () => {
+describe('built-in error responses of docshelf', () => {
   it('use the language of the site, as a page for browsers and a line for other clients', async () => {
     const { send } = serve([releases.make(SITE)]);
     expect((await languageOf(await send('/%zz'))).slice(0, 3)).toEqual([400, '<html lang="de" dir="ltr">', 'de']);
@@ -94,7 +97,7 @@ describe('search on the built-in 404 page', () => {
   const search = { address: '/docs/_docshelf/search', version: null };
   const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
 
-  it('links to the results page in the language of the site, and the policy allows its form', async () => {
+  it('is a form in the language of the site, which the Content-Security-Policy of the page allows', async () => {
     const { send, server } = serve([releases.make(SITE)], { ...form, search });
     const { headers, text } = await asked(send('/nowhere'));
     expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');

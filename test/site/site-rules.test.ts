@@ -106,12 +106,12 @@ describe('order of rules and files', () => {
     [Array.from({ length: 20 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '301 /n1/x'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '404 missing'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n1/x', '301 /n2/x'],
-  ])('ends every chain of redirects: %j for %s: %s', async (redirects, target, expected) => {
+  ])('prevents endless redirects: %j for %s: %s', async (redirects, target, expected) => {
     const { send } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
     expect(await summaryOf(await send(target))).toBe(expected);
   });
 
-  it('ends redirects to the same host', async () => {
+  it('prevents endless redirects to the host of the request', async () => {
     const { send } = await site({ redirects: '/x/* https://docs.example/x/y/:splat' });
     expect(await summaryOf(await send('/x/1', { host: 'Docs.example' }))).toBe('404 missing');
     expect(await summaryOf(await send('/x/1', { host: 'old.example' }))).toBe('301 https://docs.example/x/y/1');
@@ -134,21 +134,24 @@ describe('order of rules and files', () => {
     [{ trailingSlash: 'always' }, '/folder/ https://docs.example/folder 301!', '/folder', '200 folder'],
     [{ trailingSlash: 'never' }, '/* /:splat/ 301!', '/folder', '200 folder'],
     [{ basePath: '/docs/' }, '/* /:splat/ 301!', '/a', '200 page a'],
-  ])('ends redirects between rules and trailing slashes with %j: %s, from %s', async (form, redirects, start, end) => {
-    const { send } = await site({ redirects }, form);
-    let url = new URL(start, 'https://docs.example');
-    for (let steps = 0; steps <= 20; steps++) {
-      const response = await send(url.pathname, { host: 'docs.example' });
-      const location = response.headers.get('location');
-      if (location === null) {
-        expect(await summaryOf(response)).toBe(end);
-        return;
+  ])(
+    'prevents endless redirects between rules and trailing slashes with %j: %s, from %s',
+    async (form, redirects, start, end) => {
+      const { send } = await site({ redirects }, form);
+      let url = new URL(start, 'https://docs.example');
+      for (let steps = 0; steps <= 20; steps++) {
+        const response = await send(url.pathname, { host: 'docs.example' });
+        const location = response.headers.get('location');
+        if (location === null) {
+          expect(await summaryOf(response)).toBe(end);
+          return;
+        }
+        url = new URL(location, url);
+        url.pathname = url.pathname.replace(/^\/docs\//, '/');
       }
-      url = new URL(location, url);
-      url.pathname = url.pathname.replace(/^\/docs\//, '/');
-    }
-    expect.fail(`redirects on from ${url.pathname}`);
-  });
+      expect.fail(`redirects on from ${url.pathname}`);
+    },
+  );
 
   it.each<[form: Partial<SnapshotOptions>, rule: string, target: string, expected: string]>([
     [{}, '/old/* /folder/:splat', '/old/', '301 /folder/'],
@@ -162,10 +165,13 @@ describe('order of rules and files', () => {
     [{ trailingSlash: 'always' }, '/old/* /:splat', '/old/folder', '301 /folder'],
     [{ basePath: '/docs/' }, '/old/* /new/:splat', '/old/a/', '301 /docs/new/a/'],
     [{ basePath: '/docs/' }, '/old/* /:splat', '/old/', '301 /docs/'],
-  ])('keeps the trailing slash of a splat with %j: %s for %s: %s', async (form, redirects, target, expected) => {
-    const { send } = await site({ redirects }, form);
-    expect(await summaryOf(await send(target))).toBe(expected);
-  });
+  ])(
+    'keeps a trailing slash that a splat matches with %j: %s for %s: %s',
+    async (form, redirects, target, expected) => {
+      const { send } = await site({ redirects }, form);
+      expect(await summaryOf(await send(target))).toBe(expected);
+    },
+  );
 
   it('applies rules that lengthen the path within the work limit of one request', async () => {
     const release = releases.make({ ...FILES, _redirects: `/x/* /x/${':splat/'.repeat(20)}\n/y/* /a 200` });
@@ -328,7 +334,7 @@ describe('response headers', () => {
     }
   });
 
-  it('omit docshelf headers with preset none, and headers that the operator removes', async () => {
+  it('omit the headers of docshelf if the preset is none, and omit headers to which the operator gives an empty value', async () => {
     const none = await site({}, { headers: { preset: 'none', set: {}, policy: {} } });
     expect(await header(await none.send('/a'), 'x-content-type-options')).toBeNull();
     const set = { 'Referrer-Policy': '', 'X-Robots-Tag': '' };
@@ -340,7 +346,7 @@ describe('response headers', () => {
     expect(await header(await less.send('/a'), 'x-robots-tag')).toBeNull();
   });
 
-  it('add the policy to the headers of site and operator, for every file', async () => {
+  it('combine the policy of docshelf with the policy of the site or the operator, for every file', async () => {
     const policy = { 'Content-Security-Policy': "default-src 'self'" };
     const set = { 'Content-Security-Policy': 'img-src *' };
     for (const [own, expected] of [
@@ -383,7 +389,7 @@ describe('response headers', () => {
     }
   });
 
-  it('limit caching, and contain immutable only for file names with one content and never for pages', async () => {
+  it('contain immutable only for file names that have the same bytes in all releases, and never for pages', async () => {
     const year = 'public, max-age=31536000, immutable';
     const headers = `/assets/*\n  Cache-Control: ${year}\n/a\n  Cache-Control: ${year}\n/folder/\n  Cache-Control: max-age=60\n/x.5b0e4cfb.js\n  Cache-Control: no-store`;
     const files = { ...FILES, 'assets/one.js': '1', 'assets/other.js': 'new', 'x.5b0e4cfb.js': '1', _headers: headers };

@@ -54,7 +54,7 @@ it.each([
   ['rewrites the start page', ['guide.html'], '/ /guide 200', false],
   ['rewrites the start page to a missing page', ['guide.html'], '/ /start 200', true],
 ])(
-  'SiteSwitch reports a missing start page only if readers get no page at the root, for a version that %s (%#)',
+  'SiteSwitch reports a missing start page only if the root address returns no page, for a version that %s (%#)',
   async (_case, paths, redirects, isReported) => {
     const files = Object.fromEntries(paths.map((path) => [path, page()]));
     const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
@@ -66,7 +66,7 @@ it.each([
   },
 );
 
-it('SiteSwitch removes immutable from a file if a release that is imported later has other bytes for its name', async () => {
+it('SiteSwitch no longer sends immutable for a file after the import of a release with other bytes for the same name', async () => {
   const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
@@ -130,7 +130,7 @@ it('SiteSwitch labels the search box in the language of the page', async () => {
 it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
-])('SiteSwitch reports that a policy blocks the search box: %s', async (policy, count) => {
+])('SiteSwitch reports whether a Content-Security-Policy blocks the search box: %s', async (policy, count) => {
   const searchBox = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
     replaces: false,
@@ -149,7 +149,7 @@ it.each([
   }
 });
 
-it('SiteSwitch replaces a search box that uses an external service, and reports it', async () => {
+it('SiteSwitch replaces a search box that uses an external service, and reports the replacement', async () => {
   const box = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
     replaces: true,

@@ -105,7 +105,7 @@ describe('SiteSnapshot', () => {
     });
   });
 
-  it('uses the trailing slash of the release, unless the setting overrides it', async () => {
+  it('uses the trailing slash setting of the release, unless the config overrides this setting', async () => {
     const active = releases.make({ 'a/index.html': '1' }, { trailingSlash: 'never' });
     expect((await new SiteSnapshot(active, [], AUTO).find('a')).kind).toBe('file');
     expect((await new SiteSnapshot(active, [], { trailingSlash: 'always' }).find('a')).kind).toBe('redirect');

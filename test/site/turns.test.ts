@@ -35,7 +35,7 @@ function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record
 }
 
 describe('page of a second site', { timeout: 300_000 }, () => {
-  it('is converted to Markdown before the slow pages that wait at the first site', async () => {
+  it('is converted to Markdown while slow pages still wait in the queue of the first site', async () => {
     const { small, done, asked } = twoSites({}, markdown, slowPages(4));
     // All other requests are waiting by now.
     await Promise.race(asked);
@@ -44,7 +44,7 @@ describe('page of a second site', { timeout: 300_000 }, () => {
     expect(await Promise.all(asked)).toEqual([200, 200, 200, 200]);
   });
 
-  it('is rewritten for its base path before the large pages that wait at the first site', async () => {
+  it('is rewritten for its base path while large pages still wait in the queue of the first site', async () => {
     const { small, done, asked } = twoSites({ basePath: '/docs/' }, {}, slowPages(8, 3));
     await Promise.race(asked);
     expect((await small.send('/')).status).toBe(200);

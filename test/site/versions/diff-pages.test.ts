@@ -45,7 +45,7 @@ it('diffPages() finds no difference between a version and itself', async () => {
   expect(await diffPages(release, release)).toEqual({ ...none, unchanged: 1, leftOut: NOTHING });
 });
 
-it('lists at most the requested number of pages, and counts the other pages', async () => {
+it('diffPages() lists at most the requested number of pages, and counts the other pages', async () => {
   const names = ['a', 'b', 'c'];
   const of = (text: string) => Object.fromEntries(names.map((name) => [`${name}.html`, page(name, `<p>${text}</p>`)]));
   const diff = await diffPages(releases.make(of('one')), releases.make(of('two')), undefined, 2);
