@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { checkKeys } from '../../src/app/doctor/check-files.ts';
 import type { Config } from '../../src/config/index.ts';
 
-it('checkKeys() reports no problem in a folder without keys, and the next step for a damaged key file', async () => {
+it('checkKeys() reports a damaged key file, but no problem in a folder without keys', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
   const config = { storage: { dir }, database: { urlFile: null } } as Config;
   expect(await checkKeys(config)).toEqual([]);

@@ -15,7 +15,7 @@ describe('Dependencies', () => {
     expect(await new Dependencies({ database: NONE, bucket: NONE }).read()).toEqual([]);
   });
 
-  it('check at most every 30 seconds, and wait two seconds for a server that never responds', async () => {
+  it('check each server at most every 30 seconds, and wait at most two seconds for a response', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const database = vi.fn(() => new Promise<void>(() => undefined));

@@ -32,7 +32,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledTimes(1);
   });
 
-  it('detects that a symbolic link was swapped for a link to another file, as in a ConfigMap', async () => {
+  it('reports a change if a symbolic link now points to another file, as in a ConfigMap', async () => {
     for (const [name, text] of Object.entries({ first: 'one', second: 'two' })) {
       await writeFile(join(folder, name), text);
       await symlink(name, join(folder, `to-${name}`));
@@ -44,7 +44,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledWith(true);
   });
 
-  it('reports a file that is renamed into place at once, as complete', async () => {
+  it('reports a file once and as complete if a rename moves the file into place', async () => {
     await watch.start([file]);
     await writeFile(join(folder, 'next'), 'two');
     await rename(join(folder, 'next'), file);
@@ -56,7 +56,7 @@ describe('FileWatch', () => {
     ['truncated', () => writeFile(file, '')],
     ['removed and created again', () => rm(file).then(() => writeFile(file, ''))],
   ])(
-    'reports a file that is %s and written in parts once after the last part, as possibly incomplete',
+    'reports a file that is %s and then written in parts only once, after the last part, as possibly incomplete',
     async (_how, begin) => {
       await watch.start([file]);
       const seen: string[] = [];

@@ -6,7 +6,7 @@ import { linkWithoutSecrets, Secret } from '../../src/domain/secret.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
 it.each(Object.keys(LINK_SCHEMES))(
-  'openSources() opens exactly one source for links of the scheme %s',
+  'openSources() opens exactly one source that handles links of the scheme %s',
   async (scheme) => {
     const client = httpClientOf({});
     onTestFinished(() => client.close());

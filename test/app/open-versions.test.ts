@@ -5,7 +5,7 @@ import { waitFor } from '../helpers/wait-for.ts';
 
 const version = (files: number) => ({ snapshot: { release: { files: { size: files } } } }) as unknown as OpenVersion;
 
-it('OpenVersions keeps the most recently used versions up to a bound, and opens each once for concurrent callers', async () => {
+it('OpenVersions keeps the most recently used versions within a byte limit, and opens each version once for concurrent callers', async () => {
   const open = new OpenVersions({ bytesMax: 3 * 1024 ** 2 });
   const make = vi.fn(async () => version(10));
   await Promise.all([open.get('a', make), open.get('a', make)]);

@@ -41,7 +41,7 @@ function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) 
 }
 
 describe('OwnExportDesk', () => {
-  test('requests exports as the organization of the domain, and returns no export for an unknown domain', async () => {
+  test('requests exports in the name of the organization that owns the domain, and returns no export for an unknown domain', async () => {
     const { desk, calls } = deskOver(['se_1']);
     expect(await desk.newest('acme', 'v1')).toMatchObject({ jobId: 'se_1' });
     expect(await desk.newest('globex', null)).toBe(null);
@@ -66,7 +66,7 @@ describe('OwnExportDesk', () => {
     expect(found).toMatchObject({ jobId: 'se_1' });
   });
 
-  test('notifies a site once of an export that it has not received yet', async () => {
+  test('notifies a site only once of an export that the site has not received yet', async () => {
     const jobs: string[] = [];
     const { desk, look, reported } = deskOver(jobs);
     await look();

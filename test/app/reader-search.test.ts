@@ -95,7 +95,7 @@ describe('ReaderSearch', () => {
     }
   });
 
-  it('searches a kept version if the filter names it, and the active version for any other version', async () => {
+  it('searches a kept version if the filter selects this version, and otherwise the active version', async () => {
     const { send, requests } = await readerOf();
     expect(pathsOf(await send(ofVersion('v1')))).toEqual([
       '/docs/_docshelf/v/v1/open#a',
@@ -114,7 +114,7 @@ describe('ReaderSearch', () => {
     expect(pathsOf(await send(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
   });
 
-  it('returns the response of the thread unchanged if it contains no hidden page', async () => {
+  it('returns the response of the thread unchanged if the response contains no hidden page', async () => {
     const { send, answered } = await readerOf({ closed: ['another'] });
     expect(await send()).toBe(answered());
   });

@@ -36,7 +36,7 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
 const acme = { domain: 'acme' };
 const beta = { domain: 'beta', basePath: '/beta/' };
 
-test('a change of search in a site entry needs a restart, and pending names the site', async () => {
+test('pending in the status lists a changed search setting of a site, because the change needs a restart', async () => {
   const before = await load([acme, beta], {});
   expect(await pendingOf(before, await load([acme, { ...beta, search: { enabled: false } }], {}))).toEqual([
     'sites[beta].search.enabled',
@@ -46,14 +46,14 @@ test('a change of search in a site entry needs a restart, and pending names the 
   ]);
 });
 
-test('pending lists a setting of the whole daemon once, and no setting that a reload applies', async () => {
+test('pending in the status lists a setting of the whole daemon once, and no setting that a reload applies', async () => {
   const before = await load([acme, beta], {});
   expect(await pendingOf(before, await load([acme, beta], { enabled: false }))).toEqual(['search.enabled']);
   const moved = { ...beta, basePath: '/other/', title: 'Beta', trailingSlash: 'always' };
   expect(await pendingOf(before, await load([acme, moved], {}))).toEqual([]);
 });
 
-test('a new site with search needs a restart if the API of the daemon has no search', async () => {
+test('a new site with search needs a restart if the API has started without search', async () => {
   const before = await load([{ ...acme, search: { enabled: false } }], {});
   const after = await load([{ ...acme, search: { enabled: false } }, beta], {});
   expect(await pendingOf(before, after, false)).toEqual(['sites[beta].search.enabled']);
