@@ -33,7 +33,7 @@ test('serviceAddress() uses the key of --key-file, else of the environment, else
   expect(await keyWith({}, {})).toBe('svc_config');
 });
 
-test('serviceAddress() sends the key of the config to no other service', async () => {
+test('serviceAddress() does not use the key of the config for a service that the config does not name', async () => {
   const pending = serviceAddress({ apiUrl: 'https://other.test' }, CONFIGURED, {});
   await expect(pending).rejects.toMatchObject({ code: 'unauthorized' });
 });

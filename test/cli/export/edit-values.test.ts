@@ -72,7 +72,7 @@ describe('editValues()', () => {
     expect(() => editValues(text, VALUES)).toThrow(DocshelfError);
   });
 
-  it('changes no other value and no other line of a file that it accepts', () => {
+  it('changes only the lines that contain the given values', () => {
     const scalar = fc.constantFrom(
       '1',
       '"q: #"',
