@@ -378,7 +378,7 @@ describe('PUT /v1/bundles/{name} on a real connection', () => {
     connection.socket.destroy();
   });
 
-  it('requests the upload body after it accepts the token', async () => {
+  it('sends 100 Continue after docshelf has accepted the token, and imports the upload body', async () => {
     const { app, calls } = appWith();
     const connection = await RawConnection.open((await listen(app)).port);
     connection.write(put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 5\r\nExpect: 100-continue`));

@@ -22,7 +22,7 @@ describe('requireOwnName()', () => {
     'http://evil.example:9090/v1/status',
     'http://localhost.evil.example/',
     'http://127.0.0.1.evil.example/metrics',
-  ])('rejects %s, but accepts requests for the probes at the same host', (url) => {
+  ])('rejects %s, but accepts health probes at the same host', (url) => {
     expect(() => requireOwnName(url, [])).toThrow(expect.objectContaining({ code: 'misdirected' }));
     for (const path of ['/livez', '/readyz']) expect(() => requireOwnName(new URL(path, url).href, [])).not.toThrow();
     expect(() => requireOwnName(url, ['*'])).not.toThrow();

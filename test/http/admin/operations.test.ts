@@ -55,7 +55,7 @@ describe('operations of the admin listener', () => {
     expect(check({ ...STATUS, state: 'idle' })).toBe(false);
   });
 
-  it('give a new operation its route, OpenAPI entry, client call and CLI help from one definition and one handler', async () => {
+  it('need only one definition and one handler for route, OpenAPI entry, client call and CLI help', async () => {
     const greet = {
       ...operations.reload,
       id: 'greet',

@@ -42,7 +42,7 @@ describe('page /docs', () => {
     }
   });
 
-  it('shows the input, output and key of each call without a script', async () => {
+  it('contains the input, output and required key of each call in the HTML, not in a script', async () => {
     const all = parsedNodes(await (await apiWith().app.request('/docs')).text());
     const search = all.find((node) => attribute(node, 'id') === 'search');
     const searchText = search === undefined ? '' : text(search);

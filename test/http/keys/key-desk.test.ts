@@ -29,7 +29,7 @@ describe('KeyDesk', () => {
   const holder = (key: string, type: 'admin' | 'assistant' = 'admin') =>
     accessOf(withKeys(ORGANIZATIONS, subject.store.keys)).keys.holder(`Bearer ${key}`, type);
 
-  it('creates a key that is valid immediately, for its organization and type only, and returns its secret once', async () => {
+  it('creates a key that is valid immediately, but only for one organization and type, and returns the secret only once', async () => {
     const made = await desk.create({ organization: 'acme', type: 'admin', name: 'pipeline' });
     expect(made).toMatchObject({ id: expect.stringMatching(/^key_[0-9a-f]{16}$/), name: 'pipeline', expired: false });
     expect(made.key).toMatch(/^svc_[A-Za-z0-9_-]{43}$/);

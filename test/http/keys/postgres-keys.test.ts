@@ -52,7 +52,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
     expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
   });
 
-  it('starts without keys if the database is unavailable, and loads them when the database is available', async () => {
+  it('starts without keys if the database is unavailable, and loads the keys when the database is available', async () => {
     await keys.add(madeKey('one'));
     await server.stop();
     const late = await open();

@@ -42,7 +42,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
     expect(await rowsOf('request_times')).toHaveLength(2);
   });
 
-  it('removes expired times, also of organizations without new requests', async () => {
+  it('removes expired request times, also of organizations without new requests', async () => {
     const policy = { requestsMax: 10, windowMs: 1 };
     await new PostgresCounter(database, policy).take('gone');
     const rows = async () => (await rowsOf('request_times')).map(({ organization_id }) => organization_id);

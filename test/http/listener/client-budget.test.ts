@@ -92,7 +92,7 @@ const handles = () =>
 
 describe('client that does not read its responses', () => {
   it.each(['/file', '/memory', '/word'])(
-    'gets the responses to its pipelined requests prepared one at a time: %s',
+    'causes at most one response in preparation, even with pipelined requests: %s',
     async (path) => {
       const listener = await open(new ClientBudget());
       const client = await still(listener);
@@ -169,7 +169,7 @@ describe('client that does not read its responses', () => {
   it.each([
     ['HTTP/1', false],
     ['HTTP/1 over TLS', true],
-  ])('is disconnected before twice the time limit for unread responses: %s', async (_, tls) => {
+  ])('is disconnected before twice the time limit for unread responses has passed: %s', async (_, tls) => {
     const budget = new ClientBudget();
     const times = { unreadMsMax: 1_000, checkMs: 50 };
     const listener = await open(budget, { times, ...(tls ? { tls: TLS } : {}) });

@@ -30,7 +30,7 @@ describe('openListener()', () => {
     expect(reported).toEqual([['internal', 'trace-1']]);
   });
 
-  it('reports that the port is in use, with its config key', async () => {
+  it('reports that the port is in use, with the config key of the port', async () => {
     const { port } = await open();
     await expect(open({ port, name: 'admin' })).rejects.toMatchObject({
       code: 'port_taken',

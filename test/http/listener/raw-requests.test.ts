@@ -140,8 +140,8 @@ describe('client timeouts of a listener', () => {
 
   it.each([
     ['the framework', {}],
-    ['prepared responses', { fastAnswer: () => ({ status: 304, headers: [], body: null }) as const }],
-  ])('close an idle connection after a response of %s', async (_, options) => {
+    ['fastAnswer()', { fastAnswer: () => ({ status: 304, headers: [], body: null }) as const }],
+  ])('close an idle connection after a response from %s', async (_, options) => {
     const connection = await connectTo(await open({ ...options, times: { keepAliveMs: 50, checkMs: 50 } }));
     connection.write(GET);
     expect(statusesOf(await connection.untilClosed())).toHaveLength(1);

@@ -167,7 +167,7 @@ describe('read_page', () => {
       ['own.html#pkg.fetch', /^- \*\*pkg\.fetch/],
       ['own.html#top', /^# Top/],
     ])(
-      'starts %s at the section of that name, or at the page start if no section has the name',
+      'starts %s at the section of the fragment, or at the page start if no section has the fragment',
       async (address, start) => {
         const site = await bench.open(bench.release(files));
         const { facts, text } = contentOf(await site.tool('read_page', { address }));
@@ -284,7 +284,7 @@ describe('older versions over MCP', () => {
     expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
   });
 
-  it('are searched by name, like the active version, which is also the default', async () => {
+  it('are searched if the call names the older version, while the active version is the default', async () => {
     const requests: SearchRequest[] = [];
     const site = await opened({ kept: [june()], search: searchThatNotes(requests) });
     for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {

@@ -6,20 +6,23 @@ import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
 /** A second opinion on the rows. If nginx responds differently, the row states why docshelf does not. */
-describe.skipIf(!hasNginx)(`nginx responds as the tables expect, unless a row states why not${whyNoNginx}`, () => {
-  let port: number;
-  let words: Words;
-  beforeAll(async () => {
-    port = await startNginx(SITE_FILES);
-    words = await wordsOf(port);
-  });
+describe.skipIf(!hasNginx)(
+  `nginx responds as the test tables expect, unless a row states the reason for a difference${whyNoNginx}`,
+  () => {
+    let port: number;
+    let words: Words;
+    beforeAll(async () => {
+      port = await startNginx(SITE_FILES);
+      words = await wordsOf(port);
+    });
 
-  describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
-    it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
-      'apply to the response to %s',
-      async (_name, row) => {
-        expect(await requestRow(port, row, words)).toEqual([]);
-      },
-    );
-  });
-});
+    describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
+      it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
+        'apply to the response to %s',
+        async (_name, row) => {
+          expect(await requestRow(port, row, words)).toEqual([]);
+        },
+      );
+    });
+  },
+);

@@ -46,7 +46,7 @@ describe('content types of all registered extensions', () => {
     expect(others).toEqual(OTHER_THAN_REGISTERED);
   });
 
-  it('are types that browsers execute or render only for the listed extensions', () => {
+  it('are executable or renderable types only for the listed extensions', () => {
     const named = (pattern: RegExp) =>
       extensions.filter((extension) => pattern.test(essence(typeOf(extension)))).sort();
     expect(named(/^text\/html$/)).toEqual(['htm', 'html', 'shtml']);

@@ -38,7 +38,7 @@ describe('site with a base path', () => {
     ['/team/docs/none', 404],
     ['/_docshelf/search', 404],
     ['/_docshelf/features.json', 404],
-  ])('responds only in the base path: %s is %i', async (path, status) => {
+  ])('serves content only in the base path: %s returns %i', async (path, status) => {
     expect((await siteApp().request(path)).status).toBe(status);
   });
 

@@ -208,7 +208,7 @@ describe('search results page', () => {
     expect([status, named('input').length]).toEqual([expected, 1]);
   });
 
-  it('is limited per client like JSON responses', async () => {
+  it('limits requests per client, like JSON responses', async () => {
     const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
     const { send } = siteWith({ results: [] }, { clients });
     await send('?q=a');

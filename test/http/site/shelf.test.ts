@@ -122,18 +122,18 @@ describe('shelf page', () => {
     ['de-x-foo', 'German'],
     ['en-u-ca-gregory', 'English'],
     ['en-a-bbb', 'English'],
-  ])('shows for the language %s the name %s, without the unnamed extension', async (language, name) => {
+  ])('shows for the language tag %s the name %s, without the extension of the tag', async (language, name) => {
     const { items, named } = read(await page(shelfWith([listed('acme', { language }), listed('other')])));
     expect(items[0]?.text).toContain(`Language${name}`);
     expect(named('h2').map((node) => attribute(node, 'lang'))).toContain(language);
   });
 
-  it('sets the language on the texts of a site', async () => {
+  it('sets the lang attribute on the texts of a site', async () => {
     const { named } = read(await page(shelfWith([listed('acme', { language: 'zh_hans_CN' })])));
     expect(attribute(named('h2')[0] as PageNode, 'lang')).toBe('zh-Hans-CN');
   });
 
-  it('offers the search over all sites only if it is available', async () => {
+  it('offers the search over all sites only if this search is available', async () => {
     const search = async () => Response.json([]);
     const [without, withSearch] = [read(await page(shelfWith())), read(await page(shelfWith(SITES, { search })))];
     const offered = ({ named }: typeof without) => attribute(named('form')[0] as PageNode, 'data-search');
@@ -145,7 +145,7 @@ describe('shelf page', () => {
     expect(attribute(named('input')[0] as PageNode, 'value')).toHaveLength(200);
   });
 
-  it('allows only its own files, without inline scripts or styles', async () => {
+  it('has a Content-Security-Policy that allows only its own files, and contains no inline script or style', async () => {
     const response = await shelfWith().request('/');
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",

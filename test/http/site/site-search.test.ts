@@ -104,7 +104,7 @@ describe('GET /_docshelf/search', () => {
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
-  it('uses defaults, and ignores an empty language', async () => {
+  it('uses default values for missing parameters, and ignores an empty language', async () => {
     const { app, requests } = siteWith();
     expect((await app.request('/_docshelf/search?q=a&language=')).status).toBe(200);
     expect(requests).toMatchObject([{ pageSize: 10, filter: { language: null } }]);

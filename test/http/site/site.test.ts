@@ -110,7 +110,7 @@ describe('site without a version', () => {
     expect(await german.text()).toContain('<html lang="de" dir="ltr">');
   });
 
-  it('rejects other methods', async () => {
+  it('responds to POST with 405', async () => {
     expect((await siteApp(null).request('/', { method: 'POST' })).status).toBe(405);
   });
 });
@@ -131,7 +131,7 @@ describe('/_docshelf/ of a site', () => {
     ]);
   });
 
-  it('serves no other file, even if the release contains it', async () => {
+  it('serves no other file, even if the release contains this file', async () => {
     const app = siteApp(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
     for (const path of ['/_docshelf/manifest.json', '/_docshelf/', '/_docshelf']) {
       expect((await app.request(path)).status, path).toBe(404);
