@@ -63,7 +63,7 @@ describe('server.basePath', () => {
     expect((await daemon.status()).pending).toEqual([]);
   });
 
-  test('serves at the root a bundle that was built for /docs/, and redirects to the trailing slashes that links in the bundle have', async () => {
+  test('serves at the root a bundle that was built for /docs/, and redirects to addresses with the trailing slash of links in the bundle', async () => {
     const { send } = await startWith('/docs/', {});
     expect((await send('/'))[1]).toContain('href="/a.css"');
     expect(await send('/a.css')).toEqual([200, 'b { background: url(/a.png) }']);

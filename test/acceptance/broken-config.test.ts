@@ -114,7 +114,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test('does not let a command with an invalid config of its own reach a daemon that has another config', async () => {
+  test('does not let a command that names another invalid config reach the daemon', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

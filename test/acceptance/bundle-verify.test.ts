@@ -56,7 +56,7 @@ describe('bundle verify', () => {
     expect(await refusalOf('2030-01-01')).toEqual([69, 'version_not_found']);
   });
 
-  test('accepts a plain tar without end blocks if its digest is given', async () => {
+  test('accepts a plain tar without end blocks if the command states the digest of the tar', async () => {
     const home = await Home.open(bench, 'without a daemon');
     const archive = rawTar([{ name: 'index.html', body: '<title>Home</title>' }], Buffer.alloc(512));
     await writeFile(join(home.folder, 'open.tar'), archive);

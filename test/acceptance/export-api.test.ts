@@ -104,7 +104,7 @@ describe('the calls start, status and bundle', () => {
   });
 });
 
-describe('the export API, after an invalid request,', () => {
+describe('the export API, invalid requests', () => {
   test.each<[name: string, body: unknown, field: string]>([
     ['no domain', {}, 'domain'],
     ['a domain of another type', { domain: 7 }, 'domain'],

@@ -53,7 +53,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, ...result.json() }).toMatchObject({ code: 0, version: '2024-07-01' });
   });
 
-  test('is served if bundleUrl names it, and swapped if the tag moves', async () => {
+  test('is served if bundleUrl names its tag, and swapped if bundleUrl names another tag', async () => {
     const registry = await startRegistry(OPEN);
     for (const version of ['2024-06-01', '2024-07-01']) {
       await registry.push('acme', version, [{ bytes: bundle(version), mediaType: MEDIA_TYPE }]);
@@ -83,7 +83,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, fault: result.json().code }).toEqual({ code: 69, fault: 'host_not_allowed' });
   });
 
-  test('is accepted over TLS only from an authority in network.caFile', async () => {
+  test('is accepted over TLS only if network.caFile contains the authority that signed the certificate of the registry', async () => {
     const registry = await startRegistry({ tls: true, auth: 'none' });
     await registry.push('acme', 'v1.0.0', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
     const link = `oci://${registry.host}/acme:v1.0.0`;

@@ -287,7 +287,7 @@ describe('a setting that needs a restart', () => {
     await daemon.until(({ pending }) => pending.length === 0);
   });
 
-  test('is not listed if a reload applies it at once', async () => {
+  test('differs from settings that a reload applies, which are not listed', async () => {
     const daemon = await startWithTwo();
     const before = await daemon.status();
     await daemon.rewriteConfig({

@@ -138,7 +138,7 @@ describe('several sites with different sign-ins', () => {
     }
   });
 
-  it('are listed on the shelf page only if they are open, or accept the credentials of the reader', async () => {
+  it('are listed on the shelf page only if they are open or accept the credentials of the reader', async () => {
     const listed = async (credentials: string | null, target = '/') => {
       const { body } = await get('other.test', target, credentials);
       return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
@@ -179,7 +179,7 @@ describe('several sites with different sign-ins', () => {
 });
 
 describe('sites with an identity provider', () => {
-  it('have separate sessions, which one key in the data folder protects, also after a restart', async () => {
+  it('have separate sessions, which stay valid after a restart because the session key is in the data folder', async () => {
     const provider = await TestIdentityProvider.start();
     try {
       const [port = 0] = await freePorts(1);

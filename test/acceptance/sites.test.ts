@@ -222,7 +222,7 @@ describe('the sites of one daemon', () => {
     expect(lost).toEqual([]);
   });
 
-  test('are still served, and keep the daemon ready, if another site fails, whose error is reported under its domain', async () => {
+  test('are still served by a ready daemon if other sites fail, and each error is reported under the domain of the failed site', async () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
     const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };

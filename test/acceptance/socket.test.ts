@@ -94,7 +94,7 @@ describe('two daemons that share a folder', () => {
     return [folder, one, await bench.start(null, { folder })];
   }
 
-  test('both reload their config on docshelf reload, while --pid sends another command to one daemon only', async () => {
+  test('both reload their config on docshelf reload, while bundle commands with --pid reach only one daemon', async () => {
     const [folder, one, other] = await two();
     const before = (await Promise.all([one.status(), other.status()])).map(({ lastReload }) => lastReload?.at);
     const reloaded = await bench.run(['reload', '--json'], { cwd: folder });
@@ -240,7 +240,7 @@ describe('a copy of the data folder of a running daemon', () => {
     },
   );
 
-  test('does not lead commands to the daemon, even if its socket is in the folder for temporary files', async () => {
+  test('does not lead commands to the daemon, even if the socket of the daemon is in the folder for temporary files', async () => {
     const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
     await mkdir(folder);
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
