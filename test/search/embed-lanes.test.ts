@@ -4,7 +4,7 @@ import { EmbedLanes } from '../../src/search/embedded-engine.ts';
 const MIB = 1024 ** 2;
 
 describe('EmbedLanes', () => {
-  it('leaves one processor core free, and limits the number of model threads by the memory', () => {
+  it('leaves one processor core free, and starts no more model threads than the memory allows', () => {
     const max = (cores: number, mib: number) => new EmbedLanes(cores, mib * MIB).max;
     expect([max(1, 4096), max(2, 4096), max(8, 4096), max(8, 384), max(8, 64)]).toEqual([1, 1, 7, 2, 1]);
   });

@@ -69,7 +69,7 @@ const turns = async (count: number) => {
 };
 
 describe('ReleaseSearch', () => {
-  it('shows the passage nearest in meaning, and the heading itself if it has no text', async () => {
+  it('shows the passage nearest in meaning, or the heading of a section without text', async () => {
     const { search, pending } = await openRelease();
     const searching = search();
     await turns(1);

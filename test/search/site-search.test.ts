@@ -214,7 +214,7 @@ it('SiteSearch is off and responds with 503 after close()', async () => {
   expect(index.calls).toContain('close june');
 });
 
-it('SiteSearch throws errors that the index has not caused unchanged, and starts no rebuild', async () => {
+it('SiteSearch throws an error unchanged, and starts no rebuild, if the index has not caused the error', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -243,7 +243,7 @@ it('SiteSearch rejects index() with the reason of the abort signal, and reports 
   expect(events).toEqual([]);
 });
 
-it('SiteSearch does not report a failure if a stop of the daemon has caused it', async () => {
+it('SiteSearch does not report failures that a stop of the daemon causes', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -256,7 +256,7 @@ it('SiteSearch does not report a failure if a stop of the daemon has caused it',
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch keeps the index of the next version open if readers search the previous version', async () => {
+it('SiteSearch keeps the index of the next version open only if readers have searched the previous version', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

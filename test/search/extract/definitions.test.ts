@@ -31,7 +31,7 @@ describe('extractPage(), cutting definitions into sections', () => {
     expect(own?.text).toBe('1\n\n3');
   });
 
-  it('creates a section for a heading inside a definition, which also contains the text after the definition list', () => {
+  it('creates a section for a heading inside a definition, and puts the text after the definition list into this section', () => {
     expect(page('<dl><dt id="x">x</dt><dd>2<h2 id="h">H</h2><p>3</p></dd></dl><p>4</p>')).toEqual([
       { path: '/a#x', headings: 'Top > x', text: 'x\n2' },
       { path: '/a#h', headings: 'Top > H', text: '3\n\n4' },

@@ -43,10 +43,13 @@ describe('extractPage(), reading the title of a page', () => {
     ['the heading among other parts', '<title>T | Guides | Site</title>', undefined],
     ['the site name', '<title>Site</title><meta property="og:site_name" content="Site">', 'Site'],
     ['missing', '', undefined],
-  ])('stores the document title on the first section if it differs from the heading: %s', (_, head, documentTitle) => {
-    const page = factsOf(head, '<main><h1>T</h1><p>1</p><h2>U</h2><p>2</p></main>');
-    expect(page?.sections.map((section) => section.documentTitle)).toEqual([documentTitle, undefined]);
-  });
+  ])(
+    'stores the document title on the first section if this title differs from the heading: %s',
+    (_, head, documentTitle) => {
+      const page = factsOf(head, '<main><h1>T</h1><p>1</p><h2>U</h2><p>2</p></main>');
+      expect(page?.sections.map((section) => section.documentTitle)).toEqual([documentTitle, undefined]);
+    },
+  );
 
   it('separates the words of a heading if only styles separate their elements', () => {
     expect(

@@ -18,7 +18,7 @@ function bytesOf(entries: readonly { section: number; counts: readonly number[] 
 }
 
 describe('readPostings()', () => {
-  it('reads the same postings that were written, also from several byte runs', () => {
+  it('reads the same postings that were written, also if they are split into several byte sequences', () => {
     fc.assert(
       fc.property(sections, fc.nat(40), (unsorted, cut) => {
         const entries = unsorted.toSorted((left, right) => left.section - right.section);
@@ -45,7 +45,7 @@ describe('readPostings()', () => {
     expect(() => readPostings([run], 10, () => 1)).toThrow(expect.objectContaining({ code: 'index_damaged' }));
   });
 
-  it('rejects byte runs whose section numbers do not increase', () => {
+  it('rejects byte sequences whose section numbers do not increase', () => {
     const run = { sections: 1, list: Uint8Array.of(3) };
     expect(() => readPostings([run, run], 10, () => 1)).toThrow(expect.objectContaining({ code: 'index_damaged' }));
   });
