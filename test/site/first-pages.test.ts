@@ -34,20 +34,17 @@ describe('FirstPages', () => {
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it.each(['', '/', 'index.html'])(
-    'reads a start page that redirects to the same page with the address %j',
-    async (url) => {
-      const release = releases.make({ 'index.html': refresh(url) });
-      expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
-    },
-  );
+  it.each(['', '/', 'index.html'])('reads a start page that redirects to itself: %j', async (url) => {
+    const release = releases.make({ 'index.html': refresh(url) });
+    expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
+  });
 
   it('does not read a page that readers cannot request', async () => {
     const release = releases.make({ 'index.html': refresh('/.git/x.html'), '.git/x.html': titled('secret') });
     expect((await new FirstPages().pageOf(release)).title).toBeNull();
   });
 
-  it('returns no title for a site without a first page', async () => {
+  it('returns no title for a site without a start page', async () => {
     const nothing = { title: null, description: null, language: null, refresh: null };
     expect(await new FirstPages().pageOf(releases.make({ 'guide.html': titled('Guide') }))).toEqual(nothing);
   });

@@ -97,7 +97,7 @@ describe('search on the built-in 404 page', () => {
   const search = { address: '/docs/_docshelf/search', version: null };
   const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
 
-  it('is a form in the language of the site, which the Content-Security-Policy of the page allows', async () => {
+  it('is a form in the language of the site, and the Content-Security-Policy of the page allows this form', async () => {
     const { send, server } = serve([releases.make(SITE)], { ...form, search });
     const { headers, text } = await asked(send('/nowhere'));
     expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');

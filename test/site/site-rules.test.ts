@@ -198,7 +198,7 @@ describe('order of rules and files', () => {
     expect(some?.isCut).toBe(true);
   });
 
-  it('does not change any path if a site has no rules', async () => {
+  it('serves files and the nearest 404 page if a site has no rules', async () => {
     const { send } = await site({});
     for (const [target, expected] of [
       ['/a', '200 page a'],
