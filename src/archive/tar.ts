@@ -247,8 +247,8 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // Reject these keys in a global header. tar-stream applies them only before a local header, but other tools apply them
-    // always.
+    // Reject these keys in a global header. tar-stream applies them only to entries with a local header, but other tools apply
+    // them to all entries, and would unpack other files.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }

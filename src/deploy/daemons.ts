@@ -159,8 +159,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * False if this folder is a copy, and the daemon uses the original. A local daemon also uses a folder that replaced its folder at
- * the same path. Inodes of another host are comparable only on an equal device.
+ * True if the daemon of the mark uses this folder. False if this folder is a copy, and the daemon uses the original. A daemon of
+ * this host also uses a folder that has replaced its folder at the same path. For a daemon of another host, the inode counts only
+ * if the device is the same.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;

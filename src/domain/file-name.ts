@@ -22,7 +22,7 @@ export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;
   throw new DocshelfError('bad_request', message, {
-    next: 'Rename the file: without slashes, control characters and changes of the writing direction.',
+    next: 'Rename the file. Its name must not contain slashes, control characters, or characters that change the writing direction.',
     fields: { field: 'fileName' },
   });
 }

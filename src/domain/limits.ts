@@ -9,7 +9,7 @@ export interface ArchiveLimits {
   readonly ratioFreeBytes: number;
   /** Maximum UTF-8 bytes of a name segment, as in common file systems. */
   readonly segmentBytesMax: number;
-  /** Maximum UTF-8 bytes of a whole name, as in Linux's PATH_MAX. */
+  /** Maximum UTF-8 bytes of a file's path in a bundle. Equal to PATH_MAX of Linux. */
   readonly nameBytesMax: number;
   readonly depthMax: number;
   /** Maximum bytes of a zstd window, which the decoder allocates. */

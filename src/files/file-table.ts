@@ -240,7 +240,7 @@ async function readBlock(handle: FileHandle, at: number, bytes: number): Promise
 
 function damaged(releaseDir: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot read "${join(releaseDir, TABLE_FILE)}": it is damaged`, {
-    next: 'Import its bundle again.',
+    next: 'Import the bundle of this version again.',
   });
 }
 

@@ -35,7 +35,7 @@ export class ImmutableNames {
   }
 }
 
-/** Alphabets of digests, the narrowest first: hex, esbuild, base 36, Rollup. */
+/** Alphabets of digests: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). The first match is used. */
 const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;

@@ -80,7 +80,7 @@ export class Fetcher {
   }
 
   abort(): void {
-    this.#running?.abort.abort(new DocshelfError('stopping', 'Cannot continue: the settings have changed'));
+    this.#running?.abort.abort(new DocshelfError('stopping', 'Cannot continue: a reload has changed the settings'));
   }
 
   async #run(task: FetchTask, signal: AbortSignal): Promise<void> {

@@ -143,7 +143,7 @@ function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string
   if (differences.length === 0) return;
   const message = `Cannot trust "${name}": its signature is for ${differences.join(', and ')}`;
   throw new DocshelfError('signature_mismatch', message, {
-    next: 'Get the intended bundle with its own signature, and import it under the version in the signature.',
+    next: 'Get the bundle together with the signature that belongs to it, and import it under the version in the signature.',
     fields: { signed },
   });
 }

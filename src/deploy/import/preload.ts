@@ -141,7 +141,7 @@ export class Preload {
 
   beginRound(): void {
     if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
-    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot continue: the settings have changed'));
+    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot continue: a reload has changed the settings'));
     this.#run = null;
   }
 

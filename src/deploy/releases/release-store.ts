@@ -175,7 +175,7 @@ export class ReleaseStore {
 
 function damaged(digest: string, state: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot serve release ${digest.slice(0, 12)}: ${state}`, {
-    next: 'Import its bundle again.',
+    next: 'Import the bundle of this version again.',
   });
 }
 

@@ -140,7 +140,8 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** Computes search data. A failure is only a finding, because the deployment computes vectors that the bundle lacks. */
+/** Computes search data. A failure only adds a finding to the report, because the daemon that imports the bundle computes missing
+ * vectors. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,

@@ -134,7 +134,7 @@ export class JobRunner {
         : new DocshelfError(
             'deadline_exceeded',
             `Cannot export "${job.domain}": it took longer than ${Math.round(settings().deadlineMs / 1000)} s`,
-            { next: 'Raise exportApi.deadline, or export fewer pages with paths, and start a new export.' },
+            { next: 'Raise exportApi.deadline, or limit the export with "paths", and start a new export.' },
           );
     const { code, message, next = null } = error;
     if (await queue.fail(claim, { code, message, next }, null)) {

@@ -6,7 +6,10 @@ const SAME_NAME_MAX = 64;
 /** Minimum and maximum length of a sealed value, which contains an IV, tag and date. Browsers store at most 4,096 bytes. */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
-/** A cookie for the path of one site (RFC 6265bis, section 4.1.3). */
+/**
+ * A cookie whose `Path` is that of one site. The prefix of its name is `__Host-` only for the path `/`, because browsers require
+ * that path (RFC 6265bis, section 4.1.3).
+ */
 export class SiteCookie {
   readonly name: string;
   readonly #path: string;

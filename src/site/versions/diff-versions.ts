@@ -48,7 +48,7 @@ export async function diffVersions(
           'deadline_exceeded',
           `Cannot compare the versions: it takes longer than ${withinMs / 1000} s`,
           {
-            next: 'Run "docshelf bundle diff" on the machine, which has no time limit.',
+            next: 'Run "docshelf bundle diff" on the host of the daemon. The command has no time limit.',
           },
         );
       }

@@ -137,7 +137,7 @@ class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
 
-  /** @param title heading of the page. An element that contains the heading is not a list of links */
+  /** @param title heading of the page, or null. An element that contains the heading is content, even if it is mostly links */
   constructor(title: Element | null) {
     this.#title = title;
   }

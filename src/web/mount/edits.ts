@@ -7,7 +7,7 @@ export interface MountedSite extends Mount {
   has(path: string): boolean;
 }
 
-/** `text` has one unit per byte, as in `source-text.ts`. */
+/** `text` has one character per byte of the file, so that offsets in it are byte offsets (see `source-text.ts`). */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
 /**

@@ -110,7 +110,7 @@ function followKey(key: string, path: string, start: number, segments?: string[]
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
-/** Units of work for a look-up, for visiting a node, and for a found rule. */
+/** Cost of a look-up, of each visited node and of each found rule, in units of the work budget of a request. */
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;

@@ -7,7 +7,10 @@ const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
-/** For each page, names the complete script (`x.js`), and the script without static parts (`x.lean.js`). */
+/**
+ * Addresses of the two scripts of each page, because VitePress builds them from digests at run time: the complete script (`x.js`),
+ * and the script without static parts (`x.lean.js`).
+ */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
   if (at === -1) return [];
