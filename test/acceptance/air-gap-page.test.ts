@@ -145,7 +145,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     await writeFile(file, stringify(merged));
   }
 
-  test('are found on the pages by this test, together with example configs', () => {
+  test('are on the pages, together with example configs', () => {
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
     expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
   });

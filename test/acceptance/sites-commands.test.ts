@@ -277,7 +277,7 @@ describe('the only site', () => {
     expect(await shelf.versions()).toEqual({ globex: ['2024-06-01', ['2024-06-01']] });
   });
 
-  test('can be named by its domain if the config has no sites', async () => {
+  test('can be named by its domain if the config has no list of sites', async () => {
     const shelf = await Shelf.open(bench, false);
     await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
     const importArgs = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];

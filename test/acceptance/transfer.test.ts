@@ -73,7 +73,7 @@ describe('transfer pack', () => {
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
-  test('writes a README whose commands for a host succeed', async () => {
+  test('writes a README whose commands for a host without containers succeed', async () => {
     const { folder } = await pack();
     const packed = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, NOVEMBER, '--output', 'bundles-only'], {
       cwd: folder,

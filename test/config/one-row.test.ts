@@ -60,7 +60,7 @@ describe('a new key with one row in the schema', () => {
     expect(robotOf(config)).toMatchObject({ patienceMs: 3_600_000, roomBytes: 2048 });
   });
 
-  it('can name a file, which is read, watched and never printed', async () => {
+  it('can name a file, whose content is read and watched, but never printed', async () => {
     const cwd = await at.folderWith({ 'config.yaml': 'robot: { keyFile: key }', key: ' svc_canary\n' });
     const loaded = await at.loadConfig({ file: null, env: {}, cwd });
     expect(robotOf(loaded.config).keyFile?.text.reveal()).toBe('svc_canary');

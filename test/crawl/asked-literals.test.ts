@@ -42,7 +42,7 @@ describe('AskedLiterals', () => {
     'const other = "https://cdn.test.evil/img/" + n',
     'const text = "https://cdn.test/img/1.svg is a picture"',
     '<meta property="og:image" content="https://cdn.test/img/1.svg">',
-  ])('does not change %s, which no request used', (text) => {
+  ])('does not change %s, because no request used that address', (text) => {
     expect(written(text)).toBe(text);
   });
 });

@@ -146,7 +146,7 @@ describe.concurrent('the inbox', () => {
     await inbox.stop();
   });
 
-  test('does not write the reason file through a symbolic link', async ({ expect }) => {
+  test('does not write the file with the reason of a rejection through a symbolic link', async ({ expect }) => {
     const store = await newStore();
     const target = join(store.paths.dir, 'theirs');
     await writeFile(target, 'theirs');

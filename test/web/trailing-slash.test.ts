@@ -46,7 +46,7 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'a/index.html': '<img src="x.png">' }, ['x.png'])).toBe('never');
   });
 
-  it('returns "always" if an image needs the slash, even if a few links have no slash', () => {
+  it('returns "always" if an image resolves only from an address with a trailing slash, even if a few links have none', () => {
     expect(decide({ 'index.html': link('/a', '/a', '/a'), 'a/index.html': '<img src="x.png">' }, ['a/x.png'])).toBe(
       'always',
     );

@@ -9,7 +9,7 @@ export function turns(open: OpenSubject): void {
   const bench = new Workbench(open);
   const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
 
-  test('runs jobs of five organizations by turns, oldest first, and one job per domain at a time', {
+  test('takes turns between five organizations, starts the oldest job of each first, and runs one job per domain at a time', {
     timeout: 60_000,
   }, async () => {
     // The first organization adds all of its jobs before the second one adds any.
