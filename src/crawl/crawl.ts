@@ -239,8 +239,8 @@ export class Crawl {
     const { threads, journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // If a body is too large for a page thread, store it, but do not search it for references. `#nameListed` reads sitemaps and
-    // feeds from the store.
+    // Store a body that is too large for a page thread, but do not search it for references. `#nameListed` still reads large
+    // sitemaps and feeds.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;

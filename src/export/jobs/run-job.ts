@@ -140,8 +140,10 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** Computes search data. A failure only adds a finding to the report, because the daemon that imports the bundle computes missing
- * vectors. */
+/**
+ * Computes search data. A failure only adds a finding to the report, because the daemon that imports the bundle computes missing
+ * vectors.
+ */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,
