@@ -152,7 +152,7 @@ describe('the commands of docs/backup.md', () => {
     writePrograms(folder, {
       docker: `case "$*" in
         "exec docs "*) shift 2; ${at('data')} "$@" ;;
-        "rm --force docs") ;;
+        "stop docs" | "rm docs") ;;
         "volume rm docshelf-data") test ! -e volume ;;
         "run --rm --interactive --volume docshelf-data:/var/lib/docshelf docshelf restore - "*) shift 5; \
           DOCSHELF_CONFIG=/no/config.yaml ${at('volume')} "$@" ;;
@@ -307,8 +307,8 @@ describe('the commands of docs/upgrade.md', () => {
     expect(shellBlocks('systemd').join('\n')).toContain(copied);
     const checkConfig = shellBlocks('upgrade').find((block) => block.startsWith('docshelf config check')) ?? '';
     expect(await operator.run(checkConfig)).toContain('is valid');
-    const check = blockWith('upgrade', 'doctor').replace('http://127.0.0.1:9090', daemon.admin);
-    expect(await operator.run(check)).toMatch(/0 errors[\s\S]*2026-11-01[\s\S]*"programVersion":"\d/);
+    const check = await operator.run(blockWith('upgrade', 'docshelf bundle list'));
+    expect(check).toMatch(/It is docshelf \d[\s\S]*0 errors[\s\S]*2026-11-01/);
     await daemon.stop();
   });
 });
@@ -328,8 +328,8 @@ describe('the commands of docs/upgrade.md for an archive without a service', () 
     await daemon.untilServing('2026-11-01');
     expect(await operator.run(blockWith('upgrade', 'export PATH'))).toContain('is valid');
     expect(await readFile(join(folder, 'new-program'), 'utf8')).toBe('new\n');
-    const [reload = '', ...stop] = blockWith('upgrade', 'kill PID').trim().split('\n');
-    const [pid = ''] = /(?<=daemon )\d+/.exec(await operator.run(reload)) ?? [];
+    const [doctor = '', ...stop] = blockWith('upgrade', 'kill PID').trim().split('\n');
+    const [pid = ''] = /(?<=process id )\d+/.exec(await operator.run(doctor)) ?? [];
     await operator.run(stop.join('\n').replaceAll('PID', pid));
     expect(await operator.run(blockWith('upgrade', 'docshelf serve'))).toContain('is ready');
     await writeFile(join(folder, 'config.yaml'), 'server: [');

@@ -68,6 +68,8 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
   }
   const { sites, pending } = status;
   const found = sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '');
+  const process = `It is docshelf ${status.programVersion}, with process id ${daemon.owner.pid}.`;
+  found.unshift(sound('daemon', 'the running daemon', process));
   if (pending.length > 0) {
     const state = `It does not use the new values of these settings yet: ${pending.join(', ')}.`;
     found.push(warning('daemon', 'the running daemon', state, 'Restart the daemon to use the new values.'));
