@@ -148,7 +148,9 @@ describe('docshelf doctor', () => {
   test('queries a running daemon, and does not check whether the ports of this daemon are free', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
-    expect(about(result, 'daemon')).toMatchObject([{ state: 'ok' }]);
+    const { programVersion } = await daemon.status();
+    const message = `It is docshelf ${programVersion}, with process id ${daemon.pid}.`;
+    expect(about(result, 'daemon')).toMatchObject([{ state: 'ok', message }, { state: 'ok' }]);
     expect(about(result, 'port')).toEqual([]);
   });
 
