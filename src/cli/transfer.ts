@@ -236,9 +236,7 @@ function domainOf(bundles: readonly string[]): string | undefined {
 function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
-  const hasOnlyBundles = image === undefined && chart === undefined && program === undefined;
-  const isForHost = program !== undefined || hasOnlyBundles;
-  const isForPod = image !== undefined || chart !== undefined || hasOnlyBundles;
+  const isForCluster = image !== undefined || chart !== undefined;
   // `transfer unpack` activates the newest bundle by file name. A bundle from standard input has no file name, so it needs --version.
   const newest =
     bundle
@@ -248,44 +246,48 @@ function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: 
   const version = versionFromFileName(newest) ?? 'VERSION';
   const signed =
     'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
-  const rows: [label: string, command: string | false][] = [
-    ['Check the checksums', 'sha256sum --check SHA256SUMS'],
-    ['Check the signature', signingKeyFile === undefined ? 'the folder is not signed' : signed],
-    [
-      'Load the image',
-      image !== undefined && `docker load --input ${image}    (or podman load; then push it to your registry)`,
-    ],
-    [
-      'Install the chart',
-      chart !== undefined &&
-        `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf    (for an upgrade, --reset-then-reuse-values instead of --values values.yaml)`,
-    ],
-    ['Install on a host', program !== undefined && installCommand(program)],
+  type Row = readonly [label: string, command: string];
+  const host: Row[] = [
     [
       'Write a config on a host',
-      isForHost &&
-        `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
+      `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
     ],
     [
       'Import all on a host',
-      isForHost &&
-        'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
+      'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
     ],
-    ['Start it on a host', isForHost && 'docshelf serve --config ../config.yaml'],
-    ['List versions on a host', isForHost && 'docshelf bundle list --config ../config.yaml'],
-    ['Roll back on a host', isForHost && 'docshelf bundle rollback --config ../config.yaml'],
+    ['Start it on a host', 'docshelf serve --config ../config.yaml'],
+    ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
+    ['Roll back on a host', 'docshelf bundle rollback --config ../config.yaml'],
+  ];
+  const pod: Row[] = [
     [
       'Import all into a pod',
-      isForPod && 'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
+      'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
     ],
     [
       'Import one into a pod',
-      isForPod &&
-        `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}`,
+      `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}`,
     ],
-    ['List versions of a pod', isForPod && 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
+    ['List versions of a pod', 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
   ];
-  const lines = rows.flatMap(([label, command]) => (command === false ? [] : [`${`${label}:`.padEnd(26)}${command}`]));
+  const rows: (Row | false)[] = [
+    ['Check the checksums', 'sha256sum --check SHA256SUMS'],
+    ['Check the signature', signingKeyFile === undefined ? 'the folder is not signed' : signed],
+    image !== undefined && [
+      'Load the image',
+      `docker load --input ${image}    (or podman load; then push it to your registry)`,
+    ],
+    chart !== undefined && [
+      'Install the chart',
+      `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf    (for an upgrade, --reset-then-reuse-values instead of --values values.yaml)`,
+    ],
+    program !== undefined && ['Install on a host', installCommand(program)],
+    // List the commands for both kinds if the folder contains only bundles.
+    ...(program !== undefined || !isForCluster ? host : []),
+    ...(isForCluster || program === undefined ? pod : []),
+  ];
+  const lines = rows.flatMap((row) => (row === false ? [] : [`${`${row[0]}:`.padEnd(26)}${row[1]}`]));
   return `This folder contains the files that a docshelf deployment needs from outside. Run the commands in this folder.
 ${lines.join('\n')}
 The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of docshelf, with digests and licenses.
