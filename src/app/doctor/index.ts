@@ -66,10 +66,11 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
     const next = 'Check its log. If the daemon hangs, end it and start it again.';
     return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
   }
-  const { sites, pending } = status;
-  const found = sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '');
-  const process = `It is docshelf ${status.programVersion}, with process id ${daemon.owner.pid}.`;
-  found.unshift(sound('daemon', 'the running daemon', process));
+  const { sites, pending, programVersion } = status;
+  const found = [
+    sound('daemon', 'the running daemon', `It is docshelf ${programVersion}, with process id ${daemon.owner.pid}.`),
+    ...(sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '')),
+  ];
   if (pending.length > 0) {
     const state = `It does not use the new values of these settings yet: ${pending.join(', ')}.`;
     found.push(warning('daemon', 'the running daemon', state, 'Restart the daemon to use the new values.'));
