@@ -10,7 +10,7 @@ import { CONFIG_KEYS } from '../../src/config/schema-node.ts';
 import { LINK_SCHEMES } from '../../src/domain/bundle-link.ts';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
-import { codeBlocks } from '../helpers/manual-blocks.ts';
+import { codeBlocks, manualPage } from '../helpers/manual-blocks.ts';
 
 /** Facts of the manual about the config and the metrics must match the program. */
 const DOCS = join(import.meta.dirname, '../../docs');
@@ -49,8 +49,6 @@ function tableOf(page: string, heading: string): (string | undefined)[] {
   const [table = ''] = /^(?:\|.*\n)+/m.exec(section) ?? [];
   return [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name);
 }
-
-const pageOf = (name: string) => readFileSync(join(DOCS, name), 'utf8');
 
 describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
@@ -115,16 +113,16 @@ describe('the manual', () => {
   it('describes each key of server.headers in docs/serving.md', async () => {
     const { config } = await loadConfig({ file: null, env: {}, cwd: import.meta.dirname });
     const keys = Object.keys(config.server.headers).map((key) => `\`server.headers.${key}`);
-    const page = pageOf('serving.md');
+    const page = manualPage('serving');
     expect(keys.filter((key) => !page.includes(key))).toEqual([]);
   });
 
   it('lists the columns of bundle list in docs/cli.md', () => {
-    expect(tableOf(pageOf('cli.md'), 'Columns of bundle list')).toEqual(Object.keys(VERSION_COLUMNS));
+    expect(tableOf(manualPage('cli'), 'Columns of bundle list')).toEqual(Object.keys(VERSION_COLUMNS));
   });
 
   it('lists the forms of links to bundles in docs/cli.md', () => {
     const forms = Object.values(LINK_SCHEMES).map(({ form }) => form.split(' ')[0]);
-    expect(tableOf(pageOf('cli.md'), 'Options of bundle import')).toEqual(forms);
+    expect(tableOf(manualPage('cli'), 'Options of bundle import')).toEqual(forms);
   });
 });
