@@ -8,10 +8,6 @@ import type { SiteConfig } from './sites.ts';
 
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
-/**
- * Finds settings of a single site that are set together with `sites`, and domains or addresses that two sites claim. Also finds
- * domains without an organization, and hosts that belong to another domain.
- */
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
   if (sites.length === 0) return [];
   const faults: ConfigFault[] = [];
@@ -202,10 +198,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
   });
 }
 
-/**
- * Returns another key that sets the same port as the listener's redirectPort, or null. Port 0 never conflicts, because it selects
- * a free port.
- */
+/** Returns the key that sets the same port as the listener's redirectPort. Port 0 selects a free port, so it never conflicts. */
 function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
   const { redirectPort } = config[listener].tls;
   if (redirectPort === null || redirectPort === 0) return null;

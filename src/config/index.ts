@@ -22,19 +22,13 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /**
-   * Last valid text of the config file. `loadConfig` uses this text instead of the file, and ignores all errors, such as those of
-   * files that the text names.
-   */
+  /** Last valid text of the config file, used instead of the file. `loadConfig` then ignores all errors. */
   readonly lastGood?: string;
 }
 
 export const jsonSchema = (): object => configSchema;
 
-/**
- * Loads the file, environment and flags. Relative paths begin at the config file's folder, or at `cwd` without a file. @throws
- * ConfigError with all errors of all sources
- */
+/** Resolves relative paths from the config file's folder, or from `cwd` without a file. @throws ConfigError with all errors */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { env, cwd, flags = {}, lastGood } = options;
   const named = options.file ?? (env.DOCSHELF_CONFIG || null);

@@ -17,10 +17,7 @@ export interface ConfigFile extends YamlReading {
   readonly text: string | null;
 }
 
-/**
- * Reads the config file. A named file must exist. Without a name, reads `./config.yaml` if that file exists. @param known text of
- * the file, to use instead of reading it
- */
+/** A named file must exist. The default `./config.yaml` may be missing. @param known text to use instead of the file's content */
 export async function readConfigFile(named: string | null, cwd: string, known?: string): Promise<ConfigFile> {
   const name = named ?? DEFAULT_NAME;
   const path = resolve(cwd, name);
@@ -76,7 +73,7 @@ export async function readOrganizationsFile(
 
 /**
  * Reads at most `bytesMax` bytes instead of checking the size first, so that pipes work and a growing file cannot exceed the
- * bound. @throws NodeJS.ErrnoException, or an Error whose message ends a sentence (`it is larger than 1048576 bytes`)
+ * bound. @throws NodeJS.ErrnoException, or UnusableText with a clause such as `it is larger than 1048576 bytes`
  */
 export async function readText(file: string, bytesMax: number): Promise<string> {
   await using handle = await open(file, 'r');
@@ -116,7 +113,6 @@ export class NamedFile {
   }
 }
 
-/** Folder that a setting names. A default folder may be missing. */
 export class NamedFolder {
   readonly dir: string;
   readonly mayBeMissing: boolean;

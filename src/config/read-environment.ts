@@ -26,8 +26,8 @@ function comparable(name: string): string {
 }
 
 /**
- * Reads `DOCSHELF__SECTION__KEY`. A variable `…__FILE` names a file with the value (unless the key is named `file`). One newline
- * at the end of the file is ignored. The value of a section is JSON; variables of its keys have precedence.
+ * Reads `DOCSHELF__SECTION__KEY`, or the file that `DOCSHELF__SECTION__KEY__FILE` names, without a final newline. The value of a
+ * section is JSON, and variables of the section's keys override it.
  */
 export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<FileReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));

@@ -14,7 +14,7 @@ import { type ConfigFault, dottedOf, faultOf, pointerOf, type Reading, settingsO
 
 /** Maximum nodes, counting every use of an alias, because ten lines of nested aliases can exhaust the memory. */
 const NODES_MAX = 100_000;
-/** Maximum levels of nesting. The schema has eight levels. */
+/** Maximum levels of nesting. The schema needs only eight. */
 const DEPTH_MAX = 32;
 
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;

@@ -101,21 +101,20 @@ function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 
-/** Headers that HTTP or docshelf itself sets, so that an operator must not set them. */
-const OWN_HEADERS =
+const RESERVED_HEADERS =
   /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
 
 function serviceRules(config: Config): Rule[] {
   const { server, admin, api, search, features, organizations, exportApi, database } = config;
   const { store, queue, role } = exportApi;
   const { discoveryUrl, keyFile } = features.search;
-  const ownHeader = Object.keys(server.headers.set).find((name) => OWN_HEADERS.test(name));
+  const reservedHeader = Object.keys(server.headers.set).find((name) => RESERVED_HEADERS.test(name));
   const apiListens = search.enabled || exportApi.enabled;
   return [
     [
       ['server.headers.set'],
-      ownHeader !== undefined,
-      `server.headers.set contains "${ownHeader}", which docshelf sets itself; remove it`,
+      reservedHeader !== undefined,
+      `server.headers.set contains "${reservedHeader}", which docshelf sets itself; remove it`,
     ],
     [
       ['server.basePath'],
@@ -166,8 +165,7 @@ function serviceRules(config: Config): Rule[] {
     ],
     [
       ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-      // Links to bundles on disk contain this daemon's address. Require a configured URL, because the Host header of a request is
-      // untrusted.
+      // Require a configured URL, because the Host header of a request is untrusted.
       exportApi.enabled &&
         role !== 'worker' &&
         store.kind === 'disk' &&
@@ -208,7 +206,7 @@ interface ContactedLink {
   readonly key: string;
   /** Null if the setting is missing, or if the feature of the setting is off. */
   readonly link: Secret | string | null | undefined;
-  /** Setting to use for the user and password, as the error message names it. Null if the link may contain both. */
+  /** Settings to use for the user and password, as words of the error message. Null if the link itself may contain both. */
   readonly secrets: string | null;
 }
 
@@ -221,8 +219,7 @@ export function contactedLinks(config: Config): readonly ContactedLink[] {
   // An air-gapped deployment has no hosted search, and another rule already rejects its `renew.apiUrl`, so omit both URLs.
   const isAirGapped = config.deployment.type === 'air-gapped';
   const usesHostedSearch = features.search.enabled !== false && !isAirGapped;
-  // Without a region or endpoint in the config, only the environment knows the bucket's host, so the egress policy checks the
-  // host at run time.
+  // Without a region or endpoint, only the environment knows the bucket's host. The egress policy checks that host at run time.
   const hasBucket = exportApi.enabled && store.kind === 's3' && (store.region ?? store.endpoint) !== null;
   return [
     {
@@ -313,8 +310,8 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
 }
 
 /**
- * Rejects an entry `host:port` of a crawl source if network.allowedHosts lacks the host, because the entry itself permits only
- * private addresses.
+ * Requires the host of `pair`, an entry of `allowAddresses`, in network.allowedHosts. The entry alone allows only a private
+ * address.
  */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
@@ -384,10 +381,7 @@ function signInRules({ server: { auth, trustedProxies, publicUrl } }: Config): R
   ];
 }
 
-/**
- * True for HTTPS, and for loopback, whose traffic never leaves the machine. Also true for a missing URL, which another rule
- * rejects.
- */
+/** True for HTTPS and for loopback, whose traffic stays on the machine. Also true for null, which another rule rejects. */
 function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);

@@ -16,7 +16,7 @@ export interface Contents extends TextRule {
   readonly bytesMax?: number;
 }
 
-/** The doctor checks the permissions of a `secret`, and the expiry of `certificates`. */
+/** `docshelf doctor` checks the permissions of a `secret` file, and the expiry of `certificates`. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 export interface SchemaNode {

@@ -45,7 +45,6 @@ export class ConfigError extends DocshelfError {
   }
 }
 
-/** Error for a config that lost all of its settings, because its file is being written or was emptied. */
 export function emptyConfigError(file: string | null, watchedFiles: readonly string[]): ConfigError {
   const next = 'Write the settings into the file again. To stop serving, set staticExport.enabled to false.';
   const message = file === null ? 'the file no longer exists' : 'the file has no settings';
@@ -68,7 +67,7 @@ export interface Setting {
   /** Source of the value: `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
   /**
-   * Sources of the parts of a list or map, by JSON pointer from the top of the config. Empty if the source has no line numbers.
+   * Sources of the parts of a list or map, by JSON pointer from the root of the config. Empty for a source without line numbers.
    */
   readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }
@@ -112,9 +111,7 @@ export interface FileReading extends Reading {
   readonly files: readonly string[];
 }
 
-/**
- * Splits sections into their keys, so that a source with higher precedence can override a single key. Lists and maps stay whole.
- */
+/** Splits sections into keys, so that a source of higher precedence can override a single key. Lists and maps stay whole. */
 export function settingsOf(
   value: unknown,
   source: Source,

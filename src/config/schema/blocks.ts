@@ -6,9 +6,8 @@ import type { NamedFile, NamedFolder } from '../read-config-file.ts';
 import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts';
 
 /**
- * Each function builds the schema of one key. The JSON Schema describes the written value, and the `Static` type describes the
- * value in `Config`. Only `scripts/generate.ts` and tests run this file, because loading TypeBox at every start would cost 125 ms
- * of CPU (measured).
+ * Each function builds the schema of one key: JSON Schema for the written value, `Static` for the type of the value in `Config`.
+ * Only `scripts/generate.ts` and tests run this file, because TypeBox costs 125 ms of CPU at each start.
  */
 
 interface RowOptions {

@@ -369,10 +369,7 @@ export const sites = t.list(
   'Sites of a daemon that serves several, instead of deployment.domain and staticExport.',
 );
 
-/**
- * The whole config. Decoding, `config.schema.json`, `docs/config.md` and the chart's schema derive from it. After
- * a change, run `sh scripts/run.sh node scripts/generate.ts`.
- */
+/** After a change, run `sh scripts/run.sh node scripts/generate.ts` to update the generated schemas and `docs/config.md`. */
 const keys = section(
   {
     deployment,

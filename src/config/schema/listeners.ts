@@ -14,10 +14,7 @@ const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}. It i
 
 const name = (description: string) => t.text('a name', {}, description);
 
-/**
- * Line of Apache's htpasswd. The maximum bcrypt cost is 14, because a check of cost 14 takes 1.5 s, and each further step doubles
- * the time.
- */
+/** The maximum bcrypt cost is 14, because a check of cost 14 takes 1.5 s, and each further step doubles the time. */
 const USER = {
   pattern: '^[^:\\s][^:]{0,254}:\\$2[aby]\\$(?:0[4-9]|1[0-4])\\$[./A-Za-z0-9]{53}$',
   eachLine: true,
@@ -95,9 +92,7 @@ export const perSite = {
   auth,
 };
 
-/**
- * Excludes the segments that browsers normalize: empty, `.` and `..`. Avoids lookahead, which Helm's validation does not support.
- */
+/** Excludes segments that browsers normalize (empty, `.`, `..`). Avoids lookahead, which Helm's validation does not support. */
 const BASE_PATH = '^/(?:(?:\\.{0,2}[A-Za-z0-9_~-]|\\.{3})[A-Za-z0-9._~-]*(?:/|$))*$';
 
 export const basePath = (description: string) =>
