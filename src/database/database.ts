@@ -23,8 +23,8 @@ export class Database implements Session {
   }
 
   /**
-   * Checks the connection and the server version without changing the database.
-   * @throws DocshelfError `database_unavailable`, `database_unfit`
+   * Checks the connection and the server version, and changes nothing. @throws DocshelfError `database_unavailable`,
+   * `database_unfit`
    */
   async check(): Promise<void> {
     await checkServer(this.#session);
@@ -50,10 +50,7 @@ export class Database implements Session {
     await this.#pool.end();
   }
 
-  /**
-   * Replaces the error of an unknown column or table with `database_unfit` if a newer daemon has migrated the schema since this
-   * daemon started.
-   */
+  /** Replaces an error about an unknown column or table with `database_unfit` if a newer daemon has migrated the schema. */
   async #explain(error: unknown): Promise<never> {
     if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
     throw error;
@@ -115,14 +112,11 @@ export class Database implements Session {
   }
 }
 
-/** PostgreSQL 15 gets security fixes until November 2027. */
+/** PostgreSQL 15 is the oldest version with security fixes (until November 2027). */
 const SERVER_VERSION_MIN = 150_000;
 const MIGRATION_LOCK = 0x646f6373;
 
-/**
- * The server ends a transaction after 15 s without a statement, for example if the network fails. A wait for a lock ends after 10
- * s.
- */
+/** The server ends a transaction after 15 s without a statement, such as after a network failure, and a lock wait after 10 s. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
 
 async function checkServer(session: Session): Promise<void> {
@@ -153,13 +147,10 @@ function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
   return { execute, run };
 }
 
-/**
- * SQLSTATE classes (PostgreSQL manual, appendix A) of errors in data, constraints, cursors and syntax, which only a bug of
- * docshelf causes. All other classes mean that the server is unavailable.
- */
-const OURS = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
-/** Exceptions from `OURS`, because an operator can fix them: a missing right to a table, and a read-only standby. */
-const NOT_OURS: ReadonlySet<string> = new Set(['42501', '25006']);
+/** SQLSTATE classes that only a bug of docshelf causes, such as syntax or constraint errors (PostgreSQL manual, appendix A). */
+const BUG_CLASSES = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
+/** Codes in these classes that an operator can fix: a missing right to a table, and a read-only standby. */
+const FIXABLE_CODES: ReadonlySet<string> = new Set(['42501', '25006']);
 
 function sqlStateOf(error: unknown): string | null {
   const code = (error as { readonly code?: unknown } | null)?.code;
@@ -170,7 +161,7 @@ function sqlStateOf(error: unknown): string | null {
 function asDatabaseFault(error: unknown): unknown {
   if (error instanceof DocshelfError) return error;
   const state = sqlStateOf(error);
-  if (state !== null && OURS.test(state) && !NOT_OURS.has(state)) return error;
+  if (state !== null && BUG_CLASSES.test(state) && !FIXABLE_CODES.has(state)) return error;
   return new DocshelfError('database_unavailable', `Cannot use the database: ${stateOf(error, state)}`, {
     next: 'Check that PostgreSQL runs and that database.urlFile contains its URL. docshelf reconnects automatically.',
     cause: error,

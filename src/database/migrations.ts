@@ -1,11 +1,9 @@
 import { SCHEMA_NAME } from './statement.ts';
 
 /**
- * - `export_jobs`: `seq` is the order of arrival, and `completion` the order of completion. The queued job with the lowest
- *   `place` runs first. `place` is 0, or negative for a job that a daemon has put back into the queue. `run_id` and `run_retry`
- *   name the attempt of a running job in pg-boss, until `EXPORT_JOB_LEASES` drops both columns.
- * - `export_turns`: number of the last claim of each organization. The next job is from the organization with the lowest
- *   number.
+ * - `export_jobs`: `seq` is the order of arrival, `completion` the order of completion. The queued job with the lowest `place`
+ *   runs first. `place` is 0, or negative for a job that a daemon has put back. `EXPORT_JOB_LEASES` drops `run_id` and `run_retry`.
+ * - `export_turns`: number of the last claim of each organization. The organization with the lowest number is next.
  */
 const EXPORT_JOBS = `
   CREATE TABLE ${SCHEMA_NAME}.export_jobs (
@@ -47,9 +45,8 @@ const EXPORT_JOBS = `
 `;
 
 /**
- * - `api_keys`: keys created at run time, with only the digest of each. Times are in RFC 3339.
- * - `api_key_revision`: one row, whose value changes with each change of a key. The value is random, so that a database
- *   restored from a backup never gets an earlier value again.
+ * - `api_keys`: keys created at run time, each as a digest. Times are in RFC 3339.
+ * - `api_key_revision`: one row. Each change of a key sets a new random value, so that a restored backup never repeats a value.
  * - `api_key_uses`: time of the last use of each key, including keys in the config.
  */
 const API_KEYS = `
@@ -68,13 +65,12 @@ const API_KEYS = `
   CREATE TABLE ${SCHEMA_NAME}.api_key_uses (sha256 TEXT PRIMARY KEY, used_at TIMESTAMPTZ NOT NULL)`;
 
 /**
- * - `request_totals`: one row per organization, which `take_requests` also locks. `taken` counts all allowed requests.
- *   `dropped` counts the allowed requests that were older than the window at the last call.
+ * - `request_totals`: one row per organization, which `take_requests` locks. `taken` counts all allowed requests. `dropped` counts
+ *   the allowed requests that were older than the window at the last call.
  * - `request_times`: one row per call that allowed requests. `taken_before` is the value of `taken` before the call. The number
  *   of requests in the window is `taken` minus `taken_before` of the oldest row in the window.
- * `take_requests` is one function, so that no network round trip happens while the row is locked. PostgreSQL can plan the queries
- * of this function with few rows and reuse the plans with ten thousand rows. For this reason, the plans must use only the primary
- * key.
+ * `take_requests` is one function, so that no network round trip happens while the row is locked. PostgreSQL can reuse plans that
+ * it made for few rows. The SET clauses exclude plans that are slow with ten thousand rows.
  */
 const REQUEST_COUNTS = `
   CREATE TABLE ${SCHEMA_NAME}.request_totals (
@@ -136,8 +132,7 @@ const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN tra
 const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;
 
 /**
- * Replaces the attempts of pg-boss with leases in `export_jobs`. Queued jobs do not change, and running jobs resume when their
- * lease has expired. For the columns after this step, see `src/export/jobs/queue/statements.ts`.
+ * Replaces pg-boss with leases (columns: `src/export/jobs/queue/statements.ts`). Running jobs resume when their lease expires.
  */
 const EXPORT_JOB_LEASES = `
   ALTER TABLE ${SCHEMA_NAME}.export_jobs DROP COLUMN run_id, DROP COLUMN run_retry, ADD COLUMN holder TEXT, ADD COLUMN leased_at_ms BIGINT,
@@ -150,8 +145,7 @@ const EXPORT_JOB_LEASES = `
   DROP TYPE IF EXISTS ${SCHEMA_NAME}.job_state CASCADE`;
 
 /**
- * Steps that create the schema, oldest first. The version of a schema is the number of its steps. Never change a released step. Add a new
- * step instead.
+ * Steps that create the schema, oldest first. Their number is the schema's version. Add steps, but never change a released step.
  */
 export const MIGRATIONS: readonly string[] = [
   EXPORT_JOBS,
