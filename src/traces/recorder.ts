@@ -107,7 +107,6 @@ class OpenSpan implements Span {
 
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Trace and span IDs in lower-case hex: 32 digits for the trace, 16 for the span. */
 interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
