@@ -36,15 +36,12 @@ const STYLE_SHEET = /^text\/css(?:;|$)/i;
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** One line of the spool file on disk. In memory, 20,000 pages with 100 references each took 120 MB. */
+/** Line of the spool file. In memory, 20,000 pages with 100 references each took 120 MB. */
 type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
 
-/**
- * Reads every page and style sheet once, then follows each reference in attributes, `srcset` and styles, but not in scripts. Finds
- * `broken_reference`, `missing_fragment` and `off_origin_load`.
- */
+/** Checks each reference in attributes, `srcset` and styles of all pages and style sheets, but no reference in scripts. */
 export async function checkSite(options: CheckSiteOptions): Promise<void> {
   const { siteDir, spoolFile, files, hosts, find, onProgress, signal } = options;
   const table = new Map(files.map((file) => [file.path, file]));
@@ -121,10 +118,7 @@ type ServedTarget =
   | { readonly kind: 'elsewhere'; readonly host: string };
 
 const OWN_ORIGIN = 'http://site.invalid';
-/**
- * Matches references such as `mailto:` and `data:`, which need no check. Most pages have many, so test before the slower URL
- * parser.
- */
+/** Matches references such as `mailto:` and `data:`, which need no check. Most pages have many, so skip the slow URL parser. */
 const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
@@ -195,9 +189,7 @@ type PublishedAt = { readonly origin: string; readonly prefix: string };
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;
 
-/**
- * Finds the address of the published site. Each page votes with its canonical address, without the page's own path at the end.
- */
+/** Finds the published site's address. Each page votes with its canonical address, without the page's own path at the end. */
 class PublishedAddress {
   readonly #votes = new Map<string, PublishedAt & { count: number }>();
 

@@ -5,18 +5,12 @@ import { DocshelfError } from '../domain/errors.ts';
 import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
-/**
- * Jobs share `files`, `manifests`, `bundles` and `signatures`, which name files by digest. `pictures` and `work` contain folders
- * of single jobs, `crawls` a record per domain.
- */
+/** `pictures` and `work` have folders of single jobs, `crawls` a record per domain. Jobs share the other folders. */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/**
- * Age from which a repack folder is removed, because its process was probably killed. Packing takes only minutes, even for
- * 200,000 files with 8 GiB.
- */
+/** Age from which to remove the repack folder of a killed process. Packing 200,000 files with 8 GiB takes only minutes. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -48,10 +42,7 @@ export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
   await writeFile(join(dir, MARK), '');
 }
 
-/**
- * Waits for the file `api`, which an API daemon writes. Without an API daemon on the folder, nobody could download the bundles of
- * jobs.
- */
+/** Waits for the file `api` of an API daemon. Without such a daemon on the folder, clients could not download the bundles. */
 export async function untilApiFolder(
   { dir }: ExportsFolder,
   signal: AbortSignal,
@@ -74,7 +65,7 @@ function noApiFolder(dir: string): DocshelfError {
 export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
-/** Removes work folders for which `isGone` is true. Keeps young repack folders, because their process may still run. */
+/** Keeps young repack folders, because their process may still run. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,

@@ -47,10 +47,7 @@ export type JobCounts = { readonly queued: number; readonly running: number };
  * nothing and return false.
  */
 export interface JobQueue {
-  /**
-   * Returns the queued job for the same domain, version and paths, if it exists.
-   * @throws DocshelfError `queue_full` over `queuedMax` queued jobs of the organization
-   */
+  /** Returns an equal queued job (domain, version, paths) if it exists. @throws DocshelfError `queue_full` over `queuedMax` */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
   get(jobId: string): Promise<StoredJob | null>;
@@ -59,9 +56,8 @@ export interface JobQueue {
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
-   * Starts the next job, or returns null. Jobs whose lease was not renewed for `leaseMs` come first. Otherwise organizations take
-   * turns, each with its oldest job. A domain has at most one running job. After a database outage, no lease expires for
-   * `leaseMs`.
+   * Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest job. A domain
+   * has at most one running job. After a database outage, no lease expires for `leaseMs`.
    */
   claim(leaseMs: number): Promise<Claim | null>;
 
@@ -180,7 +176,7 @@ export interface VerifyCommand extends StoreFolders, CrawlPlaces {
   readonly picturesDir: string;
 }
 
-/** The crawl, as jobs need it. The folders `export` and `crawl` do not import each other. */
+/** Port to the crawl, because the folders `export` and `crawl` must not import each other. */
 export interface SiteCrawler {
   source(
     order: Omit<CollectCommand, 'request' | 'source' | 'crawl'> & CrawlCommand & { readonly settings: CrawlSettings },
@@ -197,8 +193,8 @@ export interface SiteCrawler {
 
 export interface SearchData {
   /**
-   * Computes search data. @param into an empty folder for the files of `_docshelf/search/` @returns false if computing the
-   * vectors takes longer than `vectorsWithinMs`. The next call continues with the vectors computed so far.
+   * @param into empty folder for the files of `_docshelf/search/` @returns false if computing the vectors takes longer than
+   * `vectorsWithinMs`. The next call continues with the vectors computed so far.
    */
   make(
     site: { readonly siteDir: string; readonly files: readonly FileEntry[] },

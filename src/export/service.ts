@@ -86,16 +86,12 @@ export class ExportService {
     return this.#options.queue.revision();
   }
 
-  /** Jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
   async list(filter: JobFilter): Promise<JobPage> {
     const { jobs, nextCursor } = await this.#options.queue.list(filter);
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /**
-   * Report of an ended job. Empty for a job that failed early. @throws DocshelfError `not_found`; `not_completed` if the job has
-   * not ended
-   */
+  /** A job that failed early has an empty report. @throws DocshelfError `not_found`; `not_completed` if the job has not ended */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);

@@ -8,7 +8,6 @@ import type { SharedJobs } from './jobs/shared-jobs.ts';
 const READ_MS_MAX = 30_000;
 const nameOf = (sha256: string): string => `signatures/${sha256}.minisig`;
 
-/** minisign signatures of bundles, by the digest of the archive: `signatures/<sha256>.minisig`. */
 export class Signatures {
   readonly #dir: string;
   readonly #key: () => Secret | null;

@@ -8,8 +8,8 @@ import { openJobThread, type RunJobOptions } from './run-job.ts';
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
- * Packs the archive of a completed job again from its manifest and the file store. @throws DocshelfError `bundle_gone` if data is
- * missing or another zlib gives different bytes; `cannot_write`, which can be temporary
+ * Packs the archive of a completed job again from its stored files. @throws DocshelfError `bundle_gone` if data is missing or
+ * another zlib version gives different bytes; `cannot_write`, which can be temporary
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, shared, signatures, jobEntry } = options;
@@ -45,10 +45,7 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'sign
   readonly signal: AbortSignal;
 };
 
-/**
- * Age from which unused data is removed. More than 7 days, the longest deadline of a job, because a running job may need the
- * data.
- */
+/** Age from which to remove unused data: more than 7 days, the longest deadline of a running job that may need the data. */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
 /** Removes old ended jobs, then all data that no job uses. @param beforeMs Unix time in ms @returns number of removed jobs */
@@ -56,8 +53,7 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
-  // If daemons share jobs (`shared`), another daemon may have removed the jobs. Continue, because this daemon must still remove
-  // local copies by their age.
+  // Continue if daemons share jobs (`shared`): another daemon may have removed the jobs, but the copies here remain.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

@@ -14,7 +14,6 @@ export type JobStep = keyof typeof SPANS;
 /** Minimum interval of writes. Each write is flushed to the disk, so more writes would slow down the job. */
 const WRITE_EVERY_MS = 250;
 
-/** Writes a job's progress to the queue, at most four times a second. Calls `onLost` if the claim is lost. */
 export class JobProgress {
   readonly #queue: JobQueue;
   readonly #claim: Claim;
@@ -45,10 +44,7 @@ export class JobProgress {
     };
   }
 
-  /**
-   * Resolves when the checkpoint is durable. If the queue is unavailable, the checkpoint is lost, and a later attempt collects
-   * the site again.
-   */
+  /** Resolves when the checkpoint is durable. If the queue is unavailable, a later attempt collects the site again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
@@ -85,7 +81,7 @@ export class JobProgress {
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
       .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
-      // Ignore an error of the queue. If another process has taken the job, the next renewal of the lease reports this.
+      // Ignore an error of the queue, because the next renewal of the lease reports a lost claim.
       .catch(() => true);
     if (!isHeld) this.#onLost();
   }

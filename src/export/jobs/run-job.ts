@@ -17,11 +17,8 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
-/**
- * Maximum pages of a step after which the next step uses the same thread. A new thread costs 0.1 to 0.4 s on a busy machine, but
- * the end of the old one frees the memory of many pages.
- */
-const PAGES_OF_SMALL = 1_000;
+/** After more pages, the next step gets a new thread (0.1 to 0.4 s), because the old thread keeps the memory of the pages. */
+const PAGES_PER_THREAD_MAX = 1_000;
 
 /** Share of the job's remaining time in which to compute vectors. The rest is for packing, signing and storing. */
 const VECTORS_PART = 0.75;
@@ -54,8 +51,7 @@ interface Attempt extends RunJobOptions {
 }
 
 /**
- * Runs one attempt of a job from its last checkpoint: collect, check, verify (crawls), search data, describe, pack, sign, store.
- * Attempts never collide, because files are named by digest or are in the attempt's own folder.
+ * Runs one attempt from the last checkpoint. Attempts never collide: files are named by digest or are in the attempt's folder.
  */
 export async function runJob(
   claim: Claim,
@@ -93,7 +89,7 @@ export async function runJob(
       };
       const collected = await thread.call('collect', order, reporting(progress, 'collect'));
       tableSha256 = collected.tableSha256;
-      if (collected.pages > PAGES_OF_SMALL) await thread.terminate();
+      if (collected.pages > PAGES_PER_THREAD_MAX) await thread.terminate();
       await shared?.keepSite(tableSha256, lastContent, signal);
       await progress.checkpoint(tableSha256);
     }
@@ -112,7 +108,7 @@ export async function runJob(
       await shared?.keepPictures(job.jobId, signal);
     }
 
-    if (checked.pages > PAGES_OF_SMALL) await thread.terminate();
+    if (checked.pages > PAGES_PER_THREAD_MAX) await thread.terminate();
     const ownDir = join(workDir, 'own');
     const attempt: Attempt = { ...options, job, progress, thread, workDir, signal };
     const vectorsWithinMs = VECTORS_PART * (deadlineAtMs - performance.now());
@@ -140,10 +136,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/**
- * Computes search data. A failure only adds a finding to the report, because the daemon that imports the bundle computes missing
- * vectors.
- */
+/** A failure only adds a finding to the report, because the daemon that imports the bundle computes missing vectors. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,

@@ -23,7 +23,7 @@ export type JobEvent =
 
 /** Interval at which the runner looks for jobs, because another process can add a job without calling `nudge`. */
 const POLL_MS = 1_000;
-/** Maximum attempts. A job whose process died this often probably causes the deaths. */
+/** Maximum attempts. A job with so many attempts probably kills its process each time. */
 const ATTEMPTS_MAX = 50;
 
 export class JobRunner {
@@ -176,8 +176,7 @@ export class JobRunner {
 }
 
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // Record only the waiting time of a first attempt. The time from creation to a later attempt would include the earlier
-  // attempts.
+  // Record the waiting time only for a first attempt. For a later attempt, it would include the earlier attempts.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -187,9 +186,7 @@ export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
 const HEARTBEAT_MS_MAX = 1_000;
 
-/**
- * Renews the lease of a claim until the job ends or must stop. If the job must stop, `signal` aborts, and `ended` is the reason.
- */
+/** Renews the lease of a claim. If the job must stop, `signal` aborts, and `ended` is the reason. */
 export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;

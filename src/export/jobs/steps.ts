@@ -93,10 +93,7 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/**
- * Exports a local folder and checks the site, without a job. The whole `workDir` must be on one volume. The caller must keep this
- * folder while it uses the files.
- */
+/** Works without a job. All of `workDir` must be on one volume, and the caller must keep it while using the files. */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

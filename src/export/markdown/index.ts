@@ -80,10 +80,7 @@ export class FullText {
   }
 }
 
-/**
- * Creates the same bytes from the same folder. Progress counts pages. Does not check fragments, because the job checks the
- * exported site.
- */
+/** The same folder always gives the same bytes. Fragments are not checked here, because the job checks the exported site. */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
 

@@ -23,7 +23,7 @@ interface LanguageFacts {
   readonly named: readonly string[];
 }
 
-/** Languages of the site: the default, then those of `docs.json` or of translated top folders, then those that pages name. */
+/** Order: the default, then languages of `docs.json` or of translated top folders, then languages that pages name. */
 export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
   const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);

@@ -100,7 +100,7 @@ const MATTER_LENGTH_MAX = 64 * 1024;
 const TRUE_WORDS = /^(?:true|yes|on)$/i;
 const FALSE_WORDS = /^(?:false|no|off|)$/i;
 
-/** Reads front matter, which must have a closing `---`. @throws DocshelfError `bad_source` */
+/** @throws DocshelfError `bad_source` */
 export function readFrontMatter(path: string, text: string) {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';

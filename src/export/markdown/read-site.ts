@@ -228,7 +228,7 @@ function makePage({ source, stem, matter, title }: Draft, languages: readonly La
   };
 }
 
-/** Compares versions or dates. Compares numbers by value, so that `v1.9` comes before `v1.10`. */
+/** Compares versions or dates, with numbers by value, so that `v1.9` comes before `v1.10`. */
 function isLater(since: string | null, version: string | null): boolean {
   return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
 }

@@ -121,10 +121,7 @@ function makeTasks(tokens: readonly Token[]): void {
 const CODE_WORD = /^`([A-Za-z][A-Za-z0-9_.-]*)`$/;
 const ALIGNMENT = /text-align:\s*(left|center|right)/;
 
-/**
- * Makes wide tables scroll and writes alignment as classes. If the first cell of a row is one code word, the word becomes the id
- * of the row.
- */
+/** Writes the alignment of cells as classes. If the first cell of a row is one code word, that word becomes the id of the row. */
 function makeTables(tokens: Token[], words: Words): void {
   const taken = new Set(tokens.map((token) => token.attrGet('id')).filter((id) => id !== null));
   for (const [index, token] of tokens.entries()) {

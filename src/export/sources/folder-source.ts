@@ -14,7 +14,6 @@ import { type FoundFile, walkFolder } from './walk-folder.ts';
 
 type FolderSourceOptions = { readonly path: string; readonly workDir: string; readonly limits: ArchiveLimits };
 
-/** Number of files in flight: enough to keep the disk busy, but few enough for the memory. */
 const IN_FLIGHT_MAX = 16;
 
 /** Copies static files byte for byte. Omits a folder that wraps the whole site, and launchers such as `serve.js`. */
@@ -117,10 +116,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/**
- * Finds pages by paths such as `/guides/start`, `guides/start.html` and `/guides/`. Keeps 404 pages. Also keeps all files that
- * are not pages, because scripts may load them.
- */
+/** `paths` can be `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages, and files that scripts may load. */
 function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();
@@ -150,10 +146,7 @@ function decodedPath(path: string): string | null {
   return url === null || url.origin !== OWN_ORIGIN ? null : (percentDecode(url.pathname)?.slice(1) ?? null);
 }
 
-/**
- * Unpacks an archive under the rules for imported bundles. @throws DocshelfError `bad_source` if the archive is unreadable or has
- * no page; a code of `ARCHIVE_RULES`
- */
+/** @throws DocshelfError `bad_source` if the archive is unreadable or has no page; a code of `ARCHIVE_RULES` */
 async function unpackArchive(
   file: string,
   workDir: string,

@@ -4,7 +4,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 
 export type PackedBundle = { readonly sha256: string; readonly sizeBytes: number; readonly file: string };
 
-/** Reads a packed bundle. @throws DocshelfError `store_failed` at the end if size or digest differ, `cannot_read`; the signal's reason */
+/** @throws DocshelfError `store_failed` after the last byte if size or digest differ, `cannot_read`; the signal's reason */
 export async function* bundleBytes(
   bundle: PackedBundle,
   chunkBytes: number,
@@ -76,10 +76,7 @@ export function bundleGone(sha256: string): DocshelfError {
 export const LINK_MS_MAX = 7 * 24 * 3600_000;
 const LINK_MS_MIN = 1000;
 
-/**
- * Validity of a link in seconds, counted from the start of the current second. At least `ttlMs` from now, except that LINK_MS_MAX
- * limits the validity.
- */
+/** Seconds from the start of the current second, so that a link is valid for at least `ttlMs`, but at most LINK_MS_MAX. */
 export function linkSeconds(ttlMs: number, nowMs: number): number {
   if (!(ttlMs >= LINK_MS_MIN && ttlMs <= LINK_MS_MAX)) throw new RangeError(`a link cannot work for ${ttlMs} ms`);
   return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);

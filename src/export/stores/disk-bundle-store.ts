@@ -23,17 +23,15 @@ export interface SigningKey {
   readonly createdAtMs: number;
 }
 
-/** Bytes of a key. For HMAC-SHA-256, a key longer than its output gains nothing (RFC 2104, section 3). */
+/** A key longer than the 32-byte output of HMAC-SHA-256 is not significantly stronger (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
 /** Maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**
- * Keys that sign links, shared by all processes of one data folder. Each key is a file `<id>.json`, readable only by docshelf's
- * user. If several processes create the next key, the first file wins, and all processes use it. If the clock jumps back, no key
- * is created or removed. If the clock jumps forward, a key is created early. The two newest keys always stay, so that the links
- * of both are valid again once the clock is right.
+ * Keys that sign links, shared by all processes of one data folder. If the clock jumps forward, a key is created too early. The
+ * two newest keys always stay, so that the links of both are valid again when the clock is right.
  */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
@@ -144,9 +142,8 @@ const AGAIN =
   'Call the bundle endpoint again (POST /v1/static-export/jobs/{jobId}/bundle): each call returns a valid link.';
 
 /**
- * Bundles as files, `bundles/<sha256>.tar.gz`, and links to docshelf's own API listener:
- * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`. A link survives
- * restarts. To revoke a link, remove its bundle, or remove its key from `link-keys/` before docshelf starts.
+ * Links to docshelf's API listener, `/v1/bundles/{sha256}/{fileName}?expires=…&keyId=…&signature=…`, survive restarts. To revoke
+ * a link, remove its bundle, or remove its key from `link-keys/` before docshelf starts.
  */
 export class DiskBundleStore implements BundleStore {
   readonly #options: DiskBundleStoreOptions;
@@ -171,8 +168,7 @@ export class DiskBundleStore implements BundleStore {
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
-    // Flush the folder even if the bundle already exists, because the process that stored it may have been killed before the
-    // flush.
+    // Always flush the folder, because the process that stored an existing bundle may have been killed before its flush.
     await flushPath(this.#bundlesDir);
   }
 

@@ -17,10 +17,8 @@ const bundleObject = (sha256: string): ObjectName => ({
 });
 
 /**
- * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` if the store is unusable. Links are SigV4 presigned
- * GETs. For such a link, Amazon responds to HEAD with 403. To get length and ETag, send `GET` with `Range: bytes=0-0`. A link
- * expires with the credentials that signed it. `expiresAt` includes this limit if the credentials have an expiry, as those of a
- * role have.
+ * Links are presigned GETs (SigV4), so Amazon responds to HEAD with 403. A link expires with the credentials that signed it, such
+ * as those of a role, and `expiresAt` includes this limit.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
@@ -48,7 +46,7 @@ export class S3BundleStore implements BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
     const { client } = this.#objects;
-    // The store checks the link by its own clock. After the first request, the SDK knows the offset of that clock.
+    // Use the store's clock, by which the store checks the link. The SDK knows the clock's offset after the first request.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
@@ -77,7 +75,6 @@ export class S3BundleStore implements BundleStore {
     return this.#objects.remove(bundleObject(sha256));
   }
 
-  /** Checks the access to the bucket by listing an empty folder. */
   async check(): Promise<void> {
     for await (const _ of this.#objects.list('check/')) break;
   }
@@ -88,7 +85,7 @@ export class S3BundleStore implements BundleStore {
 }
 
 const FOLDER = 'jobs/';
-/** Age from which a file in use is uploaded again. Must be less than 8 days, the age from which a sweep removes files. */
+/** Age from which a file in use is uploaded again: less than 8 days, the age from which a sweep removes files (`UNUSED_MS`). */
 const AGE_MS_MAX = 4 * 24 * 3_600_000;
 
 const sharedFile = (name: string): ObjectName => ({

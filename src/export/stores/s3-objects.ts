@@ -87,7 +87,7 @@ function faultOfCode(code: string): Fault | null {
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
 
-/** Error of the SDK, for an operator. Omits the cause, which contains headers and the access key id. */
+/** Omits the SDK's error as the cause, because that error contains headers and the access key id. */
 function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
@@ -156,10 +156,7 @@ type Found = { readonly sizeBytes: number; readonly changedMs: number };
 
 const ROUNDS_MORE = 6;
 
-/**
- * Objects of S3 and similar services, each with the digest of its bytes. Loads the SDK (0.13 s). Every call throws
- * `store_failed` if the store is unusable.
- */
+/** Every call throws `store_failed` if the store is unusable. Importing this file loads the AWS SDK (0.13 s). */
 export class S3Objects {
   readonly client: S3Client;
   readonly #options: S3ObjectsOptions;
@@ -169,7 +166,7 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** Uploads an object, unless the store has a copy younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** Uploads nothing if the store has a copy younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);
@@ -231,7 +228,6 @@ export class S3Objects {
     }
   }
 
-  /** Lists the objects of a folder, with names relative to the folder. */
   async *list(folder: string): AsyncGenerator<SharedFile> {
     const { Bucket, Key: Prefix } = this.at({ key: folder });
     const what = { key: folder, what: `file "${folder}"` } as const;
@@ -281,9 +277,8 @@ const RESUMED_MS_MAX = 24 * 3600_000;
 type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
 
 /**
- * Uploads a bundle in one request, or in parts. The last request makes all parts visible, after the digest of the whole bundle
- * was checked. Each request has the SHA-256 of its bytes, so that the store rejects damaged bytes. Skips parts that an earlier
- * `send()` or a killed process has uploaded.
+ * Parts become visible only after the digest of the whole bundle was checked. Each request has the SHA-256 of its bytes, so that
+ * the store rejects damaged bytes. Skips parts that an earlier `send()` or a killed process has uploaded.
  */
 export class S3Upload {
   readonly #client: S3Client;
@@ -369,10 +364,7 @@ export class S3Upload {
     );
   }
 
-  /**
-   * Resumes the newest upload of the object. Returns false if no such upload exists, or if the store or the access key does not
-   * allow to list uploads.
-   */
+  /** Resumes the newest upload. False if there is none, or if the store or the access key does not allow listing uploads. */
   async #resume(signal: AbortSignal): Promise<boolean> {
     const options = { abortSignal: signal };
     const { Bucket, Key } = this.#object;

@@ -24,10 +24,7 @@ const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-/**
- * Stores jobs in one table, for any number of processes. If a process does not renew its lease in time, another process can take
- * the job. The first process can then no longer write, because each write names the number of its attempt.
- */
+/** After a lease expires, another process can take the job. Each write names its attempt, so the first process cannot write. */
 export class SqlJobQueue implements JobQueue {
   readonly #database: JobDatabase;
   readonly #sql: JobStatements;
@@ -271,10 +268,7 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
   }
 }
 
-/**
- * Maximum characters of a checkpoint, because each query for a job returns it. Larger data is in a file that the checkpoint
- * names.
- */
+/** Each query for a job returns the checkpoint, so larger data is in a file that the checkpoint names. */
 const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
@@ -291,7 +285,7 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Null in rows from before error codes were stored. In these rows, `error` contains the advice. */
+  /** Null in older rows. Their `error` also contains the advice. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;

@@ -9,10 +9,7 @@ import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-/**
- * Maximum pending calls of clients, which the disk can flush in some seconds. Calls for running jobs (`OF_HOLDERS`) are never
- * rejected.
- */
+/** Maximum pending calls of clients: the disk flushes them in some seconds. Calls for running jobs are never rejected. */
 const WAITING_MAX = 1000;
 const OF_CLIENTS = ['add', 'get', 'list', 'cancel', 'report', 'revision'] as const;
 const OF_HOLDERS = [
@@ -28,13 +25,10 @@ const OF_HOLDERS = [
   'references',
 ] as const;
 
-/** Maximum time to end the thread. A call can wait up to five seconds for the lock of another process. */
+/** Maximum time to end the thread, longer than a call can wait for the lock of another process (`BUSY_MS_MAX`). */
 const ENDING_MS_MAX = 10_000;
 
-/**
- * Opens the embedded SQLite queue in a thread, which the first call starts.
- * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`
- */
+/** The first call starts the thread. Calls throw DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read` or `busy`. */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
@@ -66,7 +60,7 @@ export type QueueFile = { readonly file: string };
 
 export type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
 
-/** Clocks in milliseconds: the time of day, which may jump, and a clock of the machine that only runs forward. */
+/** Clocks in ms: `wallMs` can jump. `monotonicMs` only runs forward, and is the same for all processes of the machine. */
 type Clocks = { wallMs(): number; monotonicMs(): number };
 
 export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
@@ -86,15 +80,12 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   serve({ ask } satisfies QueueCalls, { end: () => database?.close() });
 }
 
-/**
- * Maximum time to wait for the lock of another process. A transaction takes only some milliseconds, as long as a flush of the
- * disk.
- */
+/** Maximum wait for the lock of another process, whose transactions take only some milliseconds. */
 const BUSY_MS_MAX = 5000;
 
 /**
- * Maximum time that SQLite itself waits for a lock, because it sleeps up to 100 ms between attempts. With another process that
- * writes constantly, docshelf's own retries reduced p99 from 230 ms to between 20 and 80 ms.
+ * Maximum wait within SQLite, which sleeps up to 100 ms between attempts. With another process that writes constantly, docshelf's
+ * own retries reduced p99 from 230 ms to at most 80 ms.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
@@ -153,10 +144,7 @@ export class SqliteDatabase implements JobDatabase {
   }
 }
 
-/**
- * Opens or creates the file. Each commit is flushed to the disk. @throws DocshelfError `data_folder_newer`, `cannot_write` for a
- * symbolic link; errors of SQLite and the file system
- */
+/** @throws DocshelfError `data_folder_newer`, `cannot_write` for a symbolic link; errors of SQLite and the file system */
 export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
   refuseLink(file);
@@ -179,8 +167,7 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // Sleep before the next attempt, because SQLite rejects some conflicts without a wait, for example if two processes create
-      // the file.
+      // Sleep, because SQLite rejects some conflicts without a wait, such as two processes that create the file.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }
@@ -256,7 +243,7 @@ function moveToSharedStatements(database: DatabaseSync): void {
 
 function resultCodeOf(error: unknown): number | undefined {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  // Keep the primary code. Extended result codes use the upper bytes.
+  // Keep only the primary result code, because extended codes use the upper bytes.
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
@@ -294,7 +281,7 @@ const TABLES = `
   CREATE TABLE turns (organization_id TEXT PRIMARY KEY, last_claim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** The unique index allows one running job per domain. Ended jobs have separate indexes, so that 100,000 do not slow down a claim. */
+/** The unique index allows one running job per domain. Separate indexes keep claims fast with 100,000 ended jobs. */
 const INDEXES = `
   CREATE INDEX listed ON jobs (organization_id);
   CREATE INDEX listed_by_domain ON jobs (organization_id, domain);

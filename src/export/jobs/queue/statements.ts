@@ -1,12 +1,11 @@
 import { type Statement, statement } from '../../../database/statement.ts';
 
-/** Parts of the statements that differ between the databases. */
 interface Dialect {
   readonly jobs: string;
   readonly turns: string;
   readonly greatest: string;
   readonly clockMs: string;
-  /** Clause that makes a claim skip a job that another transaction changes, such as a cancellation. */
+  /** Clause that makes a claim skip a job that another transaction is changing, such as a cancellation. */
   readonly skipLocked: string;
   readonly lockOrganization: string;
   readonly lockClaims: string;
@@ -14,7 +13,6 @@ interface Dialect {
 
 /**
  * Each statement finds its rows by an index, whatever the number of jobs.
- *
  * - `jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` counts
  *   the completed jobs of a domain. `leased_at_ms` is the time of the last sign of life from `holder` (JSON, `Holder`); null if
  *   that process is dead.
@@ -63,7 +61,7 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
 
     holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
     endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
-    // A clock that was set back or restarted can be behind `leased_at_ms`. The absolute difference limits the delay to `leaseMs`.
+    // The clock can be behind `leased_at_ms` if it was set back or restarted. `abs` limits the additional delay to `leaseMs`.
     nextAbandoned: `
       SELECT ${candidate} FROM ${jobs} AS job
       WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)
