@@ -1,10 +1,6 @@
 import { SCHEMA_NAME } from './statement.ts';
 
-/**
- * - `export_jobs`: `seq` is the order of arrival, `completion` the order of completion. The queued job with the lowest `place`
- *   runs first. `place` is 0, or negative for a job that a daemon has put back. `EXPORT_JOB_LEASES` drops `run_id` and `run_retry`.
- * - `export_turns`: number of the last claim of each organization. The organization with the lowest number is next.
- */
+/** Columns: see `src/export/jobs/queue/statements.ts`. `EXPORT_JOB_LEASES` drops `run_id` and `run_retry`. */
 const EXPORT_JOBS = `
   CREATE TABLE ${SCHEMA_NAME}.export_jobs (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -131,9 +127,7 @@ const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN tra
  */
 const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;
 
-/**
- * Replaces pg-boss with leases (columns: `src/export/jobs/queue/statements.ts`). Running jobs resume when their lease expires.
- */
+/** Replaces the attempts of pg-boss with leases. Running jobs resume when their lease expires. */
 const EXPORT_JOB_LEASES = `
   ALTER TABLE ${SCHEMA_NAME}.export_jobs DROP COLUMN run_id, DROP COLUMN run_retry, ADD COLUMN holder TEXT, ADD COLUMN leased_at_ms BIGINT,
     ALTER COLUMN is_canceled DROP DEFAULT, ALTER COLUMN is_canceled TYPE INTEGER USING is_canceled::int,
