@@ -155,7 +155,6 @@ function jsonContent(schema: object, examples: Readonly<Record<string, unknown>>
   };
 }
 
-/** Moves a schema with a title to the components, and returns its reference. */
 function reference(schema: object, schemas: Record<string, object>): object {
   const { title } = schema as { title?: string };
   if (title === undefined) return withoutHints(schema);

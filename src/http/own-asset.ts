@@ -42,7 +42,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Style sheet that precedes the other styles of docshelf's own pages. */
 export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
 export const ICON = new URL('site/assets/shelf.svg', import.meta.url);

@@ -33,7 +33,6 @@ export function problemOf(error: DocshelfError, requestId: string | null): Probl
   };
 }
 
-/** Converts fields to headers: `retryAfterS` for 429 and 503, `allow` for 405, `contentRange` for 416. */
 export function problemResponse(error: DocshelfError, requestId: string | null): Response {
   const problem = problemOf(error, requestId);
   const headers: Record<string, string> = {
@@ -47,7 +46,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
-  // Close the connection. While docshelf stops, this listener can stay open longer than the others.
+  // Close the connection, because this listener can stay open longer than the others while docshelf stops.
   if (error.code === 'stopping') headers.Connection = 'close';
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }

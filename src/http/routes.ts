@@ -13,10 +13,10 @@ export interface Route<E extends BoundEnv> {
 /** Environment whose bindings are absent if a caller uses the app without a socket. */
 type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
-/** Input of a call. docshelf reads it only when the route needs it, so that the body of a rejected request is never read. */
+/** docshelf reads the input only when the route needs it, so that the body of a rejected request is never read. */
 export interface Input<Op extends Operation> {
   query(): QueryOf<Op>;
-  /** @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large`. */
+  /** @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large` */
   body(): Promise<BodyOf<Op>>;
 }
 
@@ -36,7 +36,7 @@ export function route<const Op extends Operation, E extends BoundEnv>(
   };
 }
 
-/** Adds the routes, and responds with 405 to other methods of their paths. @param guards middleware by the name of a security scheme */
+/** Responds with 405 to other methods of the paths. @param guards middleware by the name of a security scheme */
 export function addRoutes<E extends BoundEnv>(
   app: Hono<E>,
   routes: readonly Route<E>[],

@@ -67,7 +67,6 @@ interface Readiness {
 interface Revisions {
   /** Revision that changes with each change of a key and with each audit line. */
   readonly changes: () => string;
-  /** Revision that changes when an export job is added, makes progress or ends. */
   readonly jobs: () => Promise<string>;
 }
 
@@ -76,7 +75,6 @@ export interface AdminOptions extends FaultHooks {
   readonly token: () => Secret | null;
   /** Allowed host names in addition to the listener's own names. */
   readonly hosts: () => readonly string[];
-  /** Addresses and networks from which `X-Forwarded-Proto` is accepted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
   /** States of the sites from memory, so that metrics stay available if the storage fails. */
@@ -93,9 +91,12 @@ export interface AdminOptions extends FaultHooks {
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /** Identity of the data folder (`folderName`). Null if the folder is missing. If absent, docshelf ignores `FOLDER_HEADER`. */
+  /**
+   * Identity of the data folder (`folderName`). Null if the folder is missing. Without this function, docshelf ignores
+   * `FOLDER_HEADER`.
+   */
   readonly folder?: () => Promise<string | null>;
-  /** Text of the current config file. Only the socket returns it, because it can contain credentials. */
+  /** Text of the last valid config, for `LAST_GOOD_PATH`. */
   readonly lastGood?: () => Secret | null;
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
@@ -245,7 +246,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Reports a broken stream as the error of a disconnected client. @throws DocshelfError `bad_request` */
+/** @throws DocshelfError `bad_request` if the client disconnects */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -265,7 +266,7 @@ const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param
 
 type DocumentOptions = Pick<AdminOptions, 'features' | 'service' | 'programVersion'>;
 
-/** OpenAPI document of the admin listener. Its examples contain the first site and the first organization of the daemon. */
+/** The examples contain the first site and the first organization of the daemon. */
 export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
   const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });

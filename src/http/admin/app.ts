@@ -17,7 +17,6 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Requires a token only for operations with `security`. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });
@@ -45,7 +44,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/** Loads the console with its first page, not at start, because the load takes 40 ms (measured). Retries a failed load. */
+/** Loads the console at the first request of a page, because the load takes 40 ms (measured). Retries a failed load. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
   const calls = createAdminApp({ ...options, endpoint: 'session' });
   return once(async () => {

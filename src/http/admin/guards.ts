@@ -63,7 +63,7 @@ export class TokenGuard {
   }
 }
 
-/** Rejects a command if the daemon's data folder was renamed. The socket moves with the folder and still accepts commands. */
+/** Rejects a command if the data folder was renamed, because the socket moves with the folder and still accepts commands. */
 export async function requireFolder(
   named: string | undefined,
   folder: (() => Promise<string | null>) | undefined,

@@ -199,7 +199,9 @@ const activeNow = { 200: { description: 'The version that is active now.', schem
 /** Header in which a command sends the identity of its data folder to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/** Address of the current config, for commands with an invalid config file. Only on the socket: a config can have credentials. */
+/**
+ * Path of the last valid config, for commands whose file is invalid. Only on the socket, because a config can have credentials.
+ */
 export const LAST_GOOD_PATH = '/v1/config';
 
 export const operations = {

@@ -21,7 +21,6 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly download?: AnswerDownload;
   readonly tracer?: Tracer;
   readonly programVersion: string;
-  /** Public URL of the API. Null if clients must use the URL of their own requests. */
   readonly publicUrl: () => string | null;
   readonly ownSite?: () => OwnNames | null;
 }
@@ -43,7 +42,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.use(async (c, next) => {
     await next();
-    // Do not use `c.header`. It creates a new response, which the adapter would send as a stream.
+    // Do not use `c.header`, because it creates a new response, which the adapter would send as a stream.
     const { headers } = c.res;
     headers.set('X-Content-Type-Options', 'nosniff');
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');

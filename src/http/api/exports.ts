@@ -123,7 +123,7 @@ function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
   return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
 }
 
-/** Byte range of the request. Null for the whole bundle. Only GET supports ranges (RFC 9110, section 14.2). */
+/** Null for the whole bundle, and for methods other than GET, which ignore ranges (RFC 9110, section 14.2). */
 function rangeOf(
   request: SiteRequest,
   bundle: LinkedBundle,

@@ -61,7 +61,7 @@ export type AuditPage = ShapeOf<typeof auditPageSchema>;
 
 export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
 
-/** Records each change before the client gets its response. Writes first to the log, then to the store. */
+/** Records each change before the client gets its response. */
 export class AuditTrail {
   readonly #store: Pick<AuditFile, 'append' | 'read'>;
   readonly #log: (line: AuditLine) => void;
@@ -80,7 +80,6 @@ export class AuditTrail {
     return this.#store.read(limit, before);
   }
 
-  /** @param after returns further fields of the line, derived from the result */
   async record<Result>(
     actor: Actor,
     action: string,

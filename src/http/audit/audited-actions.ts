@@ -48,7 +48,6 @@ function auditedSite(actions: SiteActions, site: AuditedSite, trail: AuditTrail,
   };
 }
 
-/** Records no `list` calls, because they change nothing. */
 function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyActions {
   return {
     list: (organization) => actions.list(organization),

@@ -4,7 +4,6 @@ import { nounOf } from '../../domain/text.ts';
 
 const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Formats a size with at most three digits and a unit, such as `1.4 MiB`. */
 export function bytesInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -83,7 +82,7 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
   return <span class={`chip ${tone}`}>{children}</span>;
 }
 
-/** Maximum characters of an identifier that fits into a column. Such an identifier gets the class `short`. */
+/** Maximum characters of an identifier that fits into a column. */
 const SHORT_NAME_MAX = 24;
 
 export function Name({ children: name }: { readonly children: string }) {
@@ -95,7 +94,6 @@ export interface RowOfCells {
   readonly cells: readonly Child[];
 }
 
-/** Column with a header that sorts the table. The header links to `href`, the address of the table in this order. */
 export interface SortableColumn {
   readonly name: string;
   readonly href: string;

@@ -10,7 +10,7 @@ interface ActionResultProps extends VisitProps {
   readonly name?: string | undefined;
 }
 
-/** Shows the result of an action. It gets the focus, so that screen readers announce the result first. */
+/** The result gets the focus, so that screen readers announce it first. */
 export function ActionResult({ visit, message, name }: ActionResultProps) {
   const { text, problem, link, each = [], undo = [] } = message;
   const { root } = visit;
@@ -60,7 +60,6 @@ function Why({ root, problem: { error, requestId, ...problem } }: WhyProps) {
 
 interface PageCall extends CallInput {
   readonly hint?: Child;
-  /** Heading of an error. Default: title of the problem. */
   readonly failed?: string;
 }
 
@@ -87,7 +86,6 @@ interface ActionFormProps extends VisitProps {
   readonly children?: Child;
 }
 
-/** Renders nothing without a session, because pages are then read-only. */
 export function ActionForm({ visit, action, stays, fields = {}, children, ...rest }: ActionFormProps) {
   if (visit.session === null) return null;
   return (

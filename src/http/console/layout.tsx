@@ -24,7 +24,6 @@ interface PageContent {
   readonly content: Child;
 }
 
-/** Shows the result of an action at the top, because the result gets the focus. */
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;

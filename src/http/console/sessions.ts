@@ -27,7 +27,7 @@ interface SessionsOptions {
   readonly now?: () => number;
 }
 
-/** Sessions in memory. A restart ends all sessions. A changed admin token ends the sessions of the former token. */
+/** A restart, or a change of the admin token, ends all sessions. */
 export class Sessions {
   readonly #token: SessionsOptions['token'];
   /** Sessions by the digest of the cookie's value, so that a memory dump does not contain a valid cookie. */
@@ -55,7 +55,6 @@ export class Sessions {
     return null;
   }
 
-  /** False if a sign-out, the maximum age or a changed admin token has ended the session. */
   isOpen(session: ConsoleSession): boolean {
     return session.token.equals(this.#token()) && [...this.#kept.values()].includes(session);
   }
@@ -83,7 +82,6 @@ export interface ActionMessage extends Verdict {
   readonly undo?: readonly Undo[];
 }
 
-/** Data to undo an activation, if the site still serves the activated release. */
 export interface Undo {
   readonly domain: string;
   readonly activated: ReleaseName;

@@ -21,7 +21,6 @@ export function placeOf({ hosts, basePath }: SiteStatusReport): string {
 
 const PLACE_LENGTH_MAX = 40;
 
-/** Shows the first host with the path, and the number of further hosts. The title lists all hosts. */
 export function Place({ site }: { readonly site: SiteStatusReport }) {
   const [first, ...others] = site.hosts;
   const place = placeOf(first === undefined ? site : { ...site, hosts: [first] });

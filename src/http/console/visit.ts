@@ -23,7 +23,7 @@ export interface ConsoleParts
     | 'onError'
     | 'programVersion'
   > {
-  /** Handler for calls of the admin API. The console makes every change through this handler. */
+  /** Handler for calls of the admin API, through which the console makes every change. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }
@@ -70,9 +70,7 @@ export interface CallInput {
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Body of the call. Objects are sent as JSON, but streams and texts are sent unchanged. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
-  /** Signal that aborts the call. A disconnected client aborts the call too. */
   readonly signal?: AbortSignal;
 }
 
@@ -102,7 +100,7 @@ export async function call(
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }
 
-/** Redirects to a page that shows the result (RFC 9110, section 15.4.4). @param page encoded path from the root, such as `sites/acme` */
+/** @param page encoded path from the root, such as `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}${page.includes('?') ? '&' : '?'}said=${session.messages.put(message)}`, 303);
 }

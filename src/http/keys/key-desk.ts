@@ -24,7 +24,7 @@ export class KeyDesk {
     this.#organizations = organizations;
   }
 
-  /** Lists the keys of the config, then the other keys, newest first. @param organization null for all organizations */
+  /** @param organization null for all organizations */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];

@@ -47,7 +47,6 @@ export interface KeyStoreOptions {
 
 export type Uses = ReadonlyMap<string, string>;
 
-/** Keys created at run time, by this daemon or by others that share the store. */
 export abstract class KeyStore {
   protected lastRead: readonly MadeKey[] = [];
   readonly #options: KeyStoreOptions;
@@ -110,7 +109,7 @@ export abstract class KeyStore {
     return result;
   }
 
-  /** Records a use of the key, and stores it within a minute. @param sha256 digest of any key, including keys of the config */
+  /** @param sha256 digest of any key, including keys of the config */
   noteUse(sha256: string): void {
     this.#pendingUses.set(sha256, new Date().toISOString());
     this.#nextWrite ??= setTimeout(

@@ -26,7 +26,7 @@ const ADD = statement(`
 const REMOVE = statement(`DELETE FROM ${SCHEMA_NAME}.api_keys WHERE id = :id RETURNING ${COLUMNS}`);
 
 const READ_USES = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);
-/** Writes the rows sorted by digest, so that concurrent daemons cannot deadlock. Also stores the uses of keys in the config. */
+/** Writes the rows sorted by digest, so that concurrent daemons cannot deadlock. */
 const JOIN_USES = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_key_uses SELECT key, value::timestamptz FROM jsonb_each_text(:uses::jsonb) ORDER BY key
   ON CONFLICT (sha256) DO UPDATE SET used_at = greatest(api_key_uses.used_at, excluded.used_at)`);
@@ -36,7 +36,6 @@ const PRUNE_USES = statement(`
 
 type ReadRow = { readonly revision: string } & (MadeKey | { readonly id: null });
 
-/** While the database is unavailable, the keys of the last read stay valid, and keys cannot be created or revoked. */
 export class PostgresKeys extends KeyStore {
   readonly #database: Database;
   #revision: string | null = null;

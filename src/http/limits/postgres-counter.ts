@@ -10,12 +10,14 @@ const PRUNE = statement(`
   DELETE FROM ${SCHEMA_NAME}.request_times WHERE at_us <= (SELECT ${SCHEMA_NAME}.clock_us() - :windowUs::bigint)`);
 const PRUNE_EVERY_MS = 60_000;
 
-/** Row of the result. The driver returns 64-bit numbers as text. */
+/** The driver returns 64-bit numbers as text. */
 type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
-/** Requests that arrive during a database call wait for the next call, which counts all of them. Few connections are enough. */
+/**
+ * Requests that arrive during a database call wait for the next call, which counts them together, so few connections are enough.
+ */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;

@@ -56,9 +56,8 @@ export interface Listener {
 }
 
 /**
- * Maximum time without visible progress of a client. The kernel reports progress only when a third of its buffer is free, at most
- * 1.4 MB, which takes five minutes at 5 KiB per second. If other responses need the room, `stillMs` of the budget applies
- * instead.
+ * Maximum time without visible progress of a client. The kernel reports progress only in steps of a third of its buffer. A step
+ * of at most 1.4 MB takes five minutes at 5 KiB per second. If other responses need the room, `stillMs` applies.
  */
 export const UNREAD_MS_MAX = 300_000;
 
@@ -85,8 +84,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     // docshelf checks Host itself, because the response of Node has no request id.
     requireHostHeader: false,
   });
-  // A client of a site can end its half of the connection and read the response. On other listeners, this end cancels the
-  // request.
+  // Clients of a site can end their half of the connection and read the response. On other listeners, they cancel the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {

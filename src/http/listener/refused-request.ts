@@ -188,7 +188,6 @@ export function answerConnect(
   };
 }
 
-/** Reads until the client closes the connection. Otherwise, a reset could discard the response. */
 function readUntilClosed(socket: Socket): void {
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));

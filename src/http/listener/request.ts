@@ -31,7 +31,6 @@ export function peerOf(incoming: IncomingMessage): string {
   return incoming.socket.remoteAddress ?? '';
 }
 
-/** True if the address of the socket is in one of the networks. Ignores headers. */
 export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
   const trusted = listOf(networks);
   return (peer) => {

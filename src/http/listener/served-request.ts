@@ -132,10 +132,7 @@ export class RequestMeter {
 const TEXT_LENGTH_MAX = 1024;
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
-/**
- * Returns the members of a JSON object without braces. It builds them as text and caches repeated parts, because a general serializer took
- * as much processor time as the rest of a request.
- */
+/** Members of a JSON object, without braces. A general serializer took as much processor time as the rest of a request. */
 export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];

@@ -88,7 +88,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
   };
 }
 
-/** Formats that the client accepts. With `either`, the MCP package chooses. `formOf` returns null for neither format. */
+/** With `either`, the MCP package chooses the format. */
 type Form = 'json' | 'stream' | 'either';
 
 function formOf(accept: string | null): Form | null {

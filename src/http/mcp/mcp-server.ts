@@ -75,7 +75,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
 const textBlock = (text: string) => ({ type: 'text' as const, text });
 
 function sentenceOf({ code, message, next }: DocshelfError): string {
-  // Hide the message of an unexpected error, because the message can contain secrets. Only the log contains the message.
+  // Hide the message of an unexpected error, because it can contain secrets. Only the log contains this message.
   if (code === 'internal') return 'Cannot process the call: docshelf failed. Its log contains the cause.';
   return next === undefined ? `${message}.` : `${message}. ${next}`;
 }

@@ -25,7 +25,6 @@ interface Order {
 export interface Passwords {
   /** Checks all hashes in one call: the times of separate calls would reveal names. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
-  /** True if the password was verified within `REMEMBERED_MS`. */
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
@@ -91,7 +90,7 @@ export class PasswordCheck implements Passwords {
     return promise;
   }
 
-  /** Drops the last password of the longest queue. @throws DocshelfError `rate_limited` if no queue is long enough for that */
+  /** @throws DocshelfError `rate_limited` if no other queue is long enough to drop a password */
   #makeRoomBeside(own: readonly Order[]): void {
     const longest = [...this.#waiting.values()].reduce(
       (most, orders) => (orders.length > most.length ? orders : most),

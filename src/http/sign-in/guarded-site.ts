@@ -23,7 +23,7 @@ const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0
 
 export const isFree = (target: string): boolean => FREE.test(target);
 
-/** Requires a sign-in for every address under the base path. This runs before routing, so that new routes are covered too. */
+/** Runs before routing, so that new routes under the base path also require a sign-in. */
 export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
     const asked = siteRequest(request, env);

@@ -27,7 +27,7 @@ interface Flow {
   readonly nonce: string;
   readonly verifier: string;
 }
-/** Content of the `state` parameter. It is sealed, so that the browser cannot change it. */
+/** Content of the `state` parameter, which is sealed, so that the browser cannot change it. */
 interface State {
   readonly id: string;
   readonly to: string;
@@ -244,7 +244,6 @@ function isProtocolFault(error: unknown): boolean {
   );
 }
 
-/** Allowed groups in a claim, which is a list of groups or one group. */
 function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
   const said = Array.isArray(claim) ? claim : [claim];
   return allowed.filter((group) => said.includes(group));

@@ -6,10 +6,7 @@ const SAME_NAME_MAX = 64;
 /** Minimum and maximum length of a sealed value, which contains an IV, tag and date. Browsers store at most 4,096 bytes. */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
-/**
- * A cookie whose `Path` is that of one site. The prefix of its name is `__Host-` only for the path `/`, because browsers require
- * that path (RFC 6265bis, section 4.1.3).
- */
+/** Cookie for the path of one site. Browsers allow the prefix `__Host-` only for the path `/` (RFC 6265bis, section 4.1.3). */
 export class SiteCookie {
   readonly name: string;
   readonly #path: string;
@@ -24,7 +21,7 @@ export class SiteCookie {
     this.#sameSite = sameSite;
   }
 
-  /** All values of the cookie in a request. The first value can be from another host, and `getCookie` of hono returns only that value. */
+  /** All values of the cookie. The first value can be from another host, and hono's `getCookie` returns only the first value. */
   valuesIn(header: string | undefined): string[] {
     const values: string[] = [];
     for (const pair of header?.split(';') ?? []) {
@@ -55,7 +52,7 @@ export class Seals {
   readonly #keys: readonly Buffer[];
   readonly #now: () => number;
 
-  /** @param keys The first key seals, and every key opens, so that an operator can replace a key without signing readers out */
+  /** @param keys the first key seals, and every key opens, so that an operator can replace a key without signing readers out */
   constructor(keys: readonly string[], now: () => number = Date.now) {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
     this.#now = now;

@@ -14,7 +14,7 @@ export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding)
   return { body, headers: { 'Content-Length': String(body.length), ...coding } };
 }
 
-/** Content Security Policy that allows only docshelf's own scripts, styles and addresses, so that injected markup has no effect. */
+/** Allows only docshelf's own scripts, styles and addresses, so that injected markup has no effect. */
 function policyOf(hasScript: boolean): string {
   const own = [hasScript && 'script-src', 'style-src', 'img-src', hasScript && 'connect-src', 'form-action'];
   const allowed = own.filter(Boolean).map((name) => `${name} 'self'`);
@@ -82,7 +82,7 @@ const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 /** Short name of the search. The OpenSearch description and the link to the description must have the same name. */
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
-/** Returns the OpenSearch description, with which browsers offer the search in their address bar (OpenSearch 1.1). */
+/** With this description, browsers offer the search in their address bar (OpenSearch 1.1). */
 export function openSearchAnswer(method: string, { name, address, language }: DescribedSearch): Response {
   const own = address + OPEN_SEARCH_PATH.slice(1);
   const body = `<?xml version="1.0" encoding="UTF-8"?>

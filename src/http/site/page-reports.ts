@@ -4,7 +4,6 @@ import { collect } from '../../files/index.ts';
 import { protocolLine } from '../../site/index.ts';
 
 export const REPORTS_PATH = '/_docshelf/csp-report';
-/** Maximum bytes of a request with reports. Browsers report requests of pages to other origins. */
 const REPORT_BYTES_MAX = 16 * 1024;
 /** Maximum origins to count separately, because any client can send reports. Further origins are counted together. */
 const ORIGINS_MAX = 100;
@@ -21,13 +20,12 @@ export interface ReportedOrigin {
 }
 
 export interface ReportedSite {
-  /** Mode of `features.enforce`. With `off`, browsers send no reports. */
   readonly policy: 'off' | 'report' | 'on';
   readonly basePath: string;
   readonly hosts: readonly string[];
 }
 
-/** Counts reports. The endpoint needs no sign-in, so anyone can report an origin. Never recommend allowing a reported origin. */
+/** The endpoint needs no sign-in, so anyone can report an origin. Never recommend allowing a reported origin. */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;

@@ -3,11 +3,10 @@ import type { SiteRequest } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
 import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
-/** Lifetime of the preview link and of its cookie. */
 export const PREVIEW_MS = 24 * 3600_000;
 
 interface PreviewPassesOptions {
-  /** Keys for links and cookies: the first key seals, and every key opens. @throws DocshelfError `cannot_read`, `cannot_write` */
+  /** @throws DocshelfError `cannot_read`, `cannot_write` */
   readonly keys: () => Promise<readonly string[]>;
   /** Domain of the site, because a preview link of one site must not open another site. */
   readonly site: string;

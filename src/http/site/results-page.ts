@@ -87,7 +87,6 @@ function searchForm(language: PageLanguage, written: WrittenQuery, outcome: Resu
 ${choices === '' ? '' : `<div class="choices">${choices}</div>\n`}</form>`;
 }
 
-/** Builds a selection list. The list contains the chosen value even if this value is unknown. */
 function choice(
   name: 'language' | 'version' | 'tag',
   said: Words['searchBox'],
@@ -151,7 +150,7 @@ function link(address: string, text: string): string {
   return `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
 }
 
-/** Returns an address on the host of the site, whatever the path contains. */
+/** Stays on the host of the site, whatever the path contains. */
 const onHost = (path: string): string => `/${withoutHost(path)}`;
 
 function pageGroup(path: string, sections: readonly SearchResult[], hasVersions: boolean): string {

@@ -39,7 +39,6 @@ interface ShelfPage {
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
 }
 
-/** Maximum UTF-16 code units of a query, in the input field and on the server. */
 const SHELF_QUERY_LENGTH_MAX = 200;
 
 /** Builds text, because `hono/html` takes 58 ms for 1,000 sites. Includes hidden sites, so that the script can show them. */
@@ -80,7 +79,6 @@ ${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="
 
 type ShelfWords = ReturnType<typeof shelfWords>;
 
-/** Words for the page and its script. The search box has the same words. */
 function shelfWords({ words: { shelf, searchBox } }: PageLanguage) {
   const { version, language, busy, notReady, away } = searchBox;
   return { ...shelf, version, language, busy, notReady, away };

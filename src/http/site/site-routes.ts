@@ -100,10 +100,7 @@ interface ShelfPlace {
   readonly publicUrl: string | null;
 }
 
-/**
- * Path if the requested host serves the site, or else an address with the first host of the site. The port is that of
- * `publicUrl`. Without `publicUrl`, it is the listener's port if the Host header has that port.
- */
+/** Path if the requested host serves the site, or else an address with the first host of the site. */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
   const path = normalBasePath(site.basePath);

@@ -31,8 +31,7 @@ export interface VersionSource {
   /** Null if the version does not exist, or the reader must not know that it exists. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
   /**
-   * Encoded address in version `to`. Null if a version is hidden from the reader.
-   * @param path decoded, without a leading slash
+   * Encoded address in version `to`. Null if a version is hidden from the reader. @param path decoded, without a leading slash
    */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }

@@ -25,8 +25,7 @@ const STREAMS_MAX = 128;
 const FIELDS_MAX = 200;
 /** Limits for canceled streams. A reader who leaves a page cancels its requests, but fewer per second than these limits. */
 const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
-/** Maximum memory of a connection, in MB. */
-const SESSION_MEMORY_MAX = 8;
+const SESSION_MB_MAX = 8;
 
 export class CountedResponse extends Http2ServerResponse {
   #bodyBytes = 0;
@@ -69,7 +68,7 @@ export class Http2Endpoint {
     this.#server = createServer({
       settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: options.headerBytesMax },
       maxHeaderListPairs: FIELDS_MAX,
-      maxSessionMemory: SESSION_MEMORY_MAX,
+      maxSessionMemory: SESSION_MB_MAX,
       ...RESETS,
       Http2ServerResponse: CountedResponse,
     } as ServerOptions);

@@ -25,7 +25,7 @@ interface RedirectTarget {
   readonly isCertifiedFor: (host: string) => boolean;
 }
 
-/** Redirects with 308 and `no-cache`. Without `no-cache`, browsers keep a 301 or 308 for ever. */
+/** Sends `no-cache`, because browsers otherwise keep a 308 for ever. */
 export function redirectAnswer(target: RedirectTarget): (request: Request, env: HttpBindings) => Response {
   return (request, env) => {
     const host = bareHost(new URL(request.url).hostname);
@@ -65,7 +65,7 @@ export interface TlsSettings {
   readonly hstsMs: number | null;
 }
 
-/** Minimum version of TLS. RFC 8996 deprecates older versions. */
+/** RFC 8996 deprecates older versions. */
 const MIN_VERSION = 'TLSv1.2';
 
 interface Served {
@@ -125,7 +125,7 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
   } catch {
-    // Invalid host names are not certified. OpenSSL throws an error for them.
+    // OpenSSL throws an error for an invalid host name. No certificate contains such a name.
     return false;
   }
 }

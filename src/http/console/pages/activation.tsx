@@ -31,7 +31,7 @@ export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/undo', act: undo },
 ];
 
-/** Time limit for the comparison of two versions. It is short, because an activation does not need the comparison. */
+/** Short time limit for the comparison of two versions, because an activation does not need the comparison. */
 const DIFF_MS_MAX = 10_000;
 
 async function showActivation(visit: ConsoleVisit): Promise<Response> {
@@ -89,7 +89,6 @@ function storedVersion({ deployment, versions }: SiteStatusReport, version: stri
   });
 }
 
-/** @returns the pages that differ, or the reason why the comparison failed */
 async function compare(visit: ConsoleVisit, { deployment, active }: SiteStatusReport, to: string) {
   const late = AbortSignal.timeout(DIFF_MS_MAX);
   const input = { domain: deployment.domain ?? '', query: { from: active?.version, to }, signal: late };
@@ -111,7 +110,6 @@ function consequenceOf({ deployment, active }: SiteStatusReport, version: string
     : `${readers} will see ${version} instead of ${active.version}.`;
 }
 
-/** Returns a sentence such as `3 pages disappear, 1 page is new, 2 pages have other text.` */
 function pagesInWords(diff: VersionsDiff): string {
   const verbs = [
     ['removed', 'disappears', 'disappear'],
@@ -178,7 +176,6 @@ function changedSince({ c }: ConsoleVisit, act: string, active: string) {
   return problemOf(error, requestIdOf(c.env));
 }
 
-/** Page that lists, for each selected site, the newest stored version and the effect of its activation. */
 async function reviewSelected(visit: SignedVisit): Promise<Response> {
   const status = await visit.parts.status();
   const selected = new Set(visit.form.getAll('site'));
@@ -243,7 +240,6 @@ function reviewRow({ root }: ConsoleVisit, site: SiteStatusReport): RowOfCells {
   };
 }
 
-/** Reason why the newest version cannot be activated. Null if it can. */
 function hindranceOf({ versions, active, pinned }: SiteStatusReport): string | null {
   const [newest] = versions;
   if (newest === undefined) return 'No version is stored.';

@@ -126,7 +126,6 @@ function rowsOf(
   ].map((cells) => ({ cells }));
 }
 
-/** Opens a page of any stored version. If the version is not active, uses a preview link. */
 async function openPage(visit: ConsoleVisit): Promise<Response> {
   const domain = parameterOf(visit, 'domain');
   const { version = '', page = '' } = visit.c.req.query();
@@ -142,7 +141,6 @@ async function openPage(visit: ConsoleVisit): Promise<Response> {
 
 interface DiffFormProps extends VisitProps {
   readonly site: SiteStatusReport;
-  /** Versions that the operator chose. By default, `to` is the newest version, and `from` the active or the second newest version. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

@@ -5,7 +5,6 @@ import { ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
 
-/** @param headers headers of the response with the problem document */
 export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Headers): Promise<Response> {
   const { status, title } = problem;
   return showPage(visit, {

@@ -45,7 +45,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** Maximum findings of an export report to show on the page. The JSON document of the report contains all findings. */
+/** Maximum findings on the page. The JSON document of the report can list more. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {

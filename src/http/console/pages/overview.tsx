@@ -59,7 +59,6 @@ async function reload(visit: SignedVisit): Promise<Response> {
   return backTo(visit, list, { text, problem, ...(problem === null && { each }) });
 }
 
-/** Filter for the list of sites. `problems` selects sites that are waiting, stale or have an error. */
 type Show = 'all' | 'problems' | DeployState;
 const SHOWN: readonly Show[] = ['all', 'problems', 'waiting', 'stale', 'ready', 'off'];
 
@@ -79,7 +78,6 @@ function hasProblem({ state, lastError, search }: SiteStatusReport): boolean {
   return state === 'waiting' || state === 'stale' || (state !== 'off' && (lastError !== null || isSearchFailed));
 }
 
-/** Sorts sites that serve no version first, then sites that serve an old version, then the others. */
 function rankOf(site: SiteStatusReport): number {
   if (site.state === 'waiting') return 0;
   if (site.state === 'stale') return 1;
@@ -111,7 +109,6 @@ const COLUMNS: Readonly<Record<SortKey, string>> = {
   error: 'Last error',
 };
 
-/** Ignores unknown values of parameters. */
 function listOf(parameter: (name: string) => string | null | undefined): SiteList {
   const written = parameter('sort') ?? '';
   const sort = written.replace(/^-/, '');
@@ -150,7 +147,6 @@ function sorted(sites: readonly SiteStatusReport[], { sort, isDescending }: Site
     .map(({ site }) => site);
 }
 
-/** Sites whose domain, title, addresses, versions or error contain each word of the filter. */
 function matching(sites: readonly SiteStatusReport[], query: string): readonly SiteStatusReport[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sites;
@@ -247,7 +243,7 @@ interface FiltersProps extends VisitProps {
   readonly sites: readonly SiteStatusReport[];
 }
 
-/** Form that filters the list. With `live.js`, the list changes while the operator types. */
+/** With `live.js`, the list changes while the operator types. */
 function Filters({ visit, list, sites }: FiltersProps) {
   const counts = SHOWN.map((show) => ({ show, count: sites.filter((site) => isShown(site, show)).length }));
   const offered = counts.filter(({ show, count }) => count > 0 || show === 'all' || show === list.show);

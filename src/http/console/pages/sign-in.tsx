@@ -24,7 +24,6 @@ const WRONG = new DocshelfError(
   },
 );
 
-/** Uses the guard of the API, which counts wrong tokens per client and delays the responses to them. Never delays a right token. */
 async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
   const { c, parts, sessions, signIns, root } = visit;
   const token = form.get('token')?.trim() ?? '';

@@ -203,7 +203,6 @@ function versionRow(visit: ConsoleVisit, site: SiteStatusReport, stored: StoredV
   return { id: `version-${version}`, cells: visit.session === null ? facts : [...facts, actions] };
 }
 
-/** Names of buttons include the version, because screen readers can list buttons without their rows. */
 function VersionActions({ visit, site, version }: SiteProps & { readonly version: string }) {
   const base = siteAddress(site.deployment.domain);
   const fields = { version };

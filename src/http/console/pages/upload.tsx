@@ -60,7 +60,7 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
 
 const FIELD_BYTES_MAX = 64 * 1024;
 
-/** Imports each archive while it arrives, so fields and signatures must precede archives. Scripts get the results as JSON. */
+/** Imports each archive while it arrives, so fields and signatures must precede archives. */
 export async function upload(visit: SessionVisit): Promise<Response> {
   const { c } = visit;
   const verdicts: Verdict[] = [];
