@@ -166,7 +166,7 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** Uploads nothing if the store has a copy younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** Keeps a stored copy that is younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);
