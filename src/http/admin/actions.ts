@@ -65,7 +65,7 @@ interface Readiness {
 }
 
 interface Revisions {
-  /** Revision that changes with each change of a key and with each audit line. */
+  /** Text that changes with each change of an API key and with each audit line. */
   readonly changes: () => string;
   readonly jobs: () => Promise<string>;
 }
@@ -199,7 +199,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         signatures.delete(pending);
         return c.json(taken, 201);
       } catch (error) {
-        // Check the socket too, because `signal` can miss a disconnect after the body is read.
+        // Also check the socket, because `signal` can miss a disconnect after the body is read.
         if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`import "${fileName}"`);
         if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
         throw error;
@@ -235,7 +235,7 @@ const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
-  // Set no idle limit for the socket, because a command can wait for the input of a pipe.
+  // Set no idle limit for a command, because the command can wait for the input of a pipe.
   if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
     // Remove the idle limit after the upload, because the import can take longer.

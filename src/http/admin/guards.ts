@@ -33,7 +33,7 @@ interface TokenGuardOptions {
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The correct admin.token is accepted immediately, also after wrong tokens from this address.';
 
-/** Counts wrong tokens per client. After many wrong tokens, delays responses to wrong tokens, but never to a right one. */
+/** Counts wrong tokens per client. After many, delays the responses to further wrong tokens, but never to a right token. */
 export class TokenGuard {
   readonly #options: TokenGuardOptions;
   readonly #rates: ClientRates;

@@ -17,7 +17,7 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly rates: SearchApiOptions['rates'];
   readonly exports?: ExportService;
   readonly audit?: ExportApiOptions['audit'];
-  /** Handler of links to bundles. Absent if these links lead to another server. */
+  /** Handler of links to bundles. Absent if the links point to another server, such as S3. */
   readonly download?: AnswerDownload;
   readonly tracer?: Tracer;
   readonly programVersion: string;

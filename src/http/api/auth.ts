@@ -55,7 +55,7 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /** Checks the stored type of the key, not its prefix. @throws DocshelfError `unauthorized`, `forbidden`, codes of the store */
+  /** Checks the stored type of the key. @throws DocshelfError `unauthorized`, `forbidden`, and the codes of `KeyStore.list` */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {

@@ -98,7 +98,7 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    // Validate only by the digest, because the modification time of the file is the time of packing.
+    // Validate only by the digest, because packing the same bundle again changes the modification time of the file.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 

@@ -11,7 +11,7 @@ export interface SearchApiOptions {
   readonly rates: OrganizationRates;
 }
 
-/** Counts each request with a valid key for the rate limit, also an invalid request, but not a request over the limit. */
+/** Counts each request with a valid key for the rate limit, including invalid requests, but not requests over the limit. */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);

@@ -31,7 +31,7 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /** Unread bytes. Starts with a line break, because `#boundary` has one, but the first boundary of a form has none. */
+  /** Unread bytes. Starts with a line break, because `#boundary` does, but a form can begin with its first boundary. */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 

@@ -128,7 +128,7 @@ export function signInAddress({ c }: ConsoleVisit): string {
   return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
 }
 
-/** Scripts that contain no imports, because an import would need the hashed name of the imported script. */
+/** These scripts must not contain imports, because an import would need the hashed name of the imported script. */
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 

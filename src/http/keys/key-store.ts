@@ -34,7 +34,7 @@ export const KEYS_MAX = 10_000;
 /** Maximum stored times of last use, 100 bytes each. */
 export const USES_MAX = 20_000;
 
-/** Interval between reads. A change must apply within 5 s, and two reads fit into that time. */
+/** Interval between reads. A change must apply within 5 s, which leaves time for two reads. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
@@ -70,7 +70,7 @@ export abstract class KeyStore {
 
   /** After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
   abstract add(key: MadeKey): Promise<void>;
-  /** Also removes the key from `keys`. Null if the key does not exist. @throws DocshelfError as `list`, `cannot_write` */
+  /** Null if the key does not exist. @throws DocshelfError `cannot_write`, and the codes of `list` */
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;

@@ -9,7 +9,7 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/** Limit for an office with one address: a reader types at most ten letters a second. A full burst keeps a core busy for 1 s. */
+/** Enough for an office with one address, where each reader types ten letters a second. A full burst takes 1 s of one core. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
 /** Maximum clients in memory, 200 bytes each. Drops the least recently seen client, which can send a full burst anyway. */
@@ -71,7 +71,7 @@ export function clientOf(address: string): string {
     .join(':');
 }
 
-/** Delay of a response to a wrong credential. The nth response that waits for a client takes n times as long. */
+/** Delay of a response to a wrong credential. The nth waiting response to a client waits n times as long. */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 

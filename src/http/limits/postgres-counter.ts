@@ -46,7 +46,7 @@ export class PostgresCounter implements RequestCounter {
         const verdicts = await this.#verdicts(organization, requests.length);
         for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Reject the requests of the next database call too, because that call would fail in the same way.
+        // Also reject the requests of the next database call, because that call would fail in the same way.
         for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }

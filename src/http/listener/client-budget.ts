@@ -84,7 +84,7 @@ class Scope {
     }
   }
 
-  /** Ends the response with the longest time without progress. False if no response was without progress for `stillMs`. */
+  /** Ends the response that has made no progress for the longest time. False if that time is shorter than `stillMs`. */
   cutStill(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#lookAgainMs) return false;
@@ -112,7 +112,7 @@ interface Address {
   readonly connections: Map<Opened, Connection>;
 }
 
-/** Limits requests and unread response bytes. If there is no room, ends the response without progress for the longest time. */
+/** Limits requests and unread response bytes. To make room, ends the response that has made no progress for the longest time. */
 export class ClientBudget {
   readonly #limits: BudgetLimits;
   readonly #all: Scope;
@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** @param isFirst true to skip the limits, if the connection has no other pending request @returns null without room */
+  /** @param isFirst true if the connection has no other pending request, so that no limit applies @returns null without room */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -268,7 +268,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** Increases the reservation to `bytes` if room for another such increase remains. Otherwise, returns false. */
+  /** Reserves `bytes` if there is room for twice the increase. Otherwise, returns false. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);

@@ -141,7 +141,7 @@ function linger(socket: Socket): void {
   };
 }
 
-/** The unread bytes of the socket belong to the response that has the socket. Node queues later responses without a socket. */
+/** The unread bytes of a socket belong to the response that has the socket. Node queues later responses without a socket. */
 function clientOf(answer: ServerResponse): Client {
   const { socket } = answer.req;
   return {

@@ -79,12 +79,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Join repeated fields, because docshelf must ignore a list of dates in If-Unmodified-Since (RFC 9110, section 13.1.4).
+    // Join repeated fields, so that docshelf can ignore a list of dates in If-Unmodified-Since (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
     // docshelf checks Host itself, because the response of Node has no request id.
     requireHostHeader: false,
   });
-  // Clients of a site can end their half of the connection and read the response. On other listeners, they cancel the request.
+  // Keep the half-open connection of a site, so that its client can read the response. Other listeners cancel the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {
@@ -175,7 +175,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
-  // Ignore other expectations than 100-continue (RFC 9110, section 10.1.1). Node would respond with 417 and no request id.
+  // Ignore all expectations except 100-continue (RFC 9110, section 10.1.1). Node would respond with 417 and no request id.
   server.on('checkExpectation', handle);
   server.on('connect', answerConnect(connections, meter));
   server.on('clientError', answerMalformed(connections, meter));
@@ -216,14 +216,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** Host name or IPv4 address with an optional port. For any other Host, the normal path lets the framework validate it. */
+/** Host name or IPv4 address with an optional port. For any other Host, the framework validates the request. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
-  // Use the normal path for the script of a service worker, because `forWorker` can respond differently to this request.
+  // A request for the script of a service worker gets no prepared response, because `forWorker` can change the response.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)

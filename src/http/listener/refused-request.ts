@@ -110,7 +110,7 @@ function refusalParts(
 /** Responds synchronously, before the parser can find an error in the rest of the request and end the connection. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
   const { headers: fields } = outgoing.req;
-  // Respond with a page, because a reader can follow a link that is too long.
+  // Respond with a page, because a reader may have followed a link that is too long.
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;

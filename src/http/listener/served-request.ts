@@ -132,7 +132,7 @@ export class RequestMeter {
 const TEXT_LENGTH_MAX = 1024;
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
-/** Members of a JSON object, without braces. A general serializer took as much processor time as the rest of a request. */
+/** Returns a JSON object without braces. A serializer would take as much processor time as the rest of a request. */
 export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];

@@ -34,7 +34,7 @@ const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Res
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-/** Headers of the MCP package to remove. HTTP/2 forbids connection headers, so only the listener sets them (RFC 9113, 8.2.2). */
+/** Headers of the MCP package to remove. HTTP/2 forbids `connection` (RFC 9113, section 8.2.2), and no response is a stream. */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
 /** Serves the Model Context Protocol over streamable HTTP. There are no sessions, so each request gets one complete response. */

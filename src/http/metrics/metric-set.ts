@@ -135,7 +135,7 @@ export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
-  /** Defines a gauge without the label `site`. Define gauges of sites in `ofSites`, so that their series end with the site. */
+  /** Defines a gauge without the label `site`. Define gauges of sites in `ofSites`, so that the series of a removed site end. */
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly Exclude<T, 'site'>[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
   const siteGauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []) =>

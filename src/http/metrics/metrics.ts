@@ -118,7 +118,7 @@ export class Metrics {
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 
-  /** Starts the series of a site at 0. @param site null if series have no label `site` because of the number of sites */
+  /** Starts the series of a site at 0. @param site null if there are too many sites for the label `site` */
   addExports(site: string | null): void {
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ ...labelOf(site), result }, 0);
   }

@@ -7,7 +7,7 @@ import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/** Time to cache whether a password is right. A changed hash applies at once, because the cache key contains the hash. */
+/** Time to cache the result of a password check. A changed hash applies at once, because the cache key contains the hash. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 /** Maximum queued passwords per client, enough for an office that signs in together. A hash of cost 10 takes about 0.1 s. */
@@ -186,7 +186,7 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /** Adds hashes of rising cost, so that each check takes as long as one hash of the highest cost. Each cost doubles the time. */
+  /** Adds hashes of rising cost, so that each check takes as long as one hash of the highest cost. Each step doubles the time. */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));

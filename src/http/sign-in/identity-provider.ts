@@ -145,7 +145,7 @@ export function isBadToken(error: unknown): boolean {
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/** Contains only one word of the cause, because clients can cause the error, and must not write text to the log. */
+/** The error contains only one word of its cause, because clients can cause the error, and must not write text to the log. */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =

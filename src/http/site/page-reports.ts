@@ -25,7 +25,7 @@ export interface ReportedSite {
   readonly hosts: readonly string[];
 }
 
-/** The endpoint needs no sign-in, so anyone can report an origin. Never recommend allowing a reported origin. */
+/** Anyone can report an origin, because the endpoint needs no sign-in. Never recommend allowing a reported origin. */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;
