@@ -79,7 +79,7 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
   const first = new Map<string, number>();
   const fault = (index: number, sentence: string): ConfigFault =>
     faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
-  // Without sign-in, the shelf page lists only public sites, so it can share a host with any site.
+  // A shelf page without sign-in lists only public sites, so it can share a host with any site.
   const hasGuardedShelf = server.shelf && server.auth.kind !== 'none';
   const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
   return sites.flatMap((site, index) => {

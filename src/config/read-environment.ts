@@ -26,8 +26,8 @@ function comparable(name: string): string {
 }
 
 /**
- * Reads `DOCSHELF__SECTION__KEY`, or the file that `DOCSHELF__SECTION__KEY__FILE` names, without a final newline. The value of a
- * section is JSON, and variables of the section's keys override it.
+ * Reads `DOCSHELF__SECTION__KEY`, or the file that `DOCSHELF__SECTION__KEY__FILE` names, and ignores one newline at its end. The
+ * value of a section is JSON, and variables of the section's keys override it.
  */
 export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<FileReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
@@ -115,7 +115,7 @@ async function coerceText(written: readonly { readonly schema: SchemaNode; reado
   // Import env-schema on demand, because it takes 19 ms of CPU, and most starts do not need it.
   const { envSchema } = await import('env-schema');
   const coerced: Record<string, unknown> = envSchema({
-    // Build a new schema for each call, because env-schema modifies the schema, and drops values that are not in the schema.
+    // Build a schema of exactly these values, because env-schema modifies its schema, and drops values that the schema lacks.
     schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
     env: false,
     data: texts,

@@ -165,7 +165,7 @@ function serviceRules(config: Config): Rule[] {
     ],
     [
       ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-      // Require a configured URL, because the Host header of a request is untrusted.
+      // Require a configured URL for links to bundles on disk, because the Host header of a request is untrusted.
       exportApi.enabled &&
         role !== 'worker' &&
         store.kind === 'disk' &&
@@ -206,7 +206,7 @@ interface ContactedLink {
   readonly key: string;
   /** Null if the setting is missing, or if the feature of the setting is off. */
   readonly link: Secret | string | null | undefined;
-  /** Settings to use for the user and password, as words of the error message. Null if the link itself may contain both. */
+  /** Alternative place for user and password, in words for the error message. Null if the link itself may contain both. */
   readonly secrets: string | null;
 }
 
@@ -294,7 +294,7 @@ function egressRules(config: Config, daemon: Config): Rule[] {
     );
   }
   if (s3.endpoint !== null) {
-    // Check only for a user and a password. The rules above check the host of this endpoint in each S3 link.
+    // Check only for a user and a password. The rules above check the endpoint's host with each S3 link.
     const user = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
     rules.push([['network.s3.endpoint'], user !== null, `network.s3.endpoint ${user}`]);
   }
@@ -310,8 +310,7 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
 }
 
 /**
- * Requires the host of `pair`, an entry of `allowAddresses`, in network.allowedHosts. The entry alone allows only a private
- * address.
+ * The entry `pair` of `allowAddresses` lifts only the ban on private addresses, so network.allowedHosts must also list its host.
  */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);

@@ -36,7 +36,7 @@ export interface SchemaNode {
   readonly 'x-unit'?: Unit;
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
-  /** Key that a plain `true` or `false` sets, if written instead of the whole section, such as `enabled`. */
+  /** Key, such as `enabled`, that is set if the config has only `true` or `false` instead of the section. */
   readonly 'x-shorthand'?: string;
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;

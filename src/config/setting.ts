@@ -32,7 +32,7 @@ export class ConfigError extends DocshelfError {
     const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
     const more = faults.length > shown.length ? ' or more' : '';
     const [only] = shown.length === 1 ? told : [];
-    // Add no prefix to a message that begins with "Cannot", because it is a whole sentence and names the file.
+    // Add no prefix to a message that begins with "Cannot", because such a message is a whole sentence and names the file.
     const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
     const list = only ?? `${told.length}${more} errors\n  ${told.join('\n  ')}`;
     super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {

@@ -23,7 +23,7 @@ import {
   Settings,
 } from './setting.ts';
 
-/** Compiles only the schemas of the written keys, usually in less than 10 ms of CPU. The whole schema would take 47 ms. */
+/** Compiles only the schemas of the keys that are set, usually in less than 10 ms of CPU. The whole schema would take 47 ms. */
 export function validate(settings: Settings): Validation {
   const ajv = createAjv();
   const faults: ConfigFault[] = [];
@@ -73,7 +73,7 @@ function createAjv(): Ajv {
     meta: false,
     validateSchema: false,
     strict: false,
-    // Do not optimize the generated code, because that costs more than to run the code once.
+    // Do not optimize the generated code, because the optimization takes longer than the code, which runs only once.
     code: { optimize: false },
   });
   for (const [name, holds] of Object.entries(FORMATS)) ajv.addFormat(name, holds);
@@ -119,7 +119,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
   return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
 }
 
-/** Keeps one error for each mistake. For an `anyOf`, keeps the errors inside a map, or else one error for the whole value. */
+/** Keeps one error for each mistake. For a failed `anyOf`, keeps the errors inside a map, or else one error for the value. */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
   const kept = errors.filter((error) => {

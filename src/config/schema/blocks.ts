@@ -6,8 +6,8 @@ import type { NamedFile, NamedFolder } from '../read-config-file.ts';
 import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts';
 
 /**
- * Each function builds the schema of one key: JSON Schema for the written value, `Static` for the type of the value in `Config`.
- * Only `scripts/generate.ts` and tests run this file, because TypeBox costs 125 ms of CPU at each start.
+ * Each function builds the schema of one key: JSON Schema for the written value, and the `Static` type for the value in `Config`.
+ * Only `scripts/generate.ts` and tests run this file, because loading TypeBox at each start would cost 125 ms of CPU.
  */
 
 interface RowOptions {
