@@ -36,7 +36,7 @@ const STYLE_SHEET = /^text\/css(?:;|$)/i;
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** Line of the spool file. In memory, 20,000 pages with 100 references each took 120 MB. */
+/** Line of the spool file on disk, because 20,000 pages with 100 references each took 120 MB in memory. */
 type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;

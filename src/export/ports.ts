@@ -104,7 +104,7 @@ export interface BundleStore {
 
   has(sha256: string): Promise<boolean>;
 
-  /** A presigned link for GET and HEAD. @param ttlMs 1 s to 7 days */
+  /** A presigned link for GET. @param ttlMs 1 s to 7 days */
   link(
     bundle: { readonly sha256: string; readonly fileName: string },
     ttlMs: number,

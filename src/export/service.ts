@@ -37,7 +37,7 @@ export interface ExportServiceOptions {
   readonly signal: AbortSignal;
 }
 
-/** Export jobs of one organization. A job of another organization is `not_found`. */
+/** Export jobs of organizations. A call for a job of another organization throws `not_found`. */
 export class ExportService {
   readonly #options: ExportServiceOptions;
   readonly #packing = new Map<string, Promise<void>>();

@@ -53,7 +53,7 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
-  // Continue if daemons share jobs (`shared`): another daemon may have removed the jobs, but the copies here remain.
+  // Continue if daemons share jobs (`shared`): another daemon may have removed the jobs, but this daemon's copies remain.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

@@ -1,6 +1,6 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** Percentages of the whole job for each step, measured with a first export of 1,000 Markdown pages. */
+/** Start and end of each step in percent of the whole job, measured with a first export of 1,000 Markdown pages. */
 const SPANS = {
   collect: [0, 35],
   check: [35, 40],
@@ -44,7 +44,7 @@ export class JobProgress {
     };
   }
 
-  /** Resolves when the checkpoint is durable. If the queue is unavailable, a later attempt collects the site again. */
+  /** Also resolves if the queue is unavailable. The checkpoint is then lost, and a later attempt collects the site again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);

@@ -21,7 +21,7 @@ export type JobEvent =
   | { readonly kind: 'left'; readonly job: Job }
   | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
-/** Interval at which the runner looks for jobs, because another process can add a job without calling `nudge`. */
+/** Interval at which the runner looks for jobs of other processes. For its own new jobs, this process calls `nudge`. */
 const POLL_MS = 1_000;
 /** Maximum attempts. A job with so many attempts probably kills its process each time. */
 const ATTEMPTS_MAX = 50;
@@ -176,7 +176,7 @@ export class JobRunner {
 }
 
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // Record the waiting time only for a first attempt. For a later attempt, it would include the earlier attempts.
+  // Record the waiting time only for a first attempt. For a later attempt, the time would include the earlier attempts.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -201,7 +201,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // Ignore a failed renewal. If another process takes the job, the next renewal or write reports this.
+      // Ignore a failed renewal. If another process takes the job, the next renewal or write reports the loss.
       const state = await queue.renew(claim).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };

@@ -64,7 +64,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const FULL_BYTES_MAX = 1024 ** 2;
 
-/** Joined Markdown of all pages. Becomes null over 1 MiB, about 250,000 tokens, because models read no more. */
+/** Joined Markdown of all pages. Becomes null over 1 MiB, about 250,000 tokens, because language models read no more. */
 export class FullText {
   #parts: string[] | null = [];
   #bytes = 0;

@@ -12,7 +12,7 @@ export interface Language {
 
 const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
-/** Matches folder names of languages, such as `de` or `pt-BR`. Names of three letters or more are usually words. */
+/** Matches folder names of languages, such as `de` or `pt-BR`. Longer names do not match, because they are usually words. */
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
 const COUNTERPARTS_MIN = 0.5;
 
@@ -23,7 +23,7 @@ interface LanguageFacts {
   readonly named: readonly string[];
 }
 
-/** Order: the default, then languages of `docs.json` or of translated top folders, then languages that pages name. */
+/** Order: the default language, the languages of `docs.json` or of translated top folders, the languages that pages name. */
 export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
   const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);

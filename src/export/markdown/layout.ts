@@ -142,7 +142,7 @@ function head(view: View, { title, description }: DocumentParts): string {
 <meta name="color-scheme" content="light dark">
 ${meta('description', description)}${meta('keywords', page?.tags.join(', ') ?? null)}${meta('docsearch:language', local.language.code)}${meta('docsearch:version', version)}${page === null || page.isNoindex ? meta('robots', 'noindex') : ''}${meta('generator', 'docshelf')}${meta('og:title', page?.title ?? null, 'property')}${meta('og:site_name', site.name, 'property')}${meta('og:type', page === null ? null : 'article', 'property')}<link rel="icon" href="${escapeHtml(to(icon))}">
 `;
-  // A 404 page can be shown at any path, so it must not load files.
+  // Embed the files in a 404 page, because browsers can show the page at any path, where relative addresses would not work.
   const own = site.css === null ? '' : `<link rel="stylesheet" href="${escapeHtml(to(site.css))}">\n`;
   return page === null
     ? `${lines}<style>\n${theme.css.text}</style>\n<script>\n${theme.js.text}</script>`

@@ -70,7 +70,7 @@ export function createRenderer() {
   };
 }
 
-/** Fragment of a heading by GitHub's algorithm, so that links in a repository work in the site. */
+/** Fragment of a heading by GitHub's algorithm, so that links that work in a repository also work in the site. */
 export function slugify(title: string): string {
   const slug = title
     .trim()

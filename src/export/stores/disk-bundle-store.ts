@@ -275,7 +275,7 @@ function signGrant(grant: LinkGrant, secret: KeyObject): string {
   const hmac = createHmac('sha256', secret);
   const { object, expiresS, contentDisposition, contentType } = grant;
   for (const field of [PURPOSE, METHOD, object, String(expiresS), contentDisposition, contentType]) {
-    // Sign the length of each field too, so that two different lists of fields never give the same bytes.
+    // Also sign the length of each field, so that two different lists of fields never give the same bytes.
     const bytes = Buffer.from(field);
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);

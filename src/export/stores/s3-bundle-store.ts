@@ -17,8 +17,8 @@ const bundleObject = (sha256: string): ObjectName => ({
 });
 
 /**
- * Links are presigned GETs (SigV4), so Amazon responds to HEAD with 403. A link expires with the credentials that signed it, such
- * as those of a role, and `expiresAt` includes this limit.
+ * Links are presigned GETs (SigV4), so Amazon responds to HEAD with 403. A link expires with temporary credentials that signed
+ * it, such as a role's. `expiresAt` includes this limit.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;

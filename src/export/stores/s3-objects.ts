@@ -38,7 +38,7 @@ interface S3Settings extends S3Place {
 
 const CONNECT_MS_MAX = 10_000;
 const IDLE_MS_MAX = 60_000;
-/** Maximum attempts. The SDK waits longer before each attempt, and does not repeat requests that the store rejects for good. */
+/** Maximum attempts. The SDK waits before each attempt, and does not repeat requests that the store rejects permanently. */
 const ATTEMPTS_MAX = 4;
 
 function createS3Client(settings: S3Settings): S3Client {
@@ -166,7 +166,7 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** Keeps a stored copy that is younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** @param maxAgeMs age from which a stored copy is uploaded again @throws DocshelfError `cannot_read`; the signal's reason */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);

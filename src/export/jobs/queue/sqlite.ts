@@ -85,7 +85,7 @@ const BUSY_MS_MAX = 5000;
 
 /**
  * Maximum wait within SQLite, which sleeps up to 100 ms between attempts. With another process that writes constantly, docshelf's
- * own retries reduced p99 from 230 ms to at most 80 ms.
+ * own retries reduced the p99 of a call from 230 ms to at most 80 ms.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
