@@ -116,7 +116,7 @@ export class Database implements Session {
 const SERVER_VERSION_MIN = 150_000;
 const MIGRATION_LOCK = 0x646f6373;
 
-/** The server ends a transaction after 15 s without a statement, such as after a network failure, and a lock wait after 10 s. */
+/** Ends a transaction after 15 s without a statement, such as after a network failure, and a wait for a lock after 10 s. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
 
 async function checkServer(session: Session): Promise<void> {

@@ -122,9 +122,7 @@ const REQUEST_COUNTS = `
 /** `traceparent` is the trace of the API call that queued the job. */
 const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN traceparent TEXT`;
 
-/**
- * `error_next` contains the advice. In older rows, which have no `error_code`, `error` contains both the error and the advice.
- */
+/** `error_next` contains the advice for an error. In older rows, which have no `error_code`, `error` also contains the advice. */
 const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;
 
 /** Replaces the attempts of pg-boss with leases. Running jobs resume when their lease expires. */
