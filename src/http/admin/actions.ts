@@ -281,7 +281,7 @@ const KEPT_MAX = 100;
 /** Maximum bytes of a signature, twice the maximum of minisign. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-/** Signatures by file name. Each stays until its archive is imported, so that a failed upload can be retried. */
+/** Signatures by file name. Each signature stays until its archive is imported, so that a failed upload can be retried. */
 export type PendingSignatures = LRUCache<string, string>;
 
 export function pendingSignatures(perf: { now(): number } = performance): PendingSignatures {

@@ -112,7 +112,7 @@ function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
     return tracer.span(`${method} ${path}`, { kind: 'server', parent, facts }, async (span) => {
       await next();
       const { status } = c.res;
-      // Mark only server errors as failed, because other errors are the caller's.
+      // Mark the span as failed only for server errors, because other errors are the caller's.
       if (status >= 500) span.fail(c.error);
       span.note({ 'http.response.status_code': status });
     });

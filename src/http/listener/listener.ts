@@ -127,7 +127,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const prepared = mayBePrepared ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
-      // If the client has unread bytes, the request is in flight until the client has read them.
+      // If the client has unread bytes, count the request as in flight until the client has read them.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.ended(incoming, prepared.status, begun);
         return;

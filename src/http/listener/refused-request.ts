@@ -53,7 +53,7 @@ export function refusalOf(incoming: IncomingMessage): Refusal | null {
   // Check the size here, because Node enforces the limit for HTTP/2 only after the client has acknowledged the limit.
   if (httpVersion === '2.0' && rawHeaders.reduce((sum, each) => sum + each.length, 0) > HEADER_BYTES_MAX)
     return FIELDS_TOO_LARGE;
-  // Only `chunked` is supported (RFC 9112, section 6.3, item 4).
+  // Reject every transfer coding except `chunked` (RFC 9112, section 6.3, item 4).
   const coding = headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined || coding === 'chunked') return null;
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;

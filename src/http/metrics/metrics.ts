@@ -40,7 +40,7 @@ export interface VolumeSpace {
 
 export type ExportJobs = StatusReport['jobs'];
 
-/** Interval of samples for the delay of the event loop. The samples cost nothing, and readers notice only longer delays. */
+/** Sampling interval for the delay of the event loop. Readers notice only longer delays. */
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;

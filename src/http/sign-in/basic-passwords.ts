@@ -212,7 +212,7 @@ function tooMany(incoming: IncomingMessage, error: unknown): Response {
 }
 
 const costOf = (hash: string): number => Number(hash.slice(4, 6));
-/** Hash that no password matches. It depends on the name, because a cached result for a name must not apply to another. */
+/** Hash that no password matches. It depends on the name, because a cached result for one name must not apply to another name. */
 function nobodysHash(name: string, cost: number): string {
   const salt = createHash('sha256').update(name).digest('base64').replaceAll('+', '.').slice(0, 22);
   return `$2b$${String(cost).padStart(2, '0')}$${salt}${'.'.repeat(31)}`;

@@ -16,7 +16,7 @@ export interface OidcSettings {
 interface OidcSignInOptions extends SignInEvents, OidcSettings {
   readonly provider: IdentityProvider;
   readonly seals: Seals;
-  /** Domain of the site, because a session of one site must not open another site. */
+  /** Domain of the site. Cookies are sealed for this domain, so that a session of one site does not open another site. */
   readonly site: string;
   readonly basePath: string;
   readonly originOf: (host: string | undefined) => string;

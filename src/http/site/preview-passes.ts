@@ -8,7 +8,7 @@ export const PREVIEW_MS = 24 * 3600_000;
 interface PreviewPassesOptions {
   /** @throws DocshelfError `cannot_read`, `cannot_write` */
   readonly keys: () => Promise<readonly string[]>;
-  /** Domain of the site, because a preview link of one site must not open another site. */
+  /** Domain of the site. Links are sealed for this domain, so that a link of one site does not open another site. */
   readonly site: string;
   readonly basePath: string;
   readonly isSecure: boolean;

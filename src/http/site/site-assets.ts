@@ -113,7 +113,7 @@ export function searchBoxFiles(): AssetFolder {
 }
 
 const SWITCHER_ASSETS = new URL('assets/switcher/', import.meta.url);
-/** Selector of the version switcher. `:not(#_)` always matches, and makes its rules stronger than rules of the page. */
+/** Selector of the version switcher. `:not(#_)` always matches, and makes these rules stronger than rules of the page. */
 const ON_PAGES = 'docshelf-versions:not(#_)';
 
 const SWITCHER_SCRIPT = 'switcher.js';

@@ -268,7 +268,7 @@ function summary(each: readonly Verdict[], done: string, back: readonly Undo[] =
   return { text, problem: null, each: [...failed, ...well], undo: back };
 }
 
-/** Undoes activations whose releases are still active, so that later changes stay. */
+/** Undoes only activations whose releases are still active, so that later activations stay. */
 async function undo(visit: SignedVisit): Promise<Response> {
   const all = visit.session.messages.take(visit.form.get('said') ?? undefined)?.undo ?? [];
   if (all.length === 0) {
