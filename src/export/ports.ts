@@ -70,7 +70,7 @@ export interface JobQueue {
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** Takes the page count from the report, because the last `advance` can be lost. Also returns false if the job is canceled. */
+  /** Stores the page count of the report, because the last `advance` can be lost. Also returns false for a canceled job. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
@@ -129,7 +129,7 @@ export interface SharedFiles {
 
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 
-  /** @param folder with a slash at its end @returns files, whose names omit the folder */
+  /** @param folder ends with a slash @returns files with names relative to the folder */
   list(folder: string): AsyncIterable<SharedFile>;
 
   remove(name: string): Promise<void>;

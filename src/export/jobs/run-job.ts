@@ -136,7 +136,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** A failure only adds a finding to the report, because the daemon that imports the bundle computes missing vectors. */
+/** A failure is only reported and does not fail the job, because the daemon that imports the bundle computes missing vectors. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,
