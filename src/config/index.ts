@@ -22,7 +22,7 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /** Last valid text of the config file, used instead of the file. `loadConfig` then ignores all errors. */
+  /** Last valid text of the config file. If set, `loadConfig` uses this text instead of the file, and ignores all errors. */
   readonly lastGood?: string;
 }
 

@@ -33,7 +33,7 @@ type Entry = Readonly<Record<string, unknown>>;
 interface DecodedSites {
   readonly sites: readonly SiteConfig[];
   readonly named: readonly NamedPath[];
-  /** Call after the files that the config names are read, because some rules check their content. */
+  /** Call only after the files named in the config have been read, because some rules check their content. */
   readonly findFaults: () => ConfigFault[];
 }
 
