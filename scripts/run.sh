@@ -69,7 +69,7 @@ case "$task" in
   soak)
     build
     # Run properties and loads ten times as often as CI by default.
-    export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}" DOCSHELF_ALL_CASES=1 DOCSHELF_MODEL_SEQUENCES="${DOCSHELF_MODEL_SEQUENCES:-1000}"
+    export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}" DOCSHELF_MODEL_SEQUENCES="${DOCSHELF_MODEL_SEQUENCES:-1000}"
     "$bin/vitest" run --project unit --project heavy --project corpus $(grep -rlE 'helpers/(runs|fuzz)\.ts' test)
     DOCSHELF_CRAWL_PAGES="${DOCSHELF_CRAWL_PAGES:-60}" "$bin/vitest" run --project browser
     exec "$bin/vitest" run --project soak "$@"

@@ -10,8 +10,8 @@ import { readArchive } from '../helpers/read-archive.ts';
 import { type Answer, addressOf, SiteClient } from '../helpers/site-client.ts';
 import { NEXT_JULY, NEXT_JUNE } from './bundles.ts';
 
-const REQUESTS = 20_000;
-const SWAPS = 100;
+const REQUESTS = 4_000;
+const SWAPS = 20;
 const CONNECTIONS = 12;
 /** About the duration of a reload, so that the next rewrite meets the daemon at each step of it. */
 const HASTE_MS = 150;
@@ -23,8 +23,9 @@ const ENCODINGS = ['identity', 'gzip', 'br'];
 type Version = ReadonlyMap<string, string>;
 
 /**
- * Requests 20,000 files from a daemon while its config is rewritten 100 times between two versions. Fails for any failed
- * request, an incomplete body, a body of neither version, or of the former one after a swap. @param times factor for requests
+ * Requests 4,000 files from a daemon while its config is rewritten 20 times between two versions. Fails for any failed
+ * request, an incomplete body, a body of neither version, or of the former one after a swap.
+ * @param times factor for requests
  * and swaps
  */
 export async function soakOverSwaps(bench: Bench, times: number): Promise<void> {

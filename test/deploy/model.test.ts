@@ -27,7 +27,7 @@ import { FakeSource, fault, type SettingsOf, settingsOf, startDaemon, type TestD
 
 /**
  * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model.
- * DOCSHELF_MODEL_SEQUENCES sets their number: 1,000 in .ci/run, ten times as many in the soak. To repeat a failed sequence, set
+ * DOCSHELF_MODEL_SEQUENCES sets their number: 50 here, 10,000 in `npm run soak`. To repeat a failed sequence, set
  * it to 1 and DOCSHELF_SEED to the seed of the failure.
  */
 const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 50));

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { SeededRandom, seedOfEnvironment } from './random.ts';
 import { cases } from './runs.ts';
 
-/** Number of cases per reader in `.ci/run`. */
+/** Number of cases per reader in `npm run soak`. */
 const CASES = 1_000;
 /** Processor time. A reader that takes longer hangs. If it waits forever, the test's time limit ends it. */
 const CASE_MS_MAX = 5_000;
@@ -18,8 +18,8 @@ const PEAK_BYTES_MAX = 512 * 1024 ** 2;
 const BYTES = [0, 1, 0x1f, 0x20, 0x2e, 0x2f, 0x30, 0x3c, 0x5c, 0x7b, 0x7f, 0x80, 0xff];
 
 /**
- * Passes seeded variations of valid inputs to a reader: changed, cut, repeated and joined. DOCSHELF_SEED repeats a run. @param
- * read throws only if the reader fails in an unexpected way
+ * Passes seeded variations of valid inputs to a reader: changed, cut, repeated and joined. DOCSHELF_SEED repeats a run.
+ * @param read throws only if the reader fails in an unexpected way
  */
 export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => Promise<void> | void): Promise<void> {
   const memoryBefore = await memoryBytes();

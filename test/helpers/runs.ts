@@ -6,7 +6,7 @@ export function runs(inCi: number): number {
   return inCi * Number(process.env.DOCSHELF_SOAK ?? 1);
 }
 
-/** Number of random cases of a property: all in `.ci/run` and `npm run soak`, a tenth in `npm test`. */
-export function cases(inCi: number): number {
-  return process.env.DOCSHELF_ALL_CASES === '1' ? runs(inCi) : Math.ceil(runs(inCi) / 10);
+/** Number of random cases of a property: a tenth of `inSoak`, and all in `npm run soak`. */
+export function cases(inSoak: number): number {
+  return Math.ceil(runs(inSoak) / 10);
 }
