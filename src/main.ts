@@ -2,8 +2,6 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 
-/** Runs the command line and sets the exit code. Loads a command's code on demand. */
-
 const NODE_MAJOR_MIN = 24;
 const EXIT_UNAVAILABLE = 69;
 

@@ -37,7 +37,9 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-/** True for `scheme://`, and for a known scheme without `//`. For a local file with such a name, write `./` before the name. */
+/**
+ * True if the text begins with `scheme://`, or with a known scheme and a colon. Write `./` before a local file with such a name.
+ */
 export const isLinkLike = (text: string): boolean => schemeOf(text) !== null || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
 export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
@@ -52,7 +54,7 @@ export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ lea
 export interface OciReference {
   readonly registry: string;
   readonly repository: string;
-  /** A tag may move to another bundle. A digest (`sha256:` and 64 hex digits) does not move. */
+  /** Unlike a digest (`sha256:` and 64 hex digits), a tag can later name another bundle. */
   readonly tag: string | null;
   readonly digest: string | null;
 }
@@ -76,20 +78,18 @@ export function parseOciReference(link: string): OciReference | null {
 
 export type S3Link = { readonly bucket: string; readonly key: string };
 
-/** Allows `_` and capitals in bucket names, for older buckets and other services. */
+/** Allows `_` and capitals in bucket names, which older buckets and compatible services use. */
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
 const S3_KEY_BYTES_MAX = 1024;
 
-/** Parses `s3://bucket/key`, and keeps the key as written. Rejects segments that a URL would remove. */
+/** Keeps the key as written. Rejects `.` and `..` segments, because a URL parser would remove them. */
 export function parseS3Link(link: string): S3Link | null {
   const { bucket, key } = S3_LINK.exec(link)?.groups ?? {};
   if (bucket === undefined || key === undefined || Buffer.byteLength(key) > S3_KEY_BYTES_MAX) return null;
   return key.split('/').some((segment) => /^\.{1,2}$/.test(segment)) ? null : { bucket, key };
 }
 
-/**
- * URL with the host that docshelf contacts for the link. Null for a local file, and if only the environment names the S3 region.
- */
+/** URL of the host that docshelf contacts for the link. Null for a local file, or if only the environment names the S3 region. */
 export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   if (link === null || schemeOf(link)?.asksHost !== true) return null;
   const object = parseS3Link(link);
@@ -101,10 +101,9 @@ export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   return URL.parse(image === null ? link : `https://${image.registry}`);
 }
 
-/** End of a link's validity, in milliseconds since 1970. Null if the link does not contain this time. */
 export const expiryOfLink = (link: string): number | null => validityOf(link).endsAtMs;
 
-/** Validity of a presigned link, in milliseconds since 1970. */
+/** Validity of a presigned link, in milliseconds since 1970. Null for a time that the link does not contain. */
 export function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
   if (!URL.canParse(link)) return { startsAtMs: null, endsAtMs: null };
   const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));

@@ -3,7 +3,6 @@ export interface CrawlSettings {
   readonly kind: 'crawl';
   /** Start page. The site is all pages under the folder of this page. */
   readonly url: string;
-  /** Private networks (CIDR) that docshelf may contact for the site's own origins, and pairs `host:port` for other origins. */
   readonly allowAddresses: readonly string[];
   readonly robots: 'respect' | 'ignore';
   readonly cookieFile: string | null;

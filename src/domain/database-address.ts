@@ -1,10 +1,8 @@
-/**
- * `verified` checks certificate and name, `chain` only the certificate, `encrypted` neither (libpq's sslmodes, section 34.19.1).
- */
+/** `verified` checks certificate and name, `chain` only the certificate, `encrypted` neither (libpq, section 34.19.1). */
 type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
 
 export interface DatabaseAddress {
-  /** Host name, or an address without brackets, or the folder of a Unix socket, which begins with "/". */
+  /** Host name, IP address without brackets, or folder of a Unix socket, which begins with `/`. */
   readonly host: string;
   readonly port: number;
   readonly database: string;

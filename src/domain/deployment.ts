@@ -1,6 +1,5 @@
 import { DocshelfError } from './errors.ts';
 
-/** Deployment types of contract section 2. */
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 

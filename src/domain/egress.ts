@@ -18,7 +18,6 @@ export interface EgressRules {
 
 type HostRules = Pick<EgressRules, 'allowedHosts' | 'allowsUnnamed'>;
 
-/** @param allowedHosts list in the config. An empty list allows all hosts, or no hosts with an air gap */
 export function hostRulesOf(isAirGapped: boolean, allowedHosts: readonly string[]): HostRules {
   const named = allowedHosts.map((entry) => entry.toLowerCase());
   return { allowedHosts: named, allowsUnnamed: named.length === 0 && !isAirGapped };
@@ -53,9 +52,7 @@ export interface S3Place {
   readonly pathStyle: boolean;
 }
 
-/**
- * As the SDK does, puts the bucket into the host name if the result is valid, and a wildcard certificate of the host covers it.
- */
+/** As the SDK does, puts the bucket into the host name, if the name is valid and a wildcard certificate covers it. */
 export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';

@@ -138,7 +138,6 @@ const OTHER = {
   key_of_config: { exit: 69, status: 409 },
   too_many_keys: { exit: 69, status: 409 },
   not_found: { exit: 69, status: 404 },
-  // RFC 9110, section 15.5.20.
   misdirected: { exit: 69, status: 421 },
   method_not_allowed: { exit: 69, status: 405 },
   bad_request: { exit: 64, status: 400 },
@@ -170,7 +169,6 @@ export const ERROR_CODES: readonly ErrorCode[] = [
 ];
 
 interface ErrorDetail {
-  /** Advice, one sentence. Absent if docshelf has no advice. */
   readonly next?: string | undefined;
   /** Data about the error, for programs. Never contains a credential. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
@@ -226,7 +224,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has no file handles left',
 };
 
-/** Returns `next`, but for too many open files, returns advice to raise their limit. */
+/** Returns `next`, or advice to raise the limit if too many files are open. */
 export function nextFor(error: unknown, next: string): string;
 export function nextFor(error: unknown, next: string | undefined): string | undefined;
 export function nextFor(error: unknown, next: string | undefined): string | undefined {
@@ -285,7 +283,6 @@ export const exitCodeOf = (code: ErrorCode): number => placeOf(code).exit;
 
 export const statusOf = (code: ErrorCode): number => placeOf(code).status;
 
-/** A problem document (RFC 9457, section 3) with docshelf's additional members. */
 export const problemSchema = {
   title: 'Problem',
   description: 'Problem document (RFC 9457).',

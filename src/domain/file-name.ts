@@ -5,8 +5,8 @@ const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
 /**
- * Control characters, line separators, and characters that change the writing direction. They can forge lines or hide the end of
- * a name.
+ * Control characters and line separators can forge lines. Characters that change the writing direction can hide the end of a
+ * name.
  */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
@@ -35,7 +35,7 @@ export function refuseUnfitName(name: string): void {
   });
 }
 
-/** Rejects the name of a signature, because an import needs the archive instead. @throws DocshelfError `unknown_format` */
+/** @throws DocshelfError `unknown_format` */
 export function refuseSignatureName(name: string): void {
   if (!name.endsWith(SIGNATURE_EXTENSION)) return;
   throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {

@@ -78,10 +78,7 @@ export const jobQuerySchema = {
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
-/**
- * Rejects hosts (`//…`), schemes, `..`, backslashes, control characters and lone surrogates. Checks `..`, backslashes and control
- * characters also in percent-encoded form.
- */
+/** Rejects hosts (`//…`), schemes, lone surrogates, and plain or percent-encoded `..`, backslashes and control characters. */
 const PATH_PATTERN = new RegExp(
   [
     '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',
@@ -152,7 +149,7 @@ export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of the content. It names the stored manifest, from which docshelf can pack the same archive again. */
+  /** Digest of the content, and name of the stored manifest, from which docshelf can pack the same archive again. */
   readonly contentSha256: string;
 }
 

@@ -4,7 +4,7 @@ export interface ArchiveLimits {
   readonly entriesMax: number;
   readonly fileBytesMax: number;
   readonly totalBytesMax: number;
-  /** Maximum unpacked bytes per byte of the archive, checked above `ratioFreeBytes`. */
+  /** Maximum unpacked bytes per byte of the archive. Applies after the first `ratioFreeBytes` unpacked bytes. */
   readonly ratioMax: number;
   readonly ratioFreeBytes: number;
   /** Maximum UTF-8 bytes of a name segment, as in common file systems. */

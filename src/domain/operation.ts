@@ -10,7 +10,7 @@ export interface Operation {
   readonly security: SecurityScheme | null;
   readonly summary: string;
   readonly description?: string;
-  /** Completes messages such as `Cannot …: the field "x" is missing`. */
+  /** Action in messages such as `Cannot <act>: the field "x" is missing`. */
   readonly act: string;
   readonly parameters?: Readonly<Record<string, Described>>;
   readonly query?: ObjectSchema;

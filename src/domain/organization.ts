@@ -1,12 +1,9 @@
-/** Organizations, which own domains, and their keys. */
-
 import type { CrawlSettings } from './crawl.ts';
 
 export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** Type of a key. An assistant key is public and may search. An admin key is secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** The only plan with static exports. */
 export const EXPORTING_PLAN = 'enterprise';
 
 export interface OrganizationKey {
@@ -30,7 +27,7 @@ export interface OrganizationSite {
 
 export interface Organization {
   readonly id: string;
-  /** Plan of the organization, any word. Only `enterprise` may export. */
+  /** Any word. Only `enterprise` permits static exports. */
   readonly plan: string;
   readonly sites: readonly OrganizationSite[];
   readonly keys: readonly OrganizationKey[];
@@ -41,7 +38,7 @@ export const OWN_ORGANIZATION_ID = 'docshelf';
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
 /**
- * Adds the hosts of the daemon's sites. If the config has no organizations, one organization owns all sites and `search.keys`.
+ * Adds the hosts of the daemon's sites. Without organizations in the config, one organization owns all sites and `search.keys`.
  */
 export function organizationsOf(
   configured: readonly Organization[],

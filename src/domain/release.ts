@@ -27,7 +27,7 @@ export interface ReleaseInfo {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path at build time, with its last slash. Older records omit it for `/`. */
+  /** Base path for which the site was built, with its last slash. Older records omit `/`. */
   readonly builtFor?: string;
   /** Notes of one sentence each, about names that differ only by case, or ignored launchers. */
   readonly notes: readonly string[];

@@ -9,7 +9,7 @@ const query = {
   type: 'string',
   'x-trim': true,
   minLength: 1,
-  // JSON Schema counts code points, not UTF-16 code units.
+  // In code points, which JSON Schema counts, and not in UTF-16 code units.
   maxLength: 1000,
   description:
     'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word that no page has after a dash.',
@@ -80,7 +80,6 @@ export interface SearchRequest {
   readonly scoreThreshold: number | null;
   readonly filter: {
     readonly version: string | null;
-    /** BCP 47 tag in any case; `pt` also finds `pt-BR`. */
     readonly language: string | null;
     readonly tag: string | null;
   };
@@ -150,7 +149,7 @@ export const searchResultsSchema = {
 } as const;
 export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { readonly reasons?: ScoreReasons };
 
-/** The sum of `words`, `meaning` and `lift` decides on the order of the results. docshelf derives the score from that sum. */
+/** Results are sorted by the sum of `words`, `meaning` and `lift`. The score is derived from this sum. */
 export interface ScoreReasons {
   readonly words: number;
   /** Null if the model has not scored this section. */

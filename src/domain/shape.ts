@@ -39,7 +39,6 @@ export const texts = (description: string) => ({ type: 'array', items: { type: '
 
 type Members = Readonly<Record<string, object>>;
 
-/** Schema of an object that requires all members except the optional members. */
 export function objectOf<const Needed extends Members, const Optional extends Members = Record<never, never>>(
   needed: Needed,
   optional?: Optional,

@@ -49,7 +49,7 @@ const lastErrorSchema = {
   description: 'The last error that is not resolved yet.',
 } as const;
 
-/** Response of `GET /v1/status`. Additions to the contract: `notices`, `activity`, `startedAt`, `programVersion`. */
+/** Additions to the contract: `notices`, `activity`, `startedAt`, `programVersion`. */
 export const statusSchema = {
   title: 'Status',
   ...objectOf(

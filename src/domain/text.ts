@@ -1,16 +1,10 @@
-/**
- * Characters that a terminal interprets or hides. Excludes soft hyphens, and joiners after emoji and after letters of scripts
- * that use joiners.
- */
+/** Characters that a terminal interprets or hides, except soft hyphens, and joiners in emoji and in scripts that use them. */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
 
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
-/**
- * Makes text from outside safe for one line of a terminal, log or notice. Pass all output through this function or one of the
- * next two.
- */
+/** Makes text from outside safe for one line of a terminal, log or notice. For several lines or JSON, use the functions below. */
 export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
   text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 

@@ -14,8 +14,7 @@ export function parseVersion(label: string): string {
 
 const NAME_CHARS_MAX = 255;
 /**
- * Extension and marks of a copy: ` (1)` (Chrome, Edge), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2`
- * (Finder).
+ * Extensions and copy marks: ` (1)` (Chrome, Edge), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2` (Finder).
  */
 const EXTENSIONS =
   /(?:\.(?:tar|t?gz|zst|zip)(?:[.-]\d{1,2})?|(?:[\s+_]|%20)?(?:\(|%28)\d{1,3}(?:\)|%29)|\s\d{1,2}|\s(?:-\s)?copy(?:\s\(?\d{1,3}\)?)?|\s\((?:another )?copy\))+$/i;
@@ -23,7 +22,6 @@ const EXTENSIONS =
 const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:-[1-9])?$/;
 const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
-/** Finds a date or `v1.2.3` at the end of the archive's file name. */
 export function versionFromFileName(fileName: string): string | null {
   if (fileName.length > NAME_CHARS_MAX) return null;
   const stem = fileName.replace(EXTENSIONS, '');
@@ -55,7 +53,10 @@ export function compareVersions(a: string, b: string): number | null {
   return comparePrereleases(partsA[4], partsB[4]);
 }
 
-/** https://semver.org, section 11: no pre-release is newer; numbers come before words; fewer identifiers come first. */
+/**
+ * https://semver.org, section 11: a version without a pre-release is newer, a number is older than a word, a shorter list is
+ * older.
+ */
 function comparePrereleases(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return order(a === undefined ? 1 : 0, b === undefined ? 1 : 0);
   const [listA, listB] = [a.split('.'), b.split('.')];
