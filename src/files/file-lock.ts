@@ -11,10 +11,7 @@ const BUSY = 5;
 
 const POLL_MS = 20;
 
-/**
- * Locks a file through SQLite, because Node has no other lock of the system. Null if the file cannot be locked, as on a file
- * system without locks.
- */
+/** Locks a file through SQLite, because Node has no file locks. Null if locking fails, as on a file system without locks. */
 export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | null {
   let database: DatabaseSync | null = null;
   try {
@@ -29,10 +26,7 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
   }
 }
 
-/**
- * Runs `act` under the lock. After `waitMsMax`, runs `act` without the lock, because a stopped process must not block others.
- * @param act receives true if another process still has the lock
- */
+/** After `waitMsMax`, runs `act` without the lock and with `isTaken`, because a stopped process must not block others. */
 export async function whileLocked<Result>(
   file: string,
   { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },

@@ -21,10 +21,7 @@ const FILE_MODE = 0o444;
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Files by SHA-256, shared by jobs and processes. The store does not flush files, so a power cut can damage them. `put` replaces
- * a file of the wrong size.
- */
+/** Files by SHA-256, shared by processes. Files are not flushed: a power cut can truncate a file, which `put` then replaces. */
 export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
@@ -40,7 +37,7 @@ export class FileStore {
     return join(this.#dir, sha256.slice(0, 2), sha256);
   }
 
-  /** Stores content, or renews its time of use. @throws DocshelfError `cannot_read` for the input file, NodeJS.ErrnoException for writing */
+  /** @throws DocshelfError `cannot_read` for the input file, NodeJS.ErrnoException for writing */
   async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
     if (content instanceof Uint8Array) return this.#putBytes(content);
     if ('chunks' in content) return this.#write(content.chunks);
@@ -97,10 +94,7 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  /**
-   * Makes `to` a hard link to the stored file, or a copy if hard links are impossible. Creates missing folders. @throws
-   * NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists)
-   */
+  /** Makes a hard link, or else a copy. @throws NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists) */
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
@@ -220,10 +214,7 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
   return swept;
 }
 
-/**
- * Moves the file aside before the last check, because `put` can renew the file's time of use at any moment. @returns bytes of the
- * removed file, or null if the file is in use or missing
- */
+/** Moves the file away before the last check, because `put` can renew its time of use. Null if the file is in use or missing. */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {
   const isUnused = (info: { mtimeMs: number; nlink: number }) => info.mtimeMs <= usedBeforeMs && info.nlink === 1;
   const before = await ifThere(stat(path));

@@ -96,7 +96,6 @@ const slotAt = (slot: number): number => HEADER_BYTES + slot * SLOT_BYTES;
 const checksumOf = (table: Buffer): number =>
   crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
 
-/** Null for an unknown format. */
 function readLayout(header: Buffer): Layout | null {
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
   if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
@@ -200,10 +199,7 @@ export async function readFileTable(releaseDir: string): Promise<FileTable> {
   throw damaged(releaseDir);
 }
 
-/**
- * Finds one entry without reading the whole table. Null if the entry or the release is missing. @throws DocshelfError
- * `release_damaged`, NodeJS.ErrnoException
- */
+/** Finds one entry without reading the whole table. Null if the entry or the release is missing. @throws as `readFileTable` */
 export async function findInTable(releaseDir: string, path: string): Promise<FileEntry | null> {
   await using handle = await ifThere(open(join(releaseDir, TABLE_FILE)));
   if (handle === null) return null;
@@ -244,10 +240,7 @@ function damaged(releaseDir: string): DocshelfError {
   });
 }
 
-/**
- * Maximum number of digests. Each digest takes about 200 bytes of memory. An import writes files without a known digest instead
- * of linking them.
- */
+/** Maximum digests (about 200 bytes of memory each). If a digest is missing, an import writes the file instead of linking it. */
 const DIGESTS_MAX = 400_000;
 
 /** Paths of files in releases, by the digest in their file table. Earlier releases take precedence. Skips unreadable releases. */

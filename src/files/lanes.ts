@@ -37,10 +37,7 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/**
- * Maps items in order, with up to `max` calls of `map` ahead of the consumer. Waits for all running calls before the iteration
- * ends.
- */
+/** Maps items in order, up to `max` ahead of the consumer. Waits for all running calls before the iteration ends. */
 export async function* mapAhead<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
   max: number,

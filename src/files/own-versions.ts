@@ -8,10 +8,7 @@ const ENTRIES_A_TURN = 2_048;
 
 type Files = Pick<FileTable, 'has' | 'get' | 'values'>;
 
-/**
- * Matches names of version folders of Docusaurus, mike and Read the Docs. Such folders are at the root, in a language folder, or
- * in `docs/`.
- */
+/** Names of version folders of Docusaurus, mike and Read the Docs, at the root, in a language folder, or in `docs/`. */
 export const VERSION_NAME =
   'latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\\d+(?:\\.(?:\\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\\d*)?';
 const VERSION_FOLDER = new RegExp(`^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?/)?(?:docs/)?)(${VERSION_NAME})/(.+)$`);
@@ -27,10 +24,7 @@ const LIST_BYTES_MAX = 256 * 1024;
 
 type VersionFolder = { readonly container: string; readonly name: string; readonly pages: string[] };
 
-/**
- * Folders of the versions that a release contains, such as `docs/next/`. The generator of such a site has also written a version
- * switcher.
- */
+/** Folders of the versions in a release, such as `docs/next/`. The generator of such a site also writes a version switcher. */
 export async function ownVersions({
   files,
   siteDir,
@@ -56,10 +50,7 @@ async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
   }
 }
 
-/**
- * Version folders that share pages with a sibling or with their parent folder. On a Docusaurus site, the parent folder contains
- * the current version.
- */
+/** Version folders that share pages with a sibling, or with their parent folder, where Docusaurus stores the current version. */
 async function foundByPages(files: Files): Promise<string[]> {
   const folders = new Map<string, VersionFolder>();
   let turn = 0;

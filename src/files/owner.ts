@@ -5,10 +5,7 @@ import { errnoOf } from '../domain/errors.ts';
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /**
-   * Start of the process in clock ticks since boot. A different start means that another process reuses the pid. Null without
-   * /proc.
-   */
+  /** Start in clock ticks since boot, which differs if another process reuses the pid. Null without /proc. */
   readonly startTicks: string | null;
   /** Namespace of the pid, because containers can share a host name. Null without /proc. */
   readonly pidNamespace: string | null;

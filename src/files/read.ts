@@ -15,7 +15,6 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
   }
 }
 
-/** Empty if the folder does not exist. */
 export const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? [];
 
 /** Milliseconds since the last change. Null if the path cannot be read. */
@@ -37,7 +36,6 @@ export async function readBeginning(file: string, bytesMax: number): Promise<Buf
   return buffer.subarray(0, bytesRead);
 }
 
-/** Null if the stream has more than `bytesMax` bytes. */
 export async function collect(
   stream: AsyncIterable<Uint8Array>,
   bytesMax: number,
