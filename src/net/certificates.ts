@@ -23,6 +23,5 @@ export function readCertificates(file: string, setting: string): string {
   });
 }
 
-/** Certificate authorities of the system, and those of `caFile` unless it is null. */
 export const authoritiesOf = (caFile: string | null, setting: string): { readonly ca?: string[] } =>
   caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };

@@ -4,7 +4,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
-/** Contacts a daemon without the egress policy. Only for commands: their address is from the operator or the heartbeat file. */
+/** For commands only. Skips the egress policy, because the address is from the operator or the heartbeat file. */
 export function requestDaemon(target: RequestOptions): ClientRequest {
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return send({ ...target, agent: false });

@@ -54,7 +54,6 @@ export class EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
-  /** Flags that block all requests of a browser, except requests that docshelf intercepts and checks with this policy. */
   get browserFlags(): readonly string[] {
     return NO_WAY_OUT;
   }

@@ -15,10 +15,7 @@ const PRIVATE_V4 = (
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
-/**
- * Addresses of metadata services. IPv4: AWS and most other clouds, ECS, EKS, Alibaba, Oracle, Azure (wire server), Tencent. IPv6: AWS,
- * EKS, Google, OpenStack.
- */
+/** IPv4: AWS and most clouds, ECS, EKS, Alibaba, Oracle, Azure (wire server), Tencent. IPv6: AWS, EKS, Google, OpenStack. */
 const METADATA = (
   '169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 169.254.0.23 ' +
   'fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fe80::a9fe:a9fe'
@@ -88,8 +85,7 @@ export function listOf(networks: readonly string[]): BlockList {
 export const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
 
 /**
- * IPv4 addresses that an IPv6 address contains: IPv4-mapped, translated or compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo
- * (RFC 4380) or ISATAP (RFC 5214).
+ * IPv4 addresses in an IPv6 address: mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (3056), Teredo (4380), ISATAP (5214).
  */
 export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];

@@ -15,7 +15,7 @@ export interface HttpClientBounds {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer` gives the caller the redirect itself. `get` follows redirects by default; `post` never follows them. */
+  /** `answer` returns the redirect itself to the caller. Default of `get`: `follow`. */
   readonly redirects?: 'follow' | 'answer';
 }
 

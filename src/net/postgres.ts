@@ -6,7 +6,7 @@ import { urlHost } from '../domain/egress.ts';
 import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
-/** Maximum connections of one replica. It is low, because PostgreSQL allows 100 connections of all clients by default. */
+/** Maximum connections of one replica. Low, because PostgreSQL allows 100 connections of all clients by default. */
 const CONNECTIONS_MAX = 5;
 const IDLE_MS = 30_000;
 /** Maximum time for a response. docshelf's statements take milliseconds, so a server that needs longer is unavailable. */

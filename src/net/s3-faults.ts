@@ -11,7 +11,6 @@ export type S3FaultKind =
 
 interface S3Fault {
   readonly kind: S3FaultKind;
-  /** State of the store, as the end of an error message. */
   readonly state: string;
 }
 
