@@ -96,8 +96,7 @@ export class Activation {
       lastFetched: fetched ?? former?.lastFetched ?? null,
       history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
-    // Store the choice before the active release, so that a crash between both writes leaves the chosen or the former release
-    // active.
+    // Store the choice first, so that a crash between the writes leaves the chosen or the former release active.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
@@ -140,7 +139,7 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // If the site was turned off while this method read the disk, its empty list is not a change by another daemon.
+    // If the site was turned off meanwhile, its list is empty, which is not a change by another daemon.
     return this.current !== null && this.#retainedState !== former;
   }
 
@@ -214,7 +213,7 @@ export class Activation {
     const isDigest = (digest: string | null | undefined): digest is string => digest != null;
     const inUse = new Map<string, Use>();
     for (const digest of await registration.servedByOthers()) inUse.set(digest, USE.elsewhere);
-    // If a release has several uses, the error shows the last one in this list. So the list ends with the served release.
+    // If a release has several uses, the error shows the last use in this list, so `USE.served` comes last.
     const uses = [
       [choice, USE.unpinned],
       [active, USE.unpinned],
@@ -239,7 +238,6 @@ export class Activation {
 
 export type PrunedRelease = Pick<OwnRelease, 'digest' | 'fetchedAt' | 'servedAt'>;
 
-/** Reason why a release cannot be removed, and the next step for the operator. */
 interface Use {
   readonly state: string;
   readonly next: string;
@@ -265,7 +263,7 @@ interface PruneRule {
   readonly previous: ReadonlySet<string>;
 }
 
-/** Returns all but the `keep` most recently active releases, and the `keep` newest releases that were never active. */
+/** Spares the `keep` most recently active releases, and the `keep` newest releases that were never active. */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const old = releases.filter(({ digest }) => !inUse.has(digest));
   const rollbacks = keep === 0 ? [] : old.filter(({ digest }) => previous.has(digest));

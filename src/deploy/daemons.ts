@@ -45,7 +45,7 @@ export class DaemonRegistration {
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** Write that starts when the current write ends. All calls during the current write share it. */
+  /** Write that starts after the current write, shared by all calls until then. */
   #next: Promise<void> | null = null;
 
   constructor(paths: DataPaths) {
@@ -130,10 +130,7 @@ export class DaemonRegistration {
   }
 }
 
-/**
- * Lists the running daemons, with socket paths that are valid in this process. Removes heartbeat files of killed daemons, and
- * those that were copied with the folder.
- */
+/** Also removes heartbeat files of killed daemons, and files copied with the folder. Socket paths are valid in this process. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);
@@ -150,8 +147,7 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
       running.push({ ...mark, socket: mark.socket === null ? null : path });
       continue;
     }
-    // A heartbeat file that was copied with the folder contains the socket path of the original daemon, which may be running.
-    // Remove only a socket in this folder.
+    // A copied heartbeat file names the socket of the original daemon, which may still run. Remove only a socket in this folder.
     await removeDaemonSocket({ id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) });
     await rm(file, { force: true });
   }
@@ -159,9 +155,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * True if the daemon of the mark uses this folder. False if this folder is a copy, and the daemon uses the original. A daemon of
- * this host also uses a folder that has replaced its folder at the same path. For a daemon of another host, the inode counts only
- * if the device is the same.
+ * Whether the daemon of the mark uses this folder, and not the original of this copy. For a daemon of this host, an equal path is
+ * enough, because a restored backup has a new inode. For another host, an equal id is enough unless the same device has another
+ * inode.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
@@ -225,10 +221,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/**
- * Path of the socket in this process, where the data folder can have another path or a new name. @param path null for a socket in
- * the data folder
- */
+/** The data folder can have another path in this process. @param path null for a socket in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },

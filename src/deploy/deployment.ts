@@ -50,10 +50,7 @@ export class Deployment {
     this.#loop = new SiteLoop(this.#context, this.#importer);
   }
 
-  /**
-   * Opens the site's folder. After a failure, the next call tries again. @throws DocshelfError `config_invalid` (another domain),
-   * `data_folder_newer`
-   */
+  /** After a failure, the next call tries again. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
   readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
@@ -68,10 +65,7 @@ export class Deployment {
     this.#firstOpened.resolve();
   });
 
-  /**
-   * Reconciles the site with its settings, and starts the export timer. Resolves when no work is left to do now, and never
-   * rejects.
-   */
+  /** Applies the settings and starts the export timer. Resolves when no work is left to do now, and never rejects. */
   reconcile(): Promise<void> {
     return this.#loop.reconcile();
   }
@@ -92,10 +86,7 @@ export class Deployment {
     return !this.#loop.hasStartedRound;
   }
 
-  /**
-   * Imports the bundle. Activates it if `activate` is true and no version is pinned. @throws DocshelfError archive codes,
-   * `not_enough_space`, `cannot_write`, `pinned`
-   */
+  /** Activates only if no version is pinned. @throws DocshelfError archive codes, `not_enough_space`, `cannot_write`, `pinned` */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     await this.open();
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
@@ -220,8 +211,7 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // Read the disk first, so that all other values come from the same moment. If the folder could not be opened, `lastError` has
-    // the reason.
+    // Read the disk first, so that all other values come from the same moment.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     const { version: pinned } = this.#settings;
     return {
@@ -236,10 +226,6 @@ export class Deployment {
     };
   }
 
-  /**
-   * Warns if the pinned version is not stored. The daemon still serves the previous version, but would serve no version after a
-   * restart.
-   */
   #pinNotices(versions: DeployStatus['versions']): string[] {
     const { enabled, version, sha256 } = this.#settings;
     const { active } = this;

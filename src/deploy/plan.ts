@@ -3,7 +3,6 @@ export interface Wanted {
   readonly pin: string | null;
   readonly hasLink: boolean;
   readonly sha256: string | null;
-  /** Hash of the `staticExport` settings under which an operator's choice is valid. */
   readonly fingerprint: string;
   readonly fetchKey: string;
   readonly exportsAnew: boolean;
@@ -29,10 +28,7 @@ export interface ObservedState {
 
 export interface Progress {
   readonly nowMs: number;
-  /**
-   * False from new settings until `reconcile`, and always in a command that works without a daemon. If false, only commands
-   * activate releases.
-   */
+  /** False while new settings wait for `reconcile`, and in a command without a daemon. Then only commands activate releases. */
   readonly hasStartedRound: boolean;
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
@@ -43,10 +39,7 @@ export interface Progress {
   readonly fetchedFor: string | null;
   readonly exportAtMs: number | null;
   readonly isSettled: boolean;
-  /**
-   * Target that failed, and the time of the retry. If the time is null, only new settings or another target make docshelf try
-   * again.
-   */
+  /** Failed target. If `retryAtMs` is null, docshelf tries again only after new settings or for another target. */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
@@ -91,7 +84,6 @@ export type Step =
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/** Chooses the next step. Commands come first. Exports and pruning come last. */
 export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Step {
   if (at.hasCommand) return { do: 'run-command' };
   const target = targetOf(wanted, observed, at.preloaded, at.fetchedFor !== wanted.fetchKey);
@@ -105,8 +97,7 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Keep an outdated choice until the target is served. Without it, the release that the operator chose is still active, and
-  // would become the target.
+  // Keep an outdated choice until the target is served. Otherwise the chosen release, still active, would become the target.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;

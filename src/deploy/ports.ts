@@ -1,10 +1,7 @@
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
-/**
- * Opens a bundle as a raw stream. `fetchBundle` writes the stream to the spool, limits its size, retries, and verifies its
- * digest.
- */
+/** Opens a bundle as a raw stream. `fetchBundle` stores the stream, limits its size, retries, and verifies its digest. */
 export interface BundleSource {
   handles(link: Secret): boolean;
 
@@ -23,8 +20,7 @@ export interface OpenedBundle {
   readonly offset: number;
   readonly totalBytes: number | null;
   /**
-   * False if only the end of the connection ends the body, as in HTTP/1.0 (RFC 9112 section 8). An incomplete transfer then looks
-   * complete.
+   * False if only the end of the connection ends the body (RFC 9112, section 8), so that an incomplete transfer looks complete.
    */
   readonly endIsCertain: boolean;
   readonly etag: string | null;

@@ -4,7 +4,7 @@ import { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
 
-/** Age of a partial download after which it is not resumed (design: "at most 24 h"). */
+/** Age of a partial download after which docshelf does not resume it. */
 export const PART_AGE_MS_MAX = 24 * 3600_000;
 
 export interface RenewSettings {
@@ -18,7 +18,7 @@ export interface RenewSettings {
 export interface DeploySettings {
   readonly enabled: boolean;
   readonly link: Secret | null;
-  /** Serves the newest completed export of this daemon instead of a link. */
+  /** True to serve the newest completed export of this daemon, without a link. */
   readonly fromExports: boolean;
   readonly version: string | null;
   readonly sha256: string | null;
@@ -58,8 +58,7 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
 /** Identifies the settings under which an operator's choice is valid. A one-way hash, because the link is a credential. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // Omit the default preload folder. It is different for a list of sites, and a change to a list must not end the operator's
-  // choice.
+  // Omit the default preload folder: it differs for a list of sites, and a change to a list must not end the operator's choice.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');

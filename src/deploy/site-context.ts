@@ -16,7 +16,7 @@ interface ServedRelease {
   readonly activatedAt: string;
 }
 
-/** Interface to the code that serves the site. Only that code stores which release is served. */
+/** Implemented by the code that serves the site. Only that code stores which release is served. */
 export interface Serving {
   readonly served: ServedRelease | null;
   prepare(
@@ -55,9 +55,7 @@ export type BeforeSeal = (
   reportPhase: ReportPhase,
 ) => Promise<void>;
 
-/**
- * Parallel fetches per unpacking slot. Fetches use little memory, and with more of them a slow link does not delay other sites.
- */
+/** Fetches per unpacking slot. Fetches use little memory, and with several of them a slow link does not delay other sites. */
 const FETCHES_PER_UNPACKING = 4;
 
 export function importSlots(parallel: () => number): ImportSlots {

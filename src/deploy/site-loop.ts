@@ -18,9 +18,7 @@ import {
 import { versionNotFound } from './releases/stored-versions.ts';
 import type { SiteContext } from './site-context.ts';
 
-/**
- * Time that a site without a pinned version waits for its link and preload folder before docshelf serves the last active version.
- */
+/** Time to wait for the link and the preload folder before a site without a pin serves its last active version. */
 const SERVE_LAST_AFTER_MS = 3_000;
 
 /** Maximum steps of a pass, which usually has ten. The limit keeps an endless plan from occupying a processor. */
@@ -34,10 +32,7 @@ export class SiteLoop {
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
-  /**
-   * `paused`: new settings wait for `reconcile`. A command that works without a daemon is always paused. `due`: `reconcile` was
-   * called, but a step for the former settings may still run, and must not set `settled`.
-   */
+  /** `paused`: settings wait for `reconcile`. `due`: a step for the former settings may still run, and must not set `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
   #choiceHasEnded = false;
@@ -203,8 +198,7 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, the config selects the release. The stored active release is for the time after the pin, so only an operator
-    // changes it.
+    // With a pin, only an operator changes the stored active release, which docshelf serves again after the pin.
     const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
       if (hasPointer) await activation.writePointers(release, reason);

@@ -151,10 +151,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/**
- * Partial download `<key>.part` (key: SHA-256 of the link without query). Without the lock of the spool, it is
- * `<key>.<random>.part`, which cannot be resumed.
- */
+/** Partial download, named by the SHA-256 of the link without query. Without the lock, a random name prevents resuming. */
 export class Part {
   bytes = 0;
   readonly #base: string;

@@ -10,13 +10,10 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/**
- * Maximum time after an abort to wait for the response to a job start. Without the job id, docshelf would later start a second
- * job.
- */
+/** Maximum time after an abort to wait for a job id. Without the id, docshelf would later start a second job. */
 const START_MS_AFTER_END = 3_000;
 
-/** Share of the interval that delays exports, so that daemons that started together spread their requests. */
+/** Maximum random delay of exports, as a share of the interval, so that daemons that started together spread their requests. */
 const EXPORT_JITTER = 0.1;
 const EXPORT_RETRY_MS = 600_000;
 
@@ -27,16 +24,13 @@ export interface FetchTask {
 }
 
 interface FetchEnd {
-  /**
-   * Called in the same tick in which `current` becomes null, so that the site loop cannot plan the same fetch again before this
-   * call.
-   */
+  /** Called in the tick in which `current` becomes null, so that the site loop cannot plan the same fetch again. */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
   readonly wake: () => void;
 }
 
-/** Fetches bundles. It starts an export only for a missing pinned version, for a site without a release, or after `every`. */
+/** Starts an export only for a missing pinned version, for a site without a release, or after `every`. */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -199,10 +193,7 @@ export class Fetcher {
     return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
-  /**
-   * True if the stored bundle needs no new checks: it is active, was fetched last, or no rule (signature, `minVersion`, age) can
-   * reject it.
-   */
+  /** A stored bundle needs no new check if it is active, was fetched last, or no rule (signature, `minVersion`, age) applies. */
   async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
     const { store, settings } = this.#context;
     if (await isCurrent(store, digest)) return true;
@@ -210,7 +201,7 @@ export class Fetcher {
     return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 
-  /** Finds a stored release with this digest. It exists if the site has not changed since an earlier export. */
+  /** Such a release exists if the site has not changed since an earlier export. */
   async #stored(digest: string): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];

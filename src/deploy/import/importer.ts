@@ -277,7 +277,7 @@ export class Importer {
   }
 }
 
-/** Maximum releases to whose files an import creates hard links. The import loads the file table of each one into memory. */
+/** Maximum releases to whose files an import creates hard links. The import loads all their file tables into memory. */
 const LINKED_RELEASES_MAX = 4;
 
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
@@ -319,10 +319,7 @@ function changedMeanwhile(name: string): DocshelfError {
 /** Maximum time to wait for another daemon's fetch, which can hang. After that, this daemon also fetches. */
 const FETCH_MS_MAX = 600_000;
 
-/**
- * If several daemons want the same bundle, only one runs `act` at a time. The others use its result, or run `act` themselves if
- * it failed. @param wanted values that identify the bundle
- */
+/** One daemon at a time runs `act` for equal `wanted` values. The other daemons use its result, or run `act` if it failed. */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],

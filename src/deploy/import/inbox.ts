@@ -31,10 +31,7 @@ const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUND
 interface InboxOptions {
   readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
   readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
-  /**
-   * Interval of polls while the inbox is empty. Many sites need a longer one: a thousand sites with one poll per second use a
-   * tenth of a processor.
-   */
+  /** Interval of polls while the inbox is empty. A thousand sites with one poll per second use a tenth of a processor. */
   readonly pollMs?: number;
 }
 

@@ -33,10 +33,7 @@ export interface KnownBundle {
   readonly isSigned: boolean;
 }
 
-/**
- * Checks the bundle, and returns its version label (contract section 2). @throws DocshelfError `domain_mismatch`,
- * `version_mismatch`, `bad_version`, `downgrade`, `pinned`
- */
+/** @returns version label @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned` */
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
@@ -59,10 +56,7 @@ export async function judge(
   return version;
 }
 
-/**
- * Records that the site owns the release. Call it under the lock of the data folder, so that no process removes the release
- * first.
- */
+/** Call it under the lock of the data folder, so that no process removes the release first. */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -76,10 +70,7 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/**
- * Stores the link before the version label, so that a crash cannot leave a label without its link. @returns the former digest of
- * a moved version label
- */
+/** Stores the link first, so that a crash leaves no label without its link. @returns `moved`: former digest of the label */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -94,10 +85,7 @@ export async function label(
   return { createdAt: date, ...(current !== null && former === null && { moved: current.digest }) };
 }
 
-/**
- * Moves the label of the pinned version to the configured digest. @throws DocshelfError `version_mismatch` if the bundle's
- * manifest names another version
- */
+/** @throws DocshelfError `version_mismatch` if the bundle's manifest names another version */
 export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
   const info = await store.info(digest);
   const own = info?.manifest?.version ?? null;
@@ -185,10 +173,7 @@ async function refuseToMovePin(
   );
 }
 
-/**
- * Rejects a bundle that the same link returned for another pinned version, because the config may change before the Secret with
- * the link.
- */
+/** Rejects a bundle that the link returned for another pinned version, because the config can change before the link does. */
 async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
@@ -228,10 +213,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/**
- * Latest time at which the bundle can have been exported. An unchanged export keeps the time of its first manifest, but its file
- * name has the date of the last export.
- */
+/** An unchanged export keeps the time of its first manifest, but its file name has the date of the last export. */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;

@@ -29,10 +29,7 @@ interface Pin {
   readonly sha256: string | null;
 }
 
-/**
- * Imports the pinned archive first. Skips an unchanged archive, because another import could move its version label back from a
- * newer bundle.
- */
+/** Imports the pinned archive first. Skips unchanged archives, so that no version label moves back from a newer bundle. */
 export async function importPreload({
   store,
   folder,

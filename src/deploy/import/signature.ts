@@ -52,7 +52,7 @@ export async function checkSignature(
     if (settings.required) throw noSignature(name);
     return null;
   }
-  // Most daemons verify nothing, so load the code on use for a quick start.
+  // Most daemons verify no signature, so load the code on use for a quick start.
   const { verifyFile } = await import('../../archive/minisign.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }

@@ -11,10 +11,7 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/**
- * Age after which a folder of another host is removed. It is longer than any import, because this host cannot check whether that
- * import is still running.
- */
+/** Age at which a folder of another host is removed. Longer than any import, because this host cannot see whether one runs. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {

@@ -37,7 +37,7 @@ export interface UnpackRequest {
   readonly isVerified?: boolean;
   readonly foldsCase: boolean;
   readonly isIndexed: boolean;
-  /** Folders of complete releases. If one of them has an equal file, an extracted file becomes a hard link to it. */
+  /** Folders of complete releases. If one of them contains an equal file, the extracted file becomes a hard link. */
   readonly linkTo: readonly string[];
 }
 
@@ -160,10 +160,7 @@ const BLOCK_BYTES = 4096;
 const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
 const INDEX_PART = 2.1;
 
-/**
- * Search adds 2.1 times the bytes of the pages: 1.3 for the index, 0.5 for page texts, 0.3 for vectors (measured with
- * PostgreSQL's manual).
- */
+/** Search adds 2.1 times the bytes of the pages: index 1.3, page texts 0.5, vectors 0.3 (measured with PostgreSQL's manual). */
 export function bytesNeeded(
   { entries, totalBytes }: { readonly entries: Iterable<ArchiveEntry>; readonly totalBytes: number },
   isIndexed: boolean,
@@ -190,10 +187,7 @@ export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame):
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/**
- * Maximum bytes of a page from which docshelf derives the base path and trailing slashes. Bounds the memory for the links of the
- * page.
- */
+/** Maximum bytes of a page that votes on base path and trailing slashes. Bounds the memory for the links of the page. */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 interface Described {

@@ -172,8 +172,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
 }
 
 /**
- * Gives the folder of the default domain `docs` to the only listed site without a folder. Call it only at process start, because
- * a reload can add sites.
+ * Gives the folder of `docs` to the only site without a folder. Call it only at process start, because a reload can add sites.
  */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);

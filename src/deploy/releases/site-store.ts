@@ -23,8 +23,7 @@ export interface LabelPointer {
   readonly digest: string;
   readonly linkDigest: string | null;
   /**
-   * Creation time of the bundle, RFC 3339, UTC. Stored per site, because a shared release without a manifest has the time of the
-   * first import by any site.
+   * Creation time of the bundle, RFC 3339, UTC. Stored per site, because sites can import a shared release at different times.
    */
   readonly createdAt?: string;
 }
@@ -43,7 +42,6 @@ export interface NewestRelease {
 
 /** Release that the site owns: a record of the site points to it, or the site imported or served it. */
 export interface OwnRelease extends ReleaseInfo {
-  /** Time of the last activation, RFC 3339. Null if it was never active. */
   readonly servedAt: string | null;
 }
 
@@ -83,7 +81,6 @@ export class SiteStore extends ReleaseStore {
     return store;
   }
 
-  /** True if the config has a list of sites. */
   get isListed(): boolean {
     return this.#listed !== null;
   }
@@ -209,10 +206,7 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /**
-   * Writes only if the domain is settled. Otherwise the table alone, which only saves hashing, would create a folder for the
-   * default domain.
-   */
+  /** Writes only with a settled domain: the table only saves hashing, and must not create a folder for the default domain. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }

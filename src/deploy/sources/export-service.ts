@@ -109,10 +109,7 @@ export class ExportServiceClient {
     }
   }
 
-  /**
-   * Waits for the end of the job, also through outages up to `OUTAGE_MS_MAX`. @throws DocshelfError as `start`; `job_failed` with
-   * the service's reason; `job_timeout`
-   */
+  /** @throws DocshelfError as `start`; `job_failed` with the service's reason; `job_timeout` */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
     const { random, steadyNow } = this.#tools;
     const endMs = steadyNow() + timeoutMs;

@@ -50,7 +50,7 @@ export class FileBundleSource implements BundleSource {
     }
   }
 
-  /** Resolves symbolic links first, so that the checked file is the opened one. */
+  /** Resolves symbolic links first, so that the checked file is also the opened file. */
   async #within(path: string, name: string): Promise<string> {
     const real = await realpath(path).catch((error: unknown) => {
       throw cannotOpen(name, error);

@@ -10,10 +10,7 @@ import { s3FaultOf } from '../../net/s3-faults.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 
-/**
- * Content codings that docshelf accepts but does not decode: stores label a `.tar.gz` as `gzip`, and S3 keeps `aws-chunked` from
- * the upload.
- */
+/** Accepted, but not decoded: stores label a `.tar.gz` as `gzip`, and S3 keeps the `aws-chunked` of an upload. */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
@@ -116,10 +113,7 @@ function strongTag(etag: string | null): string | null {
 
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
-/**
- * Uses the name in Content-Disposition, else the last path segment of a link, preferably with an archive extension. @param links
- * the requested link, then the link after redirects
- */
+/** Uses the name in Content-Disposition, else the last path segment of a link, preferably with an archive extension. */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
   if (given !== null) return given;
@@ -135,10 +129,7 @@ function plainName(path: string): string | null {
 
 const BODY_BYTES_MAX = 4096;
 
-/**
- * Minimum clock difference that explains a rejection. Some stores respond only with denied access if clocks are more than 15
- * minutes apart.
- */
+/** Minimum clock difference that explains a rejection. Some stores only deny access if clocks differ by more than 15 minutes. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';

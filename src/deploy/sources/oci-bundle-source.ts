@@ -110,7 +110,7 @@ const MANIFEST_TYPES = [
 /** Maximum bytes of a manifest, the limit of registries ("Pushing Manifests" in the distribution specification). */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
-/** Matches our type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
+/** Matches docshelf's type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
   [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
@@ -222,10 +222,7 @@ interface RegistryAccess {
   readonly tokenHosts: readonly string[];
 }
 
-/**
- * Client for the OCI distribution specification. Sends credentials only if the registry requests them, and uses a token for one
- * bundle only.
- */
+/** Sends credentials only if the registry requests them, and uses a token for one bundle only. */
 class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
@@ -381,7 +378,7 @@ interface DockerConfig {
   >;
 }
 
-/** Reads the file at each call, since it may be rotated. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
+/** Reads the file each time, because it can be rotated. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
 async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
