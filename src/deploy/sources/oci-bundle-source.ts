@@ -378,7 +378,7 @@ interface DockerConfig {
   >;
 }
 
-/** Reads the file each time, because it can be rotated. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
+/** Reads the file on each call, because the file can be rotated. @throws DocshelfError `cannot_read` */
 async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
