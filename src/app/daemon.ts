@@ -98,16 +98,13 @@ interface DaemonParts {
 /** Time for the admin listener to stop, after all other listeners. Until then, probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/**
- * Time between checks of a config that omits former settings or sites. It takes effect only if its files stay the same, because a
- * program may still be writing one of them.
- */
+/** Time between checks of a config that omits former settings or sites. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
 /** Number of checks if a file was written in place, because the writing program can pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
-/** Maximum attempts to read a config whose files change meanwhile. */
+/** Maximum attempts to read a config whose files change during the read. */
 const READS_MAX = 20;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
@@ -309,10 +306,7 @@ class Daemon {
     }
   }
 
-  /**
-   * If a config omits former settings or sites, waits and reads it again, because a file may be partly written. @throws
-   * ConfigError
-   */
+  /** Waits while a config omits former settings or sites, because a file may be partly written. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
     let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
@@ -326,8 +320,7 @@ class Daemon {
   }
 
   /**
-   * Reads again if a file changes during the read, because the file watch does not report a change that is then reverted. @throws
-   * ConfigError
+   * Reads again if a file changes during the read, because the file watch does not report a reverted change. @throws ConfigError
    */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
@@ -360,7 +353,6 @@ class Daemon {
     return { ready: !mustWait, reason: mustWait ? 'some sites have not completed their first attempt yet' : null };
   }
 
-  /** Number of jobs, or null if the queue does not respond. */
   async #jobs(): Promise<ExportJobs | null> {
     const counts = async () => (await this.#exports?.promise)?.counts() ?? NO_JOBS;
     return inTime(counts()).catch(() => null);

@@ -4,14 +4,14 @@ export type DependencyName = 'database' | 'bucket';
 
 export type DependencyState = { readonly dependency: DependencyName; readonly isUp: boolean };
 
-/** Starts a check. Null if the daemon does not use the dependency. */
+/** Each function starts a check, or returns null if the daemon does not use the dependency. */
 type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 
 /** Prometheus and the console can read the state more often, but every check is a request to another server. */
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
-/** When a client requests the state of the servers on which the daemon depends, checks them, and remembers the result. */
+/** Checks the servers on which the daemon depends when a client requests their state, and caches the result. */
 export class Dependencies {
   readonly #checks: Checks;
   readonly #running = new Map<DependencyName, Promise<boolean>>();

@@ -52,9 +52,7 @@ export class FileWatch {
     });
   }
 
-  /**
-   * Replaces the watched files. For a file that is already watched, keeps the known state, to find a change since its last read.
-   */
+  /** For a file that is already watched, keeps the known state, to find a change since its last read. */
   async start(files: readonly string[]): Promise<void> {
     const known = new Map<string, Look>();
     for (const file of files) known.set(file, this.#known.get(file) ?? (await lookAt(file)));
@@ -121,10 +119,7 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /**
-   * True if the file is unchanged or was replaced. Without a watcher, docshelf cannot know whether a program still writes to the
-   * new file.
-   */
+  /** True if the file is unchanged or was replaced. Without a watcher, a program may still write to the new file. */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

@@ -51,10 +51,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/**
- * Opens a site for a command without a daemon. An activation only stores the active release, because the command serves no
- * requests.
- */
+/** Opens a site for a command without a daemon. An activation only stores the active release. */
 export async function openCommandShelf(
   config: Config,
   onProgress: DaemonOptions['onProgress'],

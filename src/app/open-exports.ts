@@ -37,16 +37,10 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/**
- * Threads for pages, in addition to the thread that fetches them. On two cores, a second one costs more than it saves for a
- * thousand pages.
- */
+/** Page threads besides the fetching thread. On two cores, a second page thread costs more than it saves (a thousand pages). */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/**
- * Opens the exports of a daemon. Runs jobs unless `exportApi.role` is `api`. @throws DocshelfError `cannot_write`,
- * `data_folder_newer`, `config_invalid`
- */
+/** Runs jobs unless `exportApi.role` is `api`. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;

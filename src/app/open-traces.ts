@@ -32,7 +32,7 @@ export async function openTraces(
   const sender = new SpanSender({
     send: async (spans, signal) => {
       const client = await network.client();
-      // If a reload removed the collector from the config, send spans to it until the restart.
+      // If a reload removed the collector from the config, keep sending spans to that collector until the restart.
       const base = network.config.traces.endpoint ?? endpoint;
       const url = `${base.replace(/\/+$/, '')}/v1/traces`;
       const headers = { ...headersOf(network.config), 'content-type': 'application/json' };

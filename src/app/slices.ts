@@ -116,7 +116,6 @@ export function modelSlice({ search: { model } }: Config): ModelSlice {
   return { kind: 'endpoint', url: model.url, model: model.model, key: model.keyFile?.text ?? null };
 }
 
-/** Configured organizations. If the list is empty, docshelf's own organization owns the deployment's domain. */
 export function organizationsSlice({ organizations }: Config): readonly Organization[] {
   return organizations.map(({ id, plan, domains, keys }) => ({
     id,

@@ -1,4 +1,4 @@
-/** Stored sites. Commands read them, with or without a running daemon. */
+/** Commands read stored sites, with or without a running daemon. */
 
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
@@ -49,7 +49,6 @@ export class StoredVersions implements DocumentedVersions {
   readonly #active: () => Promise<ReleaseRef | null>;
   readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_VERSIONS_MAX });
 
-  /** @param active called for each request, because another version can become active */
   constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
     this.#site = site;
     this.#active = active;
@@ -167,7 +166,7 @@ class StoredSearch {
     return this.#index.search(await opening, request, label, form);
   }
 
-  /** Closes all releases except those used last. A session that moves to the next version rarely returns to an earlier one. */
+  /** Closes all releases except the last used ones, because a session that moves to the next version rarely returns. */
   async closeOthers(): Promise<void> {
     for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);

@@ -107,7 +107,6 @@ class SitePages {
     return readerUrl(path, (await this.#bookOf(snapshot)).form, snapshot.release.files);
   }
 
-  /** Null for a page that is larger than `PAGE_BYTES_MAX`, or cannot be read. */
   async htmlOf({ release }: SiteSnapshot, path: string): Promise<string | null> {
     const entry = release.files.get(path);
     if (entry === undefined || entry.size > PAGE_BYTES_MAX) return null;

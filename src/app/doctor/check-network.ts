@@ -18,9 +18,7 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/**
- * Warning time before a link expires. Links are valid for an hour, and one that expires this soon can expire during a rollout.
- */
+/** Links are valid for an hour. A link that expires in less than this time can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Maximum clock difference without a warning. Far below the 15 minutes at which S3 rejects presigned links. */
 const SKEW_MS_MAX = 30_000;
@@ -29,10 +27,7 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
-/**
- * Behind an air gap, contacts only hosts of `network.allowedHosts`. @param checked configs, the shared config first, so that each
- * shared target is checked only once
- */
+/** With an air gap, contacts only `network.allowedHosts`. @param checked shared config first, to check its targets only once */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
@@ -117,10 +112,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/**
- * Looks up the host name. Null for an IP address, and with a proxy, because the proxy looks up the name. @throws DocshelfError
- * `host_not_allowed`
- */
+/** Null for an IP address, or with a proxy, because the proxy looks up the name. @throws DocshelfError `host_not_allowed` */
 async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
@@ -162,10 +154,7 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   });
 }
 
-/**
- * Checks that the issuer's document names the issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError
- * `source_failed`
- */
+/** The document must name its issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {

@@ -8,10 +8,7 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 
 const KEY_BYTES = 32;
 
-/**
- * Session keys, which all daemons on the folder share. docshelf encrypts with the first key, and decrypts with all keys. @throws
- * DocshelfError `cannot_read`, `cannot_write`
- */
+/** docshelf encrypts with the first key, and decrypts with all keys. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
   const given = server.auth.sessionKeyFile?.text.reveal();
   if (given !== undefined)

@@ -79,7 +79,6 @@ export class OpenVersions {
     return this.#opening.run(task, { share: key });
   }
 
-  /** Returns a search that opens its index with the first query. */
   search(key: string, make: () => SiteSearch): SiteSearch {
     const known = this.#searches.get(key);
     if (known !== undefined) return known;
@@ -118,10 +117,7 @@ type Admitted =
 /** Minimum interval between reads of the version list, because each page can request the list. */
 const LIST_MS = 1_000;
 
-/**
- * Versions of a site that readers may read. Reads the disk for each request, because commands and other daemons can change the
- * versions.
- */
+/** Reads the disk for each request, because commands and other daemons can change the versions. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -251,9 +247,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /**
-   * Opens a version once. The key contains the active version, because pages of the opened version refer to the active version.
-   */
+  /** The key contains the active version, because pages of the opened version refer to the active version. */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
@@ -273,8 +267,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Without `servedAt`, the snapshot only compares the files of these releases, because a moved version label can change the
-    // bytes of a path.
+    // Pass no `servedAt`, so that the snapshot only compares files: a moved version label can change the bytes of a path.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

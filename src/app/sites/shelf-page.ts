@@ -29,10 +29,7 @@ interface ShelfApps {
 
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/**
- * Responds to requests that match no site of a list, with a page that lists and searches the sites. Loads the code of the page
- * with the first request.
- */
+/** Responds to requests that match no site of a list. Loads the code of its page with the first request. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());
@@ -56,10 +53,7 @@ export class ShelfPageAnswer {
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
 
-  /**
-   * Sites that the search of this site includes: the site itself, public sites, and, if it has the daemon's sign-in, sites with
-   * that sign-in. Null if the config lists fewer than two sites.
-   */
+  /** This site, public sites, and sites that share the daemon's sign-in with this site. Null for fewer than two sites. */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;
     if (current().sites.length < 2) return null;

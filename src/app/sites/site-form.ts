@@ -12,7 +12,7 @@ import { policyHeaders } from '../slices.ts';
 
 export interface ServedSettings {
   readonly config: SiteConfig;
-  /** `config`, but with the value of `search.enabled` at the start, because a change of this key needs a restart. */
+  /** Result of `configUntilRestart` for `config`. */
   readonly held: SiteConfig;
   readonly form: SiteForm;
   readonly access: SiteAccess;

@@ -224,10 +224,7 @@ export class Site {
     await this.deployment.reconcile();
   }
 
-  /**
-   * Call the returned function in the same tick in which the routes change, so that each request finds its site. @throws
-   * DocshelfError `config_invalid`
-   */
+  /** Call the result in the tick of the route change, so that requests find their site. @throws DocshelfError `config_invalid` */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));

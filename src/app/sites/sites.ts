@@ -21,7 +21,6 @@ interface SitesOptions {
 /** Maximum sites to open at once. To open a site, docshelf reads a dozen small files. */
 const OPENED_AT_ONCE = 16;
 
-/** States of sites that are turned on, the worst state first. */
 const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 
 /** Sites of a daemon. A failure of a site does not affect the other sites. */
@@ -71,7 +70,6 @@ export class Sites {
     return this.all.find((site) => site.domain === domain) ?? null;
   }
 
-  /** @param domain null for the only site @throws DocshelfError `not_found`, `site_needed` */
   chosen(domain: string | null): Site {
     return chooseSite(this.all, domain, 'this daemon');
   }
@@ -104,10 +102,7 @@ export class Sites {
     return route;
   }
 
-  /**
-   * Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws DocshelfError if
-   * there is a single site: `cannot_write`, `config_invalid`, `data_folder_newer`
-   */
+  /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws as `Site.open` */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
