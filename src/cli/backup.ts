@@ -31,10 +31,7 @@ import { type CommonOptions, command } from './command.ts';
 import { loadStrictly } from './load-config.ts';
 import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 
-/**
- * Last entry of a backup, so that a restore detects an incomplete file. Files that several releases share are hard links in the
- * tar.
- */
+/** Last entry of a backup, so that a restore detects an incomplete file. */
 const LAST_ENTRY = 'docshelf-backup.json';
 const FORMAT = 1;
 
@@ -451,7 +448,7 @@ async function checkEmpty(dir: string): Promise<void> {
   });
 }
 
-/** @returns relative path of the first file that prevents a restore. Null if no file prevents it */
+/** @returns relative path of the first file that prevents a restore, or null */
 async function firstFileIn(dir: string, folder: string): Promise<string | null> {
   for (const entry of (await ifThere(readdir(join(dir, folder), { withFileTypes: true }))) ?? []) {
     const name = folder === '' ? entry.name : `${folder}/${entry.name}`;

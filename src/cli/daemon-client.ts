@@ -35,10 +35,7 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/**
- * Finds the daemon that must perform an action, because a command may not change the folder of a running daemon. Null if no
- * daemon runs.
- */
+/** Finds the daemon that must perform an action, because a command may not change the folder of a running daemon. */
 export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promise<DaemonClient | null> {
   const { config, domain } = site;
   const [daemon] = await findDaemons(config, options, domain);

@@ -95,8 +95,7 @@ async function preview(
 
   const stopped = stopSignal();
   let changed = Promise.withResolvers<true>();
-  // Watch the folder before the first export, so that no change is lost. If the folder does not exist, `publish` reports the
-  // error.
+  // Watch the folder before the first export, so that no change is lost. `publish` reports a missing folder.
   const watcher = existsSync(folder) ? watch(folder, { recursive: true }, () => changed.resolve(true)) : null;
   let report = await publish(1);
   const { startDaemon } = await import('../app/index.ts');

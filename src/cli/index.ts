@@ -29,8 +29,7 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (error instanceof ReportedFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
-    // Commander throws with exit code 0 after `--help` and `--version`. For a group without a command, it throws after it has
-    // printed the help.
+    // Commander also throws after `--help` and `--version` (exit code 0), and after it prints the help of a group.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
     return reportFailure(usageFault(error, program, args), isJson);
@@ -83,7 +82,7 @@ export function createProgram(version: string): Command {
       'Serve documentation bundles from your own machine: import them, switch versions, and search, online or offline',
     )
     .version(version, '-V, --version', 'Print the version of docshelf')
-    // After "bundle import", "--version" sets the version of the bundle. It does not print the program's version.
+    // After "bundle import", "--version" sets the version of the bundle instead of printing the program's version.
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
   for (const command of [

@@ -167,10 +167,7 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   );
 }
 
-/**
- * Maximum size of the compressed image, as a share of the original size. Above it, decompression on the target machine takes too
- * long for the saved space.
- */
+/** Maximum compressed share of an image. With a larger share, decompression on the target takes too long for the saved space. */
 const COMPRESSED_SHARE_MAX = 0.9;
 
 /** Compresses the image, except if its layers are already compressed. Container engines load both formats. */

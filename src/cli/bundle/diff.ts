@@ -37,10 +37,7 @@ async function diff(before: string, after: string, config: Config): Promise<Vers
   return { before, after, ...pages };
 }
 
-/**
- * If `name` is a file, reads it as an archive, even if a stored version has the same name.
- * @throws DocshelfError the codes of archives, `not_enough_space`, and the codes of `storedRelease`
- */
+/** A file with this name takes precedence over a stored version. @throws archive codes, `not_enough_space`; as `storedRelease` */
 async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
   if (!(await isFile(name))) return storedRelease(name, config, 'compare');
   const { unpackInThreads } = await import('../../deploy/index.ts');

@@ -61,10 +61,7 @@ async function change(
   );
 }
 
-/**
- * Changes the data folder. Then activates the version in a daemon that started meanwhile, because that daemon can have read the
- * folder before the change.
- */
+/** Also activates the version in a daemon that started meanwhile, because it can have read the folder before the change. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
   // Check first whether the folder exists, because `openCommandShelf` would create it.

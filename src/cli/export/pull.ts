@@ -96,7 +96,7 @@ async function started({ options, opened, site, signal }: Pull): Promise<string>
   return jobId;
 }
 
-/** @returns result for the output. It omits the link, because the link is a credential */
+/** @returns result for the output, without the link, because the link is a credential */
 async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded) {
   const { options, site, target, progress } = run;
   const { bundle, digest, sizeBytes } = downloaded;
@@ -178,7 +178,7 @@ interface Downloaded {
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Maximum age of a partial download. There is no limit, because only this run of the command uses the file. */
+/** No maximum age of a partial download, because only this run of the command uses the file. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Deletes the downloaded file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
