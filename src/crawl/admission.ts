@@ -24,9 +24,7 @@ interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/**
- * Crawled files may use this share of the maximum entries of an archive. The rest is for redirects, search data and the manifest.
- */
+/** Maximum share of an archive's entries for crawled files. The rest is for redirects, search data and the manifest. */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
@@ -138,10 +136,7 @@ interface Rule {
 
 const OWN_AGENT = 'docshelf';
 
-/**
- * Reads robots.txt. Replaces the package robots-parser 3.0.1, which treats `/%7Eme` and `/~me` as different paths, against RFC
- * 9309, section 2.2.2.
- */
+/** Replaces robots-parser 3.0.1, which treats `/%7Eme` and `/~me` as different paths, against RFC 9309, section 2.2.2. */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -211,7 +206,7 @@ function fits({ parts, isWhole }: Rule, path: string): boolean {
   return last === undefined ? at === path.length : path.length - last.length >= at && path.endsWith(last);
 }
 
-/** Decodes percent-encodings that do not change the meaning, and writes the others in upper case. */
+/** Decodes percent-encodings of unreserved characters, and writes all other percent-encodings in upper case. */
 function normalized(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (text) => {
     const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
-/**
- * Journal of a crawl, with one line per response. Each attempt writes a separate file, so that no attempt can damage the lines of
- * another. Lines survive the end of the process, but not a power cut.
- */
+/** Journal with one line per response and one file per attempt. Lines survive the end of the process, but not a power cut. */
 export class CrawlJournal {
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
   readonly #file: number;

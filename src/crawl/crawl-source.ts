@@ -34,10 +34,7 @@ export interface CrawlSourceOptions {
   readonly pageThreads: number;
 }
 
-/**
- * Exports a live site: robots.txt, the 404 page, and all pages and files that the crawl finds. The crawl begins with the start
- * page, sitemaps and llms.txt.
- */
+/** Exports the 404 page, and all pages and files that the crawl finds from the start page, sitemaps and llms.txt. */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
   readonly #store: FileStore;
@@ -141,9 +138,9 @@ export class CrawlSource implements SiteSource {
 const REDIRECTS_MAX = 10;
 
 /**
- * Follows redirects within the host. If the canonical address of the start page has the same path on another host, that host also
- * belongs to the site. Operators often crawl an internal server instead of the public host. @throws DocshelfError `bad_source` if
- * the start page cannot be fetched, is not HTML or redirects to another site
+ * Follows redirects within the host. Adds the host of the start page's canonical address to the site if the path is the same,
+ * because operators often crawl an internal server. @throws DocshelfError `bad_source` for a start page that cannot be fetched,
+ * is not HTML or redirects to another site
  */
 async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
@@ -202,8 +199,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, if it is your own site, set robots: ignore in the source.';
-  // If robots.txt is unavailable, all paths are disallowed (RFC 9309, section 2.3.1.4). An HTML page instead of robots.txt means
-  // no rules.
+  // An unavailable robots.txt disallows all paths (RFC 9309, section 2.3.1.4). An HTML page instead of robots.txt means no rules.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))

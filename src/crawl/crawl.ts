@@ -40,17 +40,11 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/**
- * Maximum responses that wait for a page thread or are in one. Only a few per thread, because a killed process loses these
- * responses.
- */
+/** Maximum responses that wait for or are in a page thread. Few, because a killed process loses these responses. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
-/**
- * Fetches each address of the site once, if the rules allow it. `name` queues an address. After the fetch, a thread finds
- * references in the response, and `name` queues their addresses.
- */
+/** Fetches each address once, if the rules allow it. A thread finds references in each response, and `name` queues them. */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
   readonly withDigest = new Set<string>();
@@ -154,10 +148,7 @@ export class Crawl {
     return entry;
   }
 
-  /**
-   * Resolves after the response, so that the queue can send the next request. @returns `rest`, which resolves when the response
-   * has been read
-   */
+  /** Resolves after the response, so that the queue can send the next request. `rest` resolves when the response is read. */
   async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
@@ -239,8 +230,7 @@ export class Crawl {
     const { threads, journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // Store a body that is too large for a page thread, but do not search it for references. `#nameListed` still reads large
-    // sitemaps and feeds.
+    // Do not search a body that is too large for a page thread. `#nameListed` reads large sitemaps and feeds from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;

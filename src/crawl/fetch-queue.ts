@@ -1,8 +1,5 @@
 interface FetchQueueOptions<Item> {
-  /**
-   * Sends a request. `rest` reads the response while the queue sends the next request. If `work` or `rest` rejects, the queue
-   * ends.
-   */
+  /** Sends a request. `rest` reads the response while the queue sends the next request. A rejection of either ends the queue. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   /** `rateMax` is requests per second, 0 for no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
@@ -22,10 +19,7 @@ interface Line<Item> {
   timer: NodeJS.Timeout | null;
 }
 
-/**
- * Limits the number and rate of requests per host, and can pause a host, unlike `Scheduler`. A request ends when its response
- * arrives, so that reading a response does not delay requests.
- */
+/** Unlike `Scheduler`, limits requests per host, and can pause a host. Reading a response does not delay further requests. */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;
   readonly #lines = new Map<string, Line<Item>>();

@@ -46,9 +46,7 @@ export function crawlPolicy(
 }
 
 /**
- * Opens a fetcher, and reads the secret files again for each export. @param spoolDir existing folder for bodies that are too
- * large for memory @returns `credentials` with secrets, which the caller must not store @throws DocshelfError `bad_source` if a
- * secret is unreadable
+ * Reads the secret files at each export. Do not store `credentials`, which contains secrets. @throws DocshelfError `bad_source`
  */
 export async function openFetcher(
   settings: CrawlSettings,
@@ -97,11 +95,7 @@ export class GuardedFetcher {
     this.#dispatcher = createDispatcher(settings.policy, settings.connectionsMax);
   }
 
-  /**
-   * Resolves for every status and follows no redirect.
-   * @throws DocshelfError `host_not_allowed`, `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`,
-   * `source_failed`, `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason
-   */
+  /** Follows no redirect. @throws DocshelfError `source_*`, `host_not_allowed`, `address_not_allowed`; the signal's reason */
   async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
     signal.throwIfAborted();
     const url = new URL(request.url);

@@ -14,9 +14,9 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Assigns file paths that do not depend on the order of the addresses. If addresses differ only in the query, the one with the
- * shortest query gets the path without a query: `list.html`, `list@page=2.html`. Addresses with the same path and content share a
- * file. Paths that differ only in case get suffixes.
+ * Assigns file paths that do not depend on the order of the addresses. Of the queries of a path, the shortest is omitted from its
+ * file name: `list.html`, `list@page=2.html`. Addresses with the same path and content share a file. Paths that differ only in
+ * case get suffixes.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,
@@ -106,16 +106,13 @@ const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
-/** Media types that need the right file extension, because browsers reject such a file if its type differs. */
+/** Media types that need the right file extension, because browsers reject these files if their response has another type. */
 const STRICT: ReadonlySet<string> = new Set(
   'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
 );
 const MEDIA = /^(?:image|audio|video)\//;
 
-/**
- * Name without the query: the decoded path, `index` for a folder, and an extension for the type. Replaces characters that file
- * systems reject.
- */
+/** Decoded path without query, `index` for a folder, extension of the type. Replaces characters that file systems reject. */
 export function naturalName(url: URL, type: string, ownOrigin: string): NaturalName {
   const isOwn = url.origin === ownOrigin;
   const segments = url.pathname.slice(1).split('/').map(decodeSegment);

@@ -34,8 +34,7 @@ export class Scope {
   }
 
   /**
-   * Address without fragment and user name. The origin is the same for all hosts of the site. Null unless the scheme is http or
-   * https.
+   * Address without fragment and user name, with one origin for all hosts of the site. Null unless the scheme is http or https.
    */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;

@@ -30,9 +30,9 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages in an isolated browser and compares them with the live pages. Reports each `failed_request`,
- * `console_error` and `changed_text` that the live page does not have. Also reports `off_origin_request`, `not_rendered`, and
- * `clean_url_needed` for requests that some static hosts do not serve.
+ * Opens up to 200 written pages in an isolated browser. Reports `failed_request`, `console_error` and `changed_text` that the
+ * live page does not have, `off_origin_request`, `not_rendered`, and `clean_url_needed` for requests that fail on some static
+ * hosts.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {
@@ -153,7 +153,7 @@ const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Matches addresses in messages. Comparisons ignore addresses, because the written site has other ones. */
+/** Matches addresses in messages. Comparisons ignore addresses, because the written site has other addresses. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 

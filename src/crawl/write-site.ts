@@ -128,10 +128,7 @@ class Writing {
   }
 }
 
-/**
- * Writes `_redirects`. For hosts that ignore this file, also writes a redirecting page for each redirect, or a copy if the target
- * is not a page.
- */
+/** For hosts that ignore `_redirects`, also writes a redirecting page, or a copy of a target that is not a page. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,

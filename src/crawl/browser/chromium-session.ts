@@ -46,8 +46,7 @@ export class ChromiumSession {
   }
 
   /**
-   * Loads the page, scrolls to its end and waits until the page stops changing, with a time limit. Returns errors of the page in
-   * `state`. @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
+   * Returns page errors in `state`. @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
    */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     return this.#scheduler.run(async () => {
@@ -237,13 +236,10 @@ const missing = (thing: string, state: string, next: string): DocshelfError =>
 /** Maximum memory of a page's process. Heavy documentation pages take 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
 const LOOK_EVERY_MS = 500;
-/** Bytes of a memory page, in which `/proc/PID/statm` counts (proc(5)). Some ARM machines have larger pages. */
+/** Unit of `/proc/PID/statm`: one memory page (proc(5)). On ARM machines with larger pages, the actual limit is higher. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/**
- * Kills page processes over RENDERER_BYTES_MAX. The limit includes buffers and pictures, which are outside V8's heap. Needs
- * `/proc`.
- */
+/** Kills page processes over RENDERER_BYTES_MAX, which includes buffers and pictures outside of V8's heap. Needs `/proc`. */
 function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);

@@ -9,16 +9,11 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-// The functions below run in the page, in an isolated world. The browser gets their source text, so they must not use names from
-// outside.
+// The functions below run in the page. The browser gets their source text, so they must not use names from outside.
 
-/**
- * Loads lazy parts of the page. Scrolls one screen at a time for intersection observers, and starts to load lazy pictures and
- * frames.
- */
+/** Loads lazy parts: scrolls one screen at a time for intersection observers, and starts to load lazy pictures and frames. */
 async function scrollToEnd(stepsMax: number): Promise<void> {
-  // On a busy machine, a frame may take a second. After 2 s without a frame, the page is probably not drawn, so wait only 100 ms
-  // from then on.
+  // A frame may take a second on a busy machine. After 2 s without a frame, the page is probably not drawn, so wait only 100 ms.
   let frameMsMax = 2_000;
   // Intersection observers see only one scroll position per frame, so scroll once per frame.
   const inNextFrame = (act: () => void) =>

@@ -127,8 +127,8 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Finds string literals in scripts with an address that the browser requested, or with the start of one (`"https://cdn/" +
- * name`). Replaces them by absolute paths, because scripts resolve addresses from the page.
+ * Finds string literals of scripts that are an address requested by the browser, or its start (`"https://cdn/" + name`). Replaces
+ * them by absolute paths, because scripts resolve relative addresses against the page.
  */
 export class AskedLiterals {
   readonly #scope: Scope;
@@ -324,8 +324,7 @@ export class PageWork {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    // The crawl converts files in other charsets to UTF-8 with a byte order mark, so their original `integrity` no longer
-    // matches.
+    // Files in other charsets were converted to UTF-8 with a byte order mark, so their original `integrity` no longer matches.
     const wasDecoded = markedCharset(bytes) !== null;
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
@@ -377,8 +376,7 @@ export class PageWork {
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
-    // Links to pages outside the export lead to the published site. References to missing files become paths, which fail as on
-    // the live site.
+    // Link to pages outside the export on the published site. For missing files, keep a path, which fails as on the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }

@@ -13,10 +13,7 @@ const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/**
- * Chooses the original HTML, unless many words of the rendered page are missing in the original. The order of words does not
- * matter.
- */
+/** Chooses the original HTML, unless it lacks many words of the rendered page. The order of words does not matter. */
 export function chooseHtml(
   original: string,
   rendered: Pick<BrowserPage, 'dom'>,
@@ -61,8 +58,7 @@ const INLINE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Counts words in HTML, also in hidden text. Only styles decide whether an inline element separates words. So counts both cases,
- * and uses the larger number for each word.
+ * Also counts hidden text. Only styles decide whether an inline element separates words, so uses the larger count of each word.
  */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;

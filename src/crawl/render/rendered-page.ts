@@ -11,9 +11,9 @@ export interface PageRequest {
 }
 
 /**
- * Responds to all requests of the browser, which has no other network access. Does not follow redirects. Enforces limits and the
- * egress policy, and adds credentials for their origin. The caller must remove body files. @throws DocshelfError if there is no
- * response; the signal's reason
+ * Responds to all requests of the browser, which has no other network access. Follows no redirects, enforces limits and the
+ * egress policy, and adds credentials. The caller removes body files. @throws DocshelfError without a response; the signal's
+ * reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
