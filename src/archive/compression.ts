@@ -4,15 +4,9 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import type { Refuse } from './rules.ts';
 
-/**
- * Bytes per call of zlib, which runs in another thread. For smaller chunks, such as those of a tar, the call would take longer
- * than the compression.
- */
+/** Bytes per call of zlib, which runs in another thread. For smaller chunks, the call takes longer than the compression. */
 const CHUNK_BYTES = 256 * 1024;
-/**
- * Gzip header (RFC 1952, section 2.3): deflate, no flags, no time, unknown level and system. Replaces the header of zlib, which
- * names the real system.
- */
+/** Gzip header (RFC 1952, section 2.3) without time and system. Replaces zlib's header, which names the real system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /** Compresses to one gzip member, whose bytes depend on content, level and zlib version, but not on the size of the chunks. */
@@ -80,10 +74,7 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
-/**
- * Maximum frames, because each frame needs a new decoder. Seekable zstd writes frames of at least 128 KiB, so this limit allows 8
- * GiB of content.
- */
+/** Each frame needs a new decoder. Seekable zstd writes frames of at least 128 KiB, so this limit allows 8 GiB of content. */
 const FRAMES_MAX = 65_536;
 const OUTPUT_BYTES = 256 * 1024;
 

@@ -45,10 +45,7 @@ export class Texts {
   }
 }
 
-/**
- * Changes a first byte of UTF-8, so that a comparison gives the order of UTF-16. There, U+E000 to U+FFFF (0xEE, 0xEF) follow
- * surrogate pairs (0xF0 and higher).
- */
+/** Makes UTF-8 bytes sort like UTF-16, where U+E000 to U+FFFF (0xEE, 0xEF) follow surrogate pairs (0xF0 and higher). */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
 /** Stores one text per index, in two bytes. Allows up to 65,535 distinct texts. */
@@ -217,7 +214,6 @@ export class NameTable {
 }
 
 /**
- * Converts to upper case first, because lower case alone would keep `ß` and `ss` different. An ext4 or APFS that ignores case
- * treats them as equal.
+ * Converts to upper case first: file systems that ignore case (ext4, APFS) treat `ß` and `ss` as equal, but lower case does not.
  */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

@@ -42,10 +42,7 @@ interface ExtractOptions extends InspectOptions {
   readonly findSame?: FindSame;
 }
 
-/**
- * Writes no file. Reads the content of a zip only if the zip has no page. @throws DocshelfError codes of `ARCHIVE_RULES`,
- * `bad_manifest`, `cannot_read`
- */
+/** Writes no file. @throws DocshelfError codes of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
   await using archive = await ArchiveFile.open(file, options);

@@ -26,9 +26,7 @@ export interface ArchiveListing extends Layout {
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/**
- * Maximum bytes of all names in UTF-8, including those of implied folders. Enough for 1,000,000 files with names of 128 bytes.
- */
+/** Maximum UTF-8 bytes of all names, with implied folders. Enough for 1,000,000 files with names of 128 bytes. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
 export class ListingBuilder {

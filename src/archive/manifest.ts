@@ -27,8 +27,8 @@ interface ManifestParts {
 }
 
 /**
- * Position in the manifest. `head`: outside the list of files. `first`: before the first file of the list. `next`: after a comma.
- * `behind`: after a file. `file`: in a file.
+ * `head`: outside the file list. `first`: before its first file. `next`: after a comma. `behind`: after a file. `file`: in a
+ * file.
  */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
@@ -209,10 +209,7 @@ export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;
 const checkHead = checkerOf<ManifestHead>(MANIFEST);
 const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
-/**
- * Checks the size of the manifest before docshelf reads the manifest. The limit depends on the number and length of all names in
- * the archive. @throws DocshelfError `bad_manifest`
- */
+/** Call before reading the manifest. The limit depends on all names in the archive. @throws DocshelfError `bad_manifest` */
 export function checkManifestSize(listing: ArchiveListing, name: string): void {
   const { entries } = listing;
   const index = manifestIndex(listing);
@@ -230,10 +227,7 @@ function manifestIndex(listing: ArchiveListing): number {
   return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
-/**
- * Reads the manifest in chunks, without keeping its files in memory. @throws DocshelfError `bad_manifest`, with `name` in the
- * message
- */
+/** Reads chunks, without keeping the files in memory. @throws DocshelfError `bad_manifest`, with `name` in the message */
 export class ManifestReader {
   readonly #bad: DocumentFault;
   readonly #splitter: ManifestSplitter;

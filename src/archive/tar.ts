@@ -117,8 +117,7 @@ interface TarMember extends ArchiveEntry {
 type Extended = 'x' | 'g' | 'L' | 'K';
 
 /**
- * Checks names, types, PAX lengths and end blocks, which tar-stream does not check. Rejects a folder with a size, on which
- * tar-stream hangs.
+ * Checks names, types, PAX lengths and end blocks, which tar-stream ignores, and folders with a size, on which tar-stream hangs.
  */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
@@ -247,8 +246,8 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // Reject these keys in a global header. tar-stream applies them only to entries with a local header, but other tools apply
-    // them to all entries, and would unpack other files.
+    // Reject these keys in a global header. Unlike other tools, tar-stream applies them only to entries that also have a local
+    // header, so the unpacked files would differ.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }
@@ -283,7 +282,7 @@ class TarGuard {
 
 const paddingOf = (size: number): number => (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 
-/** POSIX.1-2024, pax, "ustar Interchange Format". */
+/** Format of a header block: POSIX.1-2024, pax, "ustar Interchange Format". */
 
 export const TAR_BLOCK_BYTES = 512;
 

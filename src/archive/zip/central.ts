@@ -12,9 +12,7 @@ const LOCATOR_SIGNATURE = 0x07064b50;
 const LOCATOR_BYTES = 20;
 const END64_SIGNATURE = 0x06064b50;
 const END64_BYTES = 56;
-/**
- * Bytes that the size field of the ZIP64 end record does not count: the signature and the field itself (APPNOTE.TXT 4.3.14.1).
- */
+/** Bytes that the size field of the ZIP64 end record does not count: signature and size field (APPNOTE.TXT 4.3.14.1). */
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
@@ -199,8 +197,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
   const [size = 0, compressedBytes = 0, localStart = 0] = resolved;
 
-  // Names must be UTF-8, even without the UTF-8 flag. Older writers use a code page, and can add the name in UTF-8 as the Unicode
-  // path field. Without this field, docshelf rejects a name that is not UTF-8.
+  // Names must be UTF-8. Without the UTF-8 flag, writers can use a code page and add the UTF-8 name as the Unicode path field.
   const written = (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null;
   const rawName = decodeName(written ?? nameBytes, refuse);
   const attributes = fixed.readUInt32LE(38);
@@ -216,10 +213,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/**
- * Uses the Unix mode even if the entry declares another system. A trailing slash also marks a folder. So does the DOS folder
- * attribute, if the entry has no mode.
- */
+/** The Unix mode counts on every system. A trailing slash also marks a folder, and without a mode, so does the DOS attribute. */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);

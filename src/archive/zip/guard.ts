@@ -70,8 +70,8 @@ export class ZipDirectory {
   }
 
   /**
-   * Yields the records by position. @throws DocshelfError if a local header differs from the directory, or a byte is not in
-   * exactly one record
+   * Sorted by position. @throws DocshelfError if a local header differs from the directory, or a byte is not in exactly one
+   * record
    */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
@@ -151,8 +151,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
 }
 
 /**
- * A descriptor has sizes of 8 or 4 bytes, and a signature or none. Tries longer forms first, because the zeros of an empty entry
- * also match shorter forms.
+ * Tries longer forms first (signature or none, sizes of 8 or 4 bytes), because zeros of an empty entry also match shorter forms.
  */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
