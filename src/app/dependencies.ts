@@ -11,7 +11,7 @@ type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
-/** Checks the servers on which the daemon depends when a client requests their state, and caches the result. */
+/** When a client requests their state, checks the servers on which the daemon depends, and caches the result. */
 export class Dependencies {
   readonly #checks: Checks;
   readonly #running = new Map<DependencyName, Promise<boolean>>();

@@ -1,5 +1,3 @@
-/** Commands read stored sites, with or without a running daemon. */
-
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../config/index.ts';

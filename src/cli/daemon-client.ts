@@ -86,7 +86,7 @@ export async function findDaemons(
   return Promise.all(clients);
 }
 
-/** Status of the daemon that serves the site, or else of the first daemon. Null if the options name no daemon, and none responds. */
+/** Status of the daemon that serves the site, else of the first daemon. Null without a chosen daemon if no daemon responds. */
 export async function daemonStatus(
   config: Config,
   options: DaemonChoice,
@@ -110,7 +110,7 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
     const folder = await identityOf(dataPaths(dir));
     return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
   }
-  // Trust only the certificates in the config. Skip the check of the host name, because they need not name the loopback address.
+  // Trust only the certificates in the config. Skip the check of the host name, because they can lack the loopback address.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }

@@ -255,7 +255,7 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
 }
 
-/** An export fails if at least this many pages failed, and these are more than FAULT_SHARE_MAX of the requested pages. */
+/** An export fails if at least this many pages failed, and if they are more than FAULT_SHARE_MAX of the requested pages. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

@@ -40,7 +40,7 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Maximum responses that wait for or are in a page thread. Few, because a killed process loses these responses. */
+/** Maximum responses that page threads read or will read next. Few, because a killed process loses these responses. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 

@@ -30,9 +30,9 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages in an isolated browser. Reports `failed_request`, `console_error` and `changed_text` that the
- * live page does not have, `off_origin_request`, `not_rendered`, and `clean_url_needed` for requests that fail on some static
- * hosts.
+ * Opens up to 200 written pages in an isolated browser. Reports differences from the live page (`failed_request`,
+ * `console_error`, `changed_text`), `off_origin_request`, `not_rendered`, and `clean_url_needed` for requests that some static
+ * hosts do not serve.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {

@@ -155,9 +155,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * Whether the daemon of the mark uses this folder, and not the original of this copy. For a daemon of this host, an equal path is
- * enough, because a restored backup has a new inode. For another host, an equal id is enough unless the same device has another
- * inode.
+ * Whether the daemon of this heartbeat file uses `folder`. False if `folder` is a copy of the daemon's folder. On the same host,
+ * an equal path is sufficient, because a restored backup has a new inode. On another host, the id must be equal, and with an
+ * equal device also the inode.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
@@ -221,7 +221,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** The data folder can have another path in this process. @param path null for a socket in the data folder */
+/** Path in this process, which can see the data folder at another path. @param path null for a socket in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },

@@ -26,7 +26,7 @@ export interface OpenedBundle {
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
-  /** Call it if the stream is not read to its end. Otherwise it has no effect. */
+  /** Call `close` if the stream is not read to its end. After a complete read, the call has no effect. */
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export function cannotFetch(
 
 /** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`; `fields.retryable` */
 export interface LinkSource {
-  /** Link to the configured job's bundle, else to the newest export of that version. Null if no such export exists. */
+  /** Link to the configured job's bundle, else to the newest export of `version`. Null if no such export exists. */
   freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null>;
 
   startExport(version: string | null, signal: AbortSignal): Promise<string>;

@@ -11,11 +11,11 @@ const PRIVATE_V4 = (
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3'
 ).split(' ');
 
-/** IANA assigns global unicast IPv6 addresses only from 2000::/3 (RFC 4291, section 2.4). `PRIVATE_V6` lists its exceptions. */
+/** IANA assigns global unicast IPv6 addresses only from 2000::/3 (RFC 4291, section 2.4), with the exceptions in `PRIVATE_V6`. */
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
-/** IPv4: AWS and most clouds, ECS, EKS, Alibaba, Oracle, Azure (wire server), Tencent. IPv6: AWS, EKS, Google, OpenStack. */
+/** Metadata services. IPv4: AWS and most clouds, ECS, EKS, Alibaba, Oracle, Azure, Tencent. IPv6: AWS, EKS, Google, OpenStack. */
 const METADATA = (
   '169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 169.254.0.23 ' +
   'fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fe80::a9fe:a9fe'

@@ -127,8 +127,8 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Finds string literals of scripts that are an address requested by the browser, or its start (`"https://cdn/" + name`). Replaces
- * them by absolute paths, because scripts resolve relative addresses against the page.
+ * Finds string literals of scripts that equal an address which the browser requested, or begin such an address (`"https://cdn/" +
+ * name`). Replaces the literals by absolute paths, because scripts resolve relative addresses against the page.
  */
 export class AskedLiterals {
   readonly #scope: Scope;

@@ -8,7 +8,7 @@ type ChosenHtml = { readonly kind: 'original' } | { readonly kind: 'settled'; re
 /** Share of missing words up to which the original HTML is always used, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Between the two shares, the original HTML is used if fewer words are missing: a menu rather than a chapter. */
+/** Between both shares, the original HTML is used if fewer words than this are missing: a menu rather than a chapter. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -57,9 +57,7 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/**
- * Also counts hidden text. Only styles decide whether an inline element separates words, so uses the larger count of each word.
- */
+/** Also counts hidden text. Only styles decide whether an inline element separates words, so each word gets the larger count. */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));

@@ -213,7 +213,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/** An unchanged export keeps the time of its first manifest, but its file name has the date of the last export. */
+/** An unchanged export keeps the time of its first manifest, but its file name has the current date, so the later time counts. */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;

@@ -83,7 +83,7 @@ export async function importPreload({
   return { releases, failures };
 }
 
-/** Order of imports. 0: the pinned version. 1: unknown, because only the manifest names it. 2: another version. */
+/** Order of imports. 0: the pinned version. 1: unknown, because only the manifest names the version. 2: another version. */
 function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
   if (pin.version === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);

@@ -11,7 +11,7 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** Age at which a folder of another host is removed. Longer than any import, because this host cannot see whether one runs. */
+/** Age at which a folder of another host is removed. Longer than any import, because this host cannot see imports there. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {

@@ -28,7 +28,7 @@ export function dataPaths(dir: string) {
 
 export type SitePaths = Readonly<ReturnType<typeof sitePaths>>;
 
-/** @param isListed true if the config has a list of sites. A single site uses the inbox, rejected and spool of the data folder */
+/** @param isListed true for a list of sites. A single site uses `inbox`, `rejected` and `spool` of the data folder */
 export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
   const dir = join(paths.sites, domain);
   const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;

@@ -206,7 +206,9 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Writes only with a settled domain: the table only saves hashing, and must not create a folder for the default domain. */
+  /**
+   * Writes only if the domain is settled: the table only saves hashing, so it must not create a folder for the default domain.
+   */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }

@@ -106,7 +106,7 @@ function contentLengthOf(response: HttpResponse): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns only a strong ETag, because a weak one must not join ranges (RFC 9110 section 13.1.5). */
+/** Returns only a strong ETag, because a weak ETag must not join ranges (RFC 9110, section 13.1.5). */
 function strongTag(etag: string | null): string | null {
   return etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
 }
@@ -129,7 +129,7 @@ function plainName(path: string): string | null {
 
 const BODY_BYTES_MAX = 4096;
 
-/** Minimum clock difference that explains a rejection. Some stores only deny access if clocks differ by more than 15 minutes. */
+/** Minimum clock difference that explains a denied access, because some stores do not name the clocks as the cause. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';
