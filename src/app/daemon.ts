@@ -319,9 +319,7 @@ class Daemon {
     return loaded;
   }
 
-  /**
-   * Reads again if a file changes during the read, because the file watch does not report a reverted change. @throws ConfigError
-   */
+  /** Reads again if a file changes during the read: the file watch does not report a reverted change. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
     let tries = 0;

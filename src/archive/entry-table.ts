@@ -213,7 +213,5 @@ export class NameTable {
   }
 }
 
-/**
- * Converts to upper case first: file systems that ignore case (ext4, APFS) treat `ß` and `ss` as equal, but lower case does not.
- */
+/** Converts to upper case first, because ext4 and APFS that ignore case treat `ß` and `ss` as equal, but lower case does not. */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

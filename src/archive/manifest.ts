@@ -26,10 +26,7 @@ interface ManifestParts {
   readonly fileBytesMax: number;
 }
 
-/**
- * `head`: outside the file list. `first`: before its first file. `next`: after a comma. `behind`: after a file. `file`: in a
- * file.
- */
+/** `head`: outside `files`. `first`: before the first file. `next`: after a comma. `behind`: after a file. `file`: in a file. */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
 /** Splits a stream of manifest bytes into the head and single files, so that only one file is in memory at a time. */

@@ -116,9 +116,7 @@ interface TarMember extends ArchiveEntry {
 
 type Extended = 'x' | 'g' | 'L' | 'K';
 
-/**
- * Checks names, types, PAX lengths and end blocks, which tar-stream ignores, and folders with a size, on which tar-stream hangs.
- */
+/** Checks what tar-stream ignores: names, types, PAX lengths and end blocks. Rejects folders with a size, on which it hangs. */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
   readonly #limits: ArchiveFile['limits'];
@@ -246,8 +244,8 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // Reject these keys in a global header. Unlike other tools, tar-stream applies them only to entries that also have a local
-    // header, so the unpacked files would differ.
+    // Reject these keys in a global header: tar-stream ignores them without a local header, so that other tools unpack other
+    // files.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }

@@ -138,9 +138,9 @@ export class CrawlSource implements SiteSource {
 const REDIRECTS_MAX = 10;
 
 /**
- * Follows redirects within the host. Adds the host of the start page's canonical address to the site if the path is the same,
- * because operators often crawl an internal server. @throws DocshelfError `bad_source` for a start page that cannot be fetched,
- * is not HTML or redirects to another site
+ * Follows redirects within the host. Adds the host of the start page's canonical address if the path is the same, because
+ * operators often crawl an internal server. @throws DocshelfError `bad_source` if the start page fails, is not HTML or is on
+ * another site
  */
 async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,

@@ -45,9 +45,7 @@ export function crawlPolicy(
   return new EgressPolicy(rules).forCrawl({ allowAddresses, ownOrigins: [url, ...origins] });
 }
 
-/**
- * Reads the secret files at each export. Do not store `credentials`, which contains secrets. @throws DocshelfError `bad_source`
- */
+/** Reads the secret files at each export. Do not store `credentials`, which has secrets. @throws DocshelfError `bad_source` */
 export async function openFetcher(
   settings: CrawlSettings,
   policy: EgressPolicy,

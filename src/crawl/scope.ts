@@ -33,9 +33,7 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /**
-   * Address without fragment and user name, with one origin for all hosts of the site. Null unless the scheme is http or https.
-   */
+  /** Address without fragment and user name, with one origin for all hosts of the site. Null for other schemes than http(s). */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;

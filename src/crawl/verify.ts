@@ -31,8 +31,8 @@ const PICTURED_MAX = 5;
 
 /**
  * Opens up to 200 written pages in an isolated browser. Reports differences from the live page (`failed_request`,
- * `console_error`, `changed_text`), `off_origin_request`, `not_rendered`, and `clean_url_needed` for requests that some static
- * hosts do not serve.
+ * `console_error`, `changed_text`), requests to other hosts, unfinished pages, and `clean_url_needed` if some static hosts cannot
+ * serve a request.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {

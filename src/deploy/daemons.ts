@@ -155,9 +155,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * Whether the daemon of this heartbeat file uses `folder`. False if `folder` is a copy of the daemon's folder. On the same host,
- * an equal path is sufficient, because a restored backup has a new inode. On another host, the id must be equal, and with an
- * equal device also the inode.
+ * Whether the daemon of this heartbeat file uses `folder`. False for a copy of the daemon's folder. On the same host, an equal
+ * path suffices, because a restored backup has a new inode. On another host, the id decides, and for an equal device also the
+ * inode.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;

@@ -19,9 +19,7 @@ export interface OpenedBundle {
   readonly stream: AsyncIterable<Uint8Array>;
   readonly offset: number;
   readonly totalBytes: number | null;
-  /**
-   * False if only the end of the connection ends the body (RFC 9112, section 8), so that an incomplete transfer looks complete.
-   */
+  /** False if only the end of the connection ends the body (RFC 9112, section 8): an incomplete transfer looks complete. */
   readonly endIsCertain: boolean;
   readonly etag: string | null;
   readonly sha256?: string;

@@ -37,9 +37,7 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-/**
- * True if the text begins with `scheme://`, or with a known scheme and a colon. Write `./` before a local file with such a name.
- */
+/** True for text that begins with `scheme://` or `known-scheme:`. Write `./` before a local file with such a name. */
 export const isLinkLike = (text: string): boolean => schemeOf(text) !== null || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
 export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;

@@ -4,10 +4,7 @@ import { showName } from './secret.ts';
 const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/**
- * Control characters and line separators can forge lines. Characters that change the writing direction can hide the end of a
- * name.
- */
+/** Control characters and line separators can forge lines. A change of the writing direction can hide the end of a name. */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 export const cleanFileName = (name: string, replacement = ''): string => name.replace(UNFIT, replacement);

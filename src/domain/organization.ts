@@ -37,9 +37,7 @@ export const OWN_ORGANIZATION_ID = 'docshelf';
 
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
-/**
- * Adds the hosts of the daemon's sites. Without organizations in the config, one organization owns all sites and `search.keys`.
- */
+/** Adds the hosts of the daemon's sites. Without configured organizations, one organization owns all sites and `search.keys`. */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },

@@ -206,8 +206,7 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // Use also the time of the last rename (ctime). A file that another sweep has just moved here keeps its old modification
-    // time, and may be moved back.
+    // Use also the time of the last rename (ctime): another sweep may have moved a file here with its old modification time.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }

@@ -112,9 +112,7 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/**
- * A proxy can resolve names that docshelf cannot. Without `allowPrivate`, the config must list them all. @throws AddressRefused
- */
+/** A proxy can resolve names that docshelf cannot. Without `allowPrivate`, the config must list them. @throws AddressRefused */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;

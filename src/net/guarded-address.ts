@@ -84,9 +84,7 @@ export function listOf(networks: readonly string[]): BlockList {
 
 export const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
 
-/**
- * IPv4 addresses in an IPv6 address: mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (3056), Teredo (4380), ISATAP (5214).
- */
+/** IPv4 addresses in an IPv6 address: mapped, translated, compatible, NAT64 (RFC 6052), 6to4, Teredo (RFC 4380), ISATAP. */
 export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const groups = groupsOf(address);

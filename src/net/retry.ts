@@ -23,10 +23,7 @@ const BACKOFF_MAX_MS = 30_000;
 /** Maximum delay that a Retry-After header can set, because a daemon without its bundle cannot serve the site. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
-/**
- * Waits a random time up to min(30 s, 0.5 s * 2^n), so that daemons do not retry together. @throws DocshelfError of the last
- * attempt
- */
+/** Waits a random time up to min(30 s, 0.5 s * 2^n), so that daemons do not retry together. @throws error of the last attempt */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
   const { retriesMax, signal, onRetry } = plan;
   for (let failures = 0; ; failures += 1) {

@@ -71,9 +71,7 @@ export const LAST_WRITES_MS = 300;
 /** Pino's stream in its content mode `buffer`, which Pino's types do not contain. */
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
-/**
- * Writes bytes, because the stream copies strings three times. Without batches, a request takes 22 µs instead of 20 (measured).
- */
+/** Writes bytes, because the stream copies strings three times. Batches reduce a request from 22 µs to 20 µs (measured). */
 class LineBatches {
   readonly #batchBytes = fstatSync(STDOUT).isFile() ? FILE_BATCH_BYTES : BATCH_BYTES;
   readonly #bytes = Buffer.allocUnsafeSlow(this.#batchBytes);

@@ -69,10 +69,7 @@ export class ZipDirectory {
     return directory;
   }
 
-  /**
-   * Sorted by position. @throws DocshelfError if a local header differs from the directory, or a byte is not in exactly one
-   * record
-   */
+  /** @throws DocshelfError if a local header differs from the directory, or a byte is not in exactly one record */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
     const { refuse } = archive;
@@ -150,9 +147,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/**
- * Tries longer forms first (signature or none, sizes of 8 or 4 bytes), because zeros of an empty entry also match shorter forms.
- */
+/** Tries long forms first (with signature, with sizes of 8 bytes), because the zeros of an empty entry also match short forms. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];

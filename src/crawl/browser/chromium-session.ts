@@ -45,9 +45,7 @@ export class ChromiumSession {
     this.#answer = answer;
   }
 
-  /**
-   * Returns page errors in `state`. @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
-   */
+  /** Returns page errors in `state`. @throws DocshelfError `browser_failed` if the browser keeps ending; the signal's reason */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     return this.#scheduler.run(async () => {
       const first = await this.#attempt(url, options);

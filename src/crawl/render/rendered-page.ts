@@ -11,9 +11,8 @@ export interface PageRequest {
 }
 
 /**
- * Responds to all requests of the browser, which has no other network access. Follows no redirects, enforces limits and the
- * egress policy, and adds credentials. The caller removes body files. @throws DocshelfError without a response; the signal's
- * reason
+ * Responds to all requests of the browser, which has no other network access. Follows no redirects, applies limits and the egress
+ * policy, and adds credentials. The caller removes body files. @throws DocshelfError without a response; the signal's reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 

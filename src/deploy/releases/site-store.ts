@@ -22,9 +22,7 @@ import { DIGEST, ReleaseStore } from './release-store.ts';
 export interface LabelPointer {
   readonly digest: string;
   readonly linkDigest: string | null;
-  /**
-   * Creation time of the bundle, RFC 3339, UTC. Stored per site, because sites can import a shared release at different times.
-   */
+  /** Creation time of the bundle, RFC 3339, UTC. Stored per site, because sites import a shared release at different times. */
   readonly createdAt?: string;
 }
 
@@ -206,9 +204,7 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /**
-   * Writes only if the domain is settled: the table only saves hashing, so it must not create a folder for the default domain.
-   */
+  /** Writes only if the domain is settled, so that this table alone does not create a folder for the default domain. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
