@@ -466,7 +466,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
-/** Minimum free share of the volume. Below it, the status shows a notice, and the Helm chart raises an alert. */
+/** Minimum free share of the volume. With less, the status shows a notice, and the Helm chart raises an alert. */
 const FREE_SHARE_MIN = 0.1;
 
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {

@@ -37,7 +37,7 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Page threads besides the fetching thread. On two cores, a second page thread costs more than it saves (a thousand pages). */
+/** Page threads, in addition to the fetching thread. On two cores, a second page thread costs more time than it saves. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Runs jobs unless `exportApi.role` is `api`. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */

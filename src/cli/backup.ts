@@ -250,7 +250,7 @@ class Copier {
     if (!isComplete()) return;
     await addEntry(this.#tar, { name, type: 'directory', mode: 0o700 });
     await this.addFolder(name);
-    // Check again after the copy, because docshelf can have renamed and deleted the release meanwhile.
+    // Check again, because docshelf can have renamed and deleted the release during the copy.
     if (!isComplete()) throw deletedFault(`release "${digest}"`);
     this.#releases.add(digest);
   }
@@ -397,7 +397,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     const lock = join(dir, 'lock');
     await whileLocked(lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
       if (isForOther) await chown(lock, uid, gid);
-      // Check again, because a daemon or another restore can have written to the folder meanwhile.
+      // Check again, because a daemon or another restore can have written to the folder since the first check.
       await checkEmpty(dir);
       await moveContent(staging, dir);
     });
@@ -408,7 +408,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
   }
 }
 
-/** Gives the files to the owner of the data folder if root restores them. */
+/** Sets the owner of the restored files to the owner of the data folder, because root can run the restore. */
 async function giveTo(folder: string, uid: number, gid: number): Promise<void> {
   await chown(folder, uid, gid);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

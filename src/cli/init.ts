@@ -153,7 +153,7 @@ const WRITE_STATES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** @throws DocshelfError `cannot_write`, also if the file exists without `force`; `usage` if the answers make an invalid config */
+/** @throws DocshelfError `cannot_write`, also if the file exists without `force`; `usage` if the values make an invalid config */
 async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
   await writing(folder, mkdir(folder, { recursive: true }));
@@ -208,7 +208,7 @@ function configText(answers: InitAnswers, folder: string, linkFile: string | und
       : isAirGapped
         ? '# No link: import archives with "docshelf bundle import", the inbox, or the preload folder.'
         : '# bundleUrlFile: ./bundle-url\tfile with the link, which is a credential';
-  // A tab separates each line from its comment. Answers contain no tab, because JSON escapes tabs.
+  // A tab separates each line from its comment. Values contain no tab, because JSON escapes tabs.
   const text = `\
 # Config of docshelf. All keys are optional. "docshelf config print" lists them with their values, and "docshelf config schema"
 # describes them. To check this file, run "docshelf config check". To check the machine, run "docshelf doctor".

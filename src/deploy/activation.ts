@@ -139,7 +139,7 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // If the site was turned off meanwhile, its list is empty, which is not a change by another daemon.
+    // If the site was turned off during this call, its list is empty, which is not a change by another daemon.
     return this.current !== null && this.#retainedState !== former;
   }
 

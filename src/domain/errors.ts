@@ -111,7 +111,7 @@ const UNAVAILABLE_STATUS = {
   rate_limited: 429,
   queue_full: 429,
   busy: 503,
-  // 503, because another thread or process replaces the one that ended.
+  // 503, because docshelf starts another thread or process.
   worker_ended: 503,
   stopping: 503,
 } as const;

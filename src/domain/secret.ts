@@ -3,7 +3,7 @@ const REDACTED = '[redacted]';
 /** Symbol of Node's `util.inspect`, used without an import. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** A credential. Its conversion to text gives `[redacted]`. */
+/** A credential, which converts to the text `[redacted]`. */
 export class Secret {
   readonly #value: string;
 

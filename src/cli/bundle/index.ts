@@ -61,7 +61,7 @@ async function change(
   );
 }
 
-/** Also activates the version in a daemon that started meanwhile, because it can have read the folder before the change. */
+/** Also activates the version in a daemon that started during the change, and may have read the folder too early. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
   // Check first whether the folder exists, because `openCommandShelf` would create it.

@@ -37,7 +37,7 @@ export interface BrowserPage {
   readonly state: PageState;
   readonly reason: string | null;
   readonly dom: SettledDom | null;
-  /** Requests in order, except those that the browser answered from its cache. */
+  /** Requests in order, except requests that the browser served from its cache. */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   readonly consoleErrors: readonly string[];

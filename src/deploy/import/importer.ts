@@ -178,7 +178,7 @@ export class Importer {
       };
       const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
         journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
-      // Hold this slot only while unpacking. Building the search index takes long, and has a separate slot.
+      // Use this slot only while unpacking. Building the search index takes long, and has a separate slot.
       const unpack = () => {
         reportPhase('unpacking', null);
         return this.#context.unpack(unpackRequest, onProgress, signal);

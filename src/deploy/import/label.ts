@@ -14,7 +14,7 @@ import type { DeploySettings } from '../settings.ts';
 
 export interface LabelRequest {
   readonly fileName: string | null;
-  /** Version that the operator gave or pinned. If null, the version comes from the manifest, file name or digest. */
+  /** Version from the operator or the pin. If null, the version comes from the manifest, file name or digest. */
   readonly version: string | null;
   readonly linkDigest: string | null;
   /** Link (without query) from which a pinned version was fetched. Null for other imports. */

@@ -171,7 +171,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
-/** Gives the folder of `docs` to the only site without a folder. Call it only at process start: a reload can add sites. */
+/** Assigns the folder of `docs` to the only site without a folder. Call it only at process start: a reload can add sites. */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;

@@ -22,7 +22,7 @@ interface WaitOptions {
   readonly onJob?: (job: JobAnswer) => void;
 }
 
-/** Time between polls if the service gives no time, and bounds for a time that the service gives. */
+/** Time between polls if the service sends no time, and bounds for a time that the service sends. */
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
@@ -131,7 +131,7 @@ export class ExportServiceClient {
       if (leftMs <= 0) throw timedOut(jobId, timeoutMs);
       const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs : POLL_MS;
       const pollMs = Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, askedMs)) * (1 + POLL_JITTER * random());
-      // Poll once more when the time is up, since the job may have ended meanwhile.
+      // Poll once more when the time is up, because the job may have ended since the last poll.
       await this.#pause(Math.min(pollMs, leftMs), signal);
     }
   }

@@ -134,7 +134,7 @@ export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';
 
-/** Temporary statuses besides 5xx (RFC 9110 section 15; RFC 8470 for 425). */
+/** Temporary statuses in addition to 5xx (RFC 9110, section 15; RFC 8470 for 425). */
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =

@@ -218,7 +218,7 @@ const TOKEN_BYTES_MAX = 256 * 1024;
 interface RegistryAccess {
   /** Path of a docker config.json. Null sends no credentials. */
   readonly authFile: string | null;
-  /** Hosts (`host` or `host:port`) of token services that may receive credentials, besides the registry. */
+  /** Hosts (`host` or `host:port`) of token services that may receive credentials, in addition to the registry. */
   readonly tokenHosts: readonly string[];
 }
 
