@@ -12,7 +12,6 @@ export type Traces = { readonly tracer: Tracer; stop(): Promise<void> };
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Loads the recorder only if the config names a collector. */
 export async function openTraces(
   { traces: { endpoint } }: Config,
   network: Network,

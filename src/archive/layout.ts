@@ -1,7 +1,5 @@
 import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
-/** Finds the site in its archive by the names and kinds of the entries. */
-
 interface NamedEntry {
   /** Name without leading `./` and trailing slash. Empty for the root of the archive. */
   readonly name: string;

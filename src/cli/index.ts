@@ -112,7 +112,6 @@ export function createProgram(version: string): Command {
   return program;
 }
 
-/** Replaces Commander's help texts, because the help of docshelf has another style. */
 function describeHelp(command: Command): void {
   command.helpOption('-h, --help', 'Show this help');
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Show the help of a command');

@@ -19,7 +19,6 @@ export type RenderSettings = { readonly scripts: 'keep' | 'drop' };
 export interface BrowserSettings {
   readonly sandbox: 'auto' | 'off';
   readonly tabs: number;
-  /** Maximum time to render a page. Half of it is for the load, and a sixth for the page to stop changing. */
   readonly pageTimeoutMs: number;
   readonly verify: 'auto' | 'off';
 }

@@ -1,4 +1,3 @@
-/** Limits for an untrusted archive (archives.md). */
 export interface ArchiveLimits {
   /** Maximum number of files. In addition, the archive may have the same number of folders. */
   readonly entriesMax: number;

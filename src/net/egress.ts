@@ -20,7 +20,7 @@ interface PrivateReach {
   readonly pairs: ReadonlySet<string>;
 }
 
-/** Every function of src/net that opens a socket requires this policy. Other folders open no sockets. Tests check both rules. */
+/** Only src/net opens sockets, and each socket there requires this policy, except in `daemon-request.ts`. Tests check this. */
 export class EgressPolicy {
   readonly #rulesNow: () => EgressRules;
   readonly #reachOf: (rules: EgressRules) => PrivateReach;

@@ -69,7 +69,6 @@ export class ShelfPageAnswer {
     };
   }
 
-  /** If the shelf is off, each site sees only itself. */
   #knownFrom(domain: string): readonly Site[] {
     const { sites, current } = this.#options;
     const own = sites.find(domain);

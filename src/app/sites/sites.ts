@@ -91,7 +91,6 @@ export class Sites {
     return forWorker(env.incoming, new Response(null, { status: 308, headers: { Location: route.location } }));
   };
 
-  /** Finds the site of a request, and names it for the access log and the metrics. */
   #route(incoming: IncomingMessage): SiteRoute<Site> {
     const { single, routes } = this.#now;
     const route = single ?? routes.find(incoming.headers.host, incoming.url ?? '/');
@@ -123,7 +122,6 @@ export class Sites {
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 
-  /** Each site reports the error, and keeps its settings. */
   reloadFailed(error: unknown): void {
     for (const { deployment } of this.all) deployment.failed('reload', error);
   }

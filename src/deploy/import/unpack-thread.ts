@@ -9,7 +9,6 @@ export type Unpack = (
   signal: AbortSignal,
 ) => Promise<UnpackSummary>;
 
-/** Unpacks in threads, so that parsing and hashing do not delay requests. */
 export function unpackInThreads(): Unpack {
   const options = {
     task: 'unpack',

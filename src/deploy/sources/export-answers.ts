@@ -154,7 +154,6 @@ function kindOf({ status, body, location }: Refused): Kind {
   return { code: 'export_service_failed', next, retryable: passes };
 }
 
-/** Advice for a redirect. docshelf does not follow it, because the key is for the configured address only. */
 function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
