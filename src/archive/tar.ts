@@ -116,7 +116,7 @@ interface TarMember extends ArchiveEntry {
 
 type Extended = 'x' | 'g' | 'L' | 'K';
 
-/** Checks what tar-stream ignores: names, types, PAX lengths and end blocks. Rejects folders with a size, on which it hangs. */
+/** Checks names, types, PAX lengths and end blocks, unlike tar-stream. Rejects folders with a size, on which tar-stream hangs. */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
   readonly #limits: ArchiveFile['limits'];
@@ -244,8 +244,7 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // Reject these keys in a global header: tar-stream ignores them without a local header, so that other tools unpack other
-    // files.
+    // Reject these keys in a global header: without a local header, tar-stream ignores them, but other tools do not.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }

@@ -86,7 +86,7 @@ export async function findDaemons(
   return Promise.all(clients);
 }
 
-/** Status of the daemon that serves the site, else of the first daemon. Null without a chosen daemon if no daemon responds. */
+/** Status of the site's daemon, else of the first daemon. Null if the options name no daemon and no daemon responds. */
 export async function daemonStatus(
   config: Config,
   options: DaemonChoice,

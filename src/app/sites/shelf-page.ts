@@ -29,7 +29,7 @@ interface ShelfApps {
 
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** Responds to requests that match no site of a list. Loads the code of its page with the first request. */
+/** Responds to requests that match no site of a list. Loads the code of the shelf page with the first request. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());
