@@ -1,6 +1,6 @@
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
 
-/** Functions that another thread can call. Each has one argument and a result of plain data. */
+/** Functions that another thread can call. Each takes one argument. Argument and result are plain data. */
 export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, context: never) => unknown };
 
 export interface CallContext<Progress = never> {
@@ -70,7 +70,7 @@ type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Maximum pending calls. A call takes milliseconds, so callers would wait seconds for the result of a further call. */
+/** Maximum pending calls. A call takes milliseconds, so the caller of one more would wait for seconds. */
 const CALLS_MAX = 1_000;
 /** Maximum total of UTF-16 code units and buffer bytes in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
@@ -208,10 +208,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  /**
-   * Handles data that cannot be cloned, which is a bug. Rejects all calls and results of the batch, so that no caller waits
-   * forever.
-   */
+  /** Data that cannot be cloned is a bug. Rejects all calls and results of its batch, so that no caller waits forever. */
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {
@@ -223,7 +220,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 }
 
-/** Creates the abort signal when first used, because creating one takes longer than a small call. */
+/** Creates the abort signal only when it is used, because its creation takes longer than a small call. */
 class Context implements CallContext<unknown> {
   readonly #post: (value: unknown) => void;
   #abort: AbortController | null = null;

@@ -54,9 +54,8 @@ export class ProcessorLimit implements Disposable {
 export type Heap = { readonly maxYoungGenerationSizeMb?: number; readonly maxOldGenerationSizeMb: number };
 
 /**
- * Heap limits in MiB, so that one thread cannot use up the memory of the others. A thread over its limit ends, and its calls
- * fail. Buffers are outside the heap, and docshelf limits them where it creates them. A young generation is set only for threads
- * that take more memory with V8's default (measured).
+ * Heap limits, so that one thread cannot use up the memory of the others. Buffers are outside the heap.
+ * A young generation is set only for threads that take more memory with V8's default (measured).
  */
 export const HEAPS = {
   /** Enough for the text and references of a page of 8 MiB. An archive with 1,000,000 entries takes only 48 MiB (measured). */
@@ -68,9 +67,9 @@ export const HEAPS = {
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** About three times the 317 MiB that all threads of a crawl of 20,000 pages need (measured). */
+  /** About three times what all threads of a crawl of 20,000 pages need (see `pages`). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** Much more than a page needs. With both limits, 20,000 pages took 317 MiB in all threads, without them 390 MiB (measured). */
+  /** With both limits, all threads of a crawl of 20,000 pages took 317 MiB, without them 390 MiB (measured). */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
 } as const satisfies Readonly<Record<string, Heap>>;
 

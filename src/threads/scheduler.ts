@@ -7,7 +7,7 @@ export interface SchedulerOptions {
 }
 
 export interface Turn {
-  /** Owner of the task, usually a site. Tasks of different keys alternate. Default: one key for all tasks. */
+  /** Owner of the task, usually a site. The scheduler alternates between keys. Default: one key for all tasks. */
   readonly key?: unknown;
   /** Tasks with a lower number run first, whatever their key. Default: 0. */
   readonly priority?: number;
@@ -30,10 +30,7 @@ type Shared = { readonly result: Promise<unknown>; readonly abort: AbortControll
 
 const NEVER = new AbortController().signal;
 
-/**
- * Limits concurrent tasks. The next task has the lowest priority number, then the key with the fewest started tasks, then the
- * smallest size, then the longest wait. All queues use this class, so that one place decides on fairness.
- */
+/** Limits concurrent tasks. Order: lowest priority number, key with the fewest started tasks, smallest size, longest wait. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #keyMax: number;
@@ -169,10 +166,7 @@ export class Scheduler {
 const compare = (one: Rank, other: Rank): number =>
   one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 
-/**
- * If other callers still wait, a caller that aborts only stops waiting. The last caller aborts the task and waits for the task to
- * end.
- */
+/** Aborts the task only if its last waiting caller aborts. This caller then waits until the task has ended. */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {
   const left = Promise.withResolvers<never>();
   const leave = (): void => {

@@ -20,12 +20,10 @@ export function serve<Parent extends CallsOf<Parent>>(
   return channel;
 }
 
-/**
- * Port to the parent process. This process ends with its parent and ignores signals to the process group. If memory is short, the kernel
- * kills this process first (proc_pid_oom_score_adj(5)).
- */
+/** Port to the parent process. Ignores signals to the process group, because the parent ends this process. */
 function processPort(): Port & { close(): void } {
   try {
+    // If memory is short, Linux kills this process first (proc_pid_oom_score_adj(5)).
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
     // Only Linux has oom_score_adj.
@@ -48,9 +46,8 @@ export function yieldToAll(): void {
 }
 
 /**
- * Sets the niceness of each thread of the process, because on Linux, niceness belongs to a thread (setpriority(2)), and V8's
- * threads are running already. If only the calling thread was set, a page took 5.2 ms instead of 3.5 ms (p99) during an import of
- * 10,000 pages.
+ * Sets the niceness of each thread, because Linux has one niceness per thread (setpriority(2)), and V8's threads already run.
+ * With only the calling thread set, a page took 5.2 ms instead of 3.5 ms (p99) during an import of 10,000 pages.
  */
 function yieldTo(niceness: number): void {
   if (process.platform !== 'linux') return;

@@ -17,10 +17,7 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   readonly handlers?: object;
   readonly signal?: AbortSignal;
-  /**
-   * Runs a child process instead of a thread, because docshelf can safely kill a process that runs native code. Transferred
-   * memory is copied.
-   */
+  /** Runs a child process instead of a thread (reason: `startProcess`). Buffers in `transfer` are copied. */
   readonly isProcess?: boolean;
   /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
@@ -36,10 +33,7 @@ interface Running<Calls extends CallsOf<Calls>> {
   readonly exited: Promise<void>;
 }
 
-/**
- * A thread that starts with the first call, and again with the first call after its end. The thread keeps docshelf alive only
- * during calls.
- */
+/** A thread that starts with a call, also after its end, and that keeps docshelf running only during calls. */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
   #running: Running<Calls> | null = null;
@@ -56,10 +50,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     return this.#running?.channel.waiting ?? 0;
   }
 
-  /**
-   * @throws DocshelfError of the handler, or with one of `codes`; the reason of an aborted signal, after the handler or thread
-   * has ended
-   */
+  /** @throws DocshelfError of the handler or of `codes`; the reason of an aborted signal, after the handler or thread ended */
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
@@ -153,7 +144,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
     const { codes } = this.#options;
-    // An error that the thread does not catch is a bug. The code `internal` logs the error with its stack.
+    // An uncaught error of the thread is a bug. With the code `internal`, docshelf logs its stack.
     const ended = cause === undefined ? 'worker_ended' : 'internal';
     const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
@@ -166,15 +157,9 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 }
 
-/**
- * Time to keep an idle thread, because starting a thread that unpacks takes 200 ms of processor time, mostly to load modules
- * (measured).
- */
+/** Keeps idle threads: starting a thread that unpacks takes 200 ms of processor time, mostly to load modules (measured). */
 const IDLE_MS = 1_000;
-/**
- * Longest run after which a thread is reused. A longer run can leave much memory in use, and a new thread costs little in
- * comparison.
- */
+/** Longest run after which a thread is reused. A longer run can leave much memory in use. */
 const REUSED_AFTER_MS_MAX = 3_000;
 
 /** Reuses threads, one caller at a time. Callers must limit the number of concurrent runs. */
@@ -270,15 +255,12 @@ function startThread({ entry, heap, data, onExit }: RunnerOptions): Runner {
 const stateOfThread = (cause: unknown, code: number): string =>
   cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
 
-/**
- * A process for native code, because terminating a thread with such code can end the whole program. With onnxruntime-node 1.30, every
- * second swap on a busy machine ended with SIGABRT.
- */
+/** Runs native code in a process: terminating a thread with such code can end docshelf (SIGABRT with onnxruntime-node 1.30). */
 function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
-    // Divide by three, because a young generation has three semi-spaces.
+    // A young generation has three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
   const child = fork(fileURLToPath(entry), {
@@ -347,10 +329,10 @@ const overMemory = (kind: 'thread' | 'process', bytes: number): string =>
   `its ${kind} needs more than ${Math.round(bytes / MIB)} MiB of memory`;
 
 const MIB = 1024 ** 2;
-/** Short interval, because a process that parses a page can take about 50 MiB more before the next check. */
+/** Short, because a process that parses a page can take about 50 MiB more until the next check. */
 const WATCH_EVERY_MS = 100;
 
-/** Watches resident memory (proc_pid_status(5)), because V8's limits do not include buffers, SQLite and models. */
+/** Calls `onOver` if `VmRSS` in proc_pid_status(5) exceeds the maximum. Has no effect on other systems than Linux. */
 function watchResident(pid: number | undefined, bytesMax: number | undefined, onOver: () => void) {
   if (pid === undefined || bytesMax === undefined || process.platform !== 'linux') return undefined;
   const look = async (): Promise<void> => {
