@@ -10,7 +10,6 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SearchBoxForm {
   readonly scripts: Readonly<Record<'loader' | 'replacing', string>>;
-  /** Address of the results page. */
   readonly page: string;
   readonly replaces: boolean;
   readonly isOfShelf: boolean;
@@ -46,7 +45,7 @@ export function searchBoxAdditions(
     const label = language === ENGLISH ? null : language.words.searchBox.open;
     return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
   });
-  // For browsers without scripts, add a link to the results page at the end of each page.
+  // In browsers without scripts, each page ends with a link to the results page.
   const links = PAGE_LANGUAGES.map(({ tag, words: { searchBox } }) => {
     const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a>`;
     return [tag, `<noscript><docshelf-search>${link}</docshelf-search></noscript>`] as const;
@@ -57,7 +56,7 @@ export function searchBoxAdditions(
   };
 }
 
-/** Adds no switcher if the bundle contains several versions, because such a site has its own switcher. */
+/** Adds no switcher if the bundle contains several versions, because such a bundle has a switcher. */
 export function switcherAdditions(
   { script }: SwitcherFiles,
   { version, active }: VersionLabels,
@@ -101,7 +100,7 @@ function noticeIn(
     lang: tag,
     dir: direction,
   });
-  // Set a target, so that client-side routers leave the navigation to the browser.
+  // Client-side routers leave a link with a target to the browser.
   const link = `${startTag('a', { href: address, target: '_self' })}${text(words.lead, active)}</a>`;
   return {
     head: [startTag('link', { rel: 'stylesheet', href: style })],
@@ -133,7 +132,7 @@ const ENTRIES_A_TURN = 2_048;
 export class OwnSearches {
   readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
 
-  /** Searches that the bundle contains. Empty if they cannot be read, so that docshelf still serves the version. */
+  /** Empty if the pages cannot be read, so that docshelf still serves the version. */
   searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;

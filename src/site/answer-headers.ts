@@ -4,10 +4,7 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 
 const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
-/**
- * Headers of docshelf's own responses. The policy is strict, because a page of the site could otherwise frame such a response to
- * evade the page's own policy.
- */
+/** Headers of docshelf's own responses. A page could otherwise frame such a response to evade the policy of the page. */
 export const OWN_HEADERS: AnswerHeaders = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -34,10 +31,10 @@ export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
 export interface ExtraHeaders {
-  /** Part of cache keys that identifies these headers in a snapshot. Empty for the headers of a path without site rules. */
+  /** Identifies these headers in the cache keys of a snapshot. Empty if no rule of the site applies. */
   readonly id: string;
   readonly headers: AnswerHeaders;
-  /** Value that the site or operator sets. If null, docshelf sends `immutable` or `no-cache`, depending on the file's name. */
+  /** Value that the site or operator sets. Null sends `immutable` or `no-cache`, depending on the file's name. */
   readonly cacheControl: string | null;
 }
 
@@ -72,10 +69,7 @@ class Headers {
   }
 }
 
-/**
- * Applies the preset, then the rules of the site, then the settings of the operator. Caches the result for each combination of
- * site rules.
- */
+/** Applies the preset, then the rules of the site, then the operator's settings. Caches the headers of each set of rules. */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
@@ -91,7 +85,7 @@ export class HeaderPolicy {
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
-  /** @param asked decoded path of the request with its leading slash, moved to the base path for which the release was built */
+  /** @param asked decoded path with a leading slash, under the base path for which the release was built */
   headersFor(asked: string, type: string): ExtraHeaders {
     const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;
@@ -121,7 +115,7 @@ export class HeaderPolicy {
   }
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
-    // With `satisfies`, the compiler rejects a new field of `HeaderForm` until this function applies the field.
+    // `satisfies` makes the compiler reject a new field of `HeaderForm` until this function uses it.
     const { preset, set, policy, ...others } = this.#form;
     others satisfies Record<string, never>;
     const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };

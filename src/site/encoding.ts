@@ -29,10 +29,7 @@ const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/**
- * Selects the coding with the highest weight (RFC 9110, section 12.5.3). For equal weights, prefers Brotli, then Zstandard, then
- * gzip. Returns identity if the client excludes all codings.
- */
+/** Selects the coding with the highest weight (RFC 9110, section 12.5.3). Equal weights: Brotli, then Zstandard, then gzip. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {
@@ -47,9 +44,9 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
   }
   const rest = weights.get('*');
-  // Do not use Zstandard, the newest coding, for `*`, because the client may not support it.
+  // `*` excludes Zstandard, because a client that does not name this new coding may not support it.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
-  // If the client gives identity no weight, identity is acceptable, but comes after all named codings.
+  // Without a weight, identity is acceptable, but comes after all codings that the client accepts.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
   const most = Math.max(of('br'), of('zstd'), of('gzip'));
   if (most === 0 || most < identity) return 'identity';
@@ -58,10 +55,10 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
 
 const MARKDOWN = 'text/markdown';
 
-/** Cheap test before parsing, because few clients name Markdown. */
+/** Cheap test before `Accept` is parsed, because few clients name Markdown. */
 export const namesMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && /text\/markdown/i.test(accept);
 
-/** Assistants accept Markdown and HTML, and prefer Markdown. Browsers never list Markdown in `Accept`. */
+/** True for assistants, which accept Markdown and HTML. Browsers never list Markdown in `Accept`. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');

@@ -10,10 +10,10 @@ import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 
-/** Bytes to read from the start of a page. Pages with inline styles have heads of 100 KB. */
+/** Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
-/** Maximum meta refreshes to follow from a start page that only redirects to a language or version. */
+/** Meta refreshes to follow, because a start page may only redirect to a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
@@ -22,10 +22,7 @@ export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
-  /**
-   * All fields are null if the first page is missing, redirects out of the site, or cannot be read. After a read error, the next
-   * call tries again.
-   */
+  /** If the page is missing, unreadable, or redirects to another site, all fields are null. Retries after a read error. */
   pageOf(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -41,7 +38,7 @@ export class FirstPages {
 }
 
 async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
-  // Load the HTML parser late: it costs 20 ms at start, and most deployments have one site and no shelf page.
+  // Load the HTML parser late: it takes 20 ms, and a daemon with one site and no shelf page does not need it at start.
   const { readFirstPage } = await import('../web/first-page.ts');
   let asked = path;
   let before = '';
@@ -50,7 +47,7 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
     const found = resolvePath(release.files, asked, 'never');
     const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
     if (entry === undefined) return NOTHING;
-    // Use a page whose refresh targets the page itself, because it only reloads at an interval.
+    // A page that refreshes itself is not a redirect. It only reloads at an interval.
     if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
     const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
@@ -72,16 +69,13 @@ export function readHead(file: string): Promise<Buffer> {
   return readBeginning(file, HEAD_BYTES);
 }
 
-/** Maximum folders whose language is cached, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
+/** Maximum cached folders, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
 const FOLDERS_MAX = 1024;
 
-/**
- * Selects the language of docshelf's texts at a path of a site. Uses the first page of the nearest folder with a language that
- * docshelf supports.
- */
+/** Languages of docshelf's texts. The nearest folder whose index page names a supported language decides. */
 export class SiteLanguages {
   readonly #release: ReleaseView;
-  /** Languages by path of the first page. `said` is null if the page names no language that docshelf supports. */
+  /** Languages by path of an index page. `said` is null if the page names no supported language. */
   readonly #known = new LRUCache<string, { readonly said: PageLanguage | null }>({
     maxSize: FOLDERS_MAX,
     sizeCalculation: () => 1,
@@ -101,7 +95,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** After a read error, uses the parent folder, or else English. The next call tries again. */
+  /** Ignores read errors: the parent folder decides, or else English. The next call reads the page again. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);

@@ -9,7 +9,7 @@ export interface SiteRequestFacts {
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
-  /** True for the script of a service worker, which docshelf never serves from an older release. */
+  /** True for a service worker's script. docshelf never sends an older script, which would keep serving the older version. */
   readonly isWorker?: boolean;
 }
 
@@ -20,17 +20,11 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/**
- * @param field header `Service-Worker`, which browsers send for a service worker's script, but not for the script's imports
- * (Service Workers, section 4.4)
- */
+/** @param field `Service-Worker` header, sent for the script, but not for its imports (Service Workers, section 4.4) */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /**
-   * `isPassing` is true if another request for the path may get another file. The reason is the `Host` or `Accept` header, or an
-   * older release, which docshelf may remove.
-   */
+  /** `isPassing`: the file depends on `Host` or `Accept`, or is from an older release, which docshelf may remove. */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */
@@ -41,7 +35,7 @@ export type Missing = Extract<Found, { readonly kind: 'missing' }>;
 export type MissingAnswer = SiteFile | FastAnswer;
 
 const FILES_MAX = 8192;
-/** Maximum cached 404 responses, 150 KB in total. Limited, because the number of missing addresses has no limit. */
+/** Maximum cached 404 responses, 150 KB in total. */
 const MISSING_MAX = 512;
 const MISSING_LENGTH_MAX = 256;
 
@@ -57,10 +51,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /**
-   * Caches a file only for usual spellings of its target, because a path has an unlimited number of spellings. @param path path
-   * of the target
-   */
+  /** Caches only usual spellings of a path, because the number of spellings has no limit. @param path decoded path of `target` */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
@@ -82,10 +73,7 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/**
- * Null if the site's 404 page must be transformed first, or if the language is not known yet. @param language language of
- * docshelf's texts
- */
+/** Null if the site's 404 page must first be transformed, or if docshelf's own 404 page is needed and `language` is unknown. */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

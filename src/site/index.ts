@@ -68,7 +68,7 @@ export class SiteServer {
     return this.#site.current;
   }
 
-  /** Response to a GET request without a body: a file, `not modified` or a 404. Null if only `respond` can handle the request. */
+  /** Response from memory to a GET request: a file, 304 or 404. Null if only `respond` can handle the request. */
   fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
@@ -120,7 +120,7 @@ export class SiteServer {
     const { method } = request;
     const snapshot = this.current;
     if (method !== 'GET' && method !== 'HEAD') {
-      // Respond synchronously, because the rest of the request may be malformed and end the connection before a later response.
+      // Respond synchronously: if the rest of the request is malformed, the connection ends before a later response.
       return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
     }
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
@@ -143,10 +143,7 @@ export class SiteServer {
     return redirect(found.status, found.location);
   }
 
-  /**
-   * Prepares a file for `fastAnswer`. Skips files that other requests for the path may not get, and files that must be
-   * transformed or streamed.
-   */
+  /** Prepares a file for `fastAnswer`, unless other requests for its path may get another file, or the file is streamed. */
   #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof LazyTransform) return;
     if (this.#isStreamed(found.file)) return;
@@ -176,8 +173,7 @@ export class SiteServer {
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // If the client has the current version, respond with 304 before loading the body. Check other conditions later, because they
-    // depend on the final encoding of the body.
+    // For 304, no body is needed. Other conditions depend on the encoding of the body, so check them after the body is loaded.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);
@@ -189,7 +185,7 @@ export class SiteServer {
     );
   }
 
-  /** Rewritten files are never streamed, because they are not on disk. The rewriter limits their size. */
+  /** Transformed files are never streamed, because they are not on disk. The transformation limits their size. */
   #isStreamed(file: SiteFile): boolean {
     return file.size > this.#bodies.bodyBytesMax && !file.isTransformed;
   }
@@ -286,7 +282,7 @@ export class SiteServer {
     }
   }
 
-  /** Responds with 503 instead of 404, because the file table lists the file. */
+  /** Responds with 503, not 404, because the file table lists the file. */
   #unreadable(
     { path }: Pick<SiteFile, 'path'>,
     request: SiteRequest,

@@ -7,12 +7,12 @@ import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
 export interface Notice {
   readonly status: number;
   readonly words: keyof ReaderWords['notices'];
-  /** Language of the site. If null, the response uses the reader's language. */
+  /** If null, the response uses the reader's language. */
   readonly language: PageLanguage | null;
-  /** A page for readers, or one line for scripts and pictures. By default, the `Accept` header of the request decides. */
+  /** A page for readers, or one line for scripts and pictures. By default, the `Accept` header decides. */
   readonly form?: 'page' | 'line';
   readonly headers?: AnswerHeaders;
-  /** Origins to allow in `form-action`, because the button posts to this page, whose response can redirect to these origins. */
+  /** Origins to allow in `form-action`, because the response to the page's form can redirect to them. */
   readonly formAction?: string;
   readonly search?: SearchForm | null;
 }
@@ -132,9 +132,7 @@ interface Made {
 
 const NO_REQUEST = { header: (): undefined => undefined };
 
-/**
- * 404 responses, created once for each language instead of each address, because the number of missing addresses has no limit.
- */
+/** Creates one 404 response for each language, not for each address, because the number of missing addresses has no limit. */
 export class MissingAnswers {
   readonly #search: SearchForm | null;
   readonly #made = new Map<PageLanguage, Made>();

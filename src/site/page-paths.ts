@@ -13,10 +13,7 @@ const MARKDOWN_EXTENSION = '.md';
 type Paths = Pick<FileTable, 'has'>;
 type RuleKind = 'forced' | 'others';
 
-/**
- * Page to which a Markdown path belongs. `guide.md` belongs to `guide.html` or `guide/index.html`, and `guide.html.md`
- * (llmstxt.org) to `guide.html`.
- */
+/** `guide.md` is the Markdown of `guide.html` or `guide/index.html`, `guide.html.md` (llmstxt.org) that of `guide.html`. */
 export function pageOfMarkdown(files: Paths, path: string): string | null {
   if (!path.endsWith(MARKDOWN_EXTENSION)) return null;
   const stem = path.slice(0, -MARKDOWN_EXTENSION.length);
@@ -39,21 +36,15 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-/**
- * Units of work to look up a path in all its spellings (`a`, `a.html`, `a/index.html`), and further units for each character of
- * the path.
- */
+/** Work units to look up a path in all its spellings (`a`, `a.html`, `a/index.html`): fixed, and per character of the path. */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
-/** Maximum units of work to list pages, about 1 s. After each `TURN_UNITS`, about 1 ms, docshelf handles other requests. */
+/** Maximum work units to list pages, about 1 s. After `TURN_UNITS`, about 1 ms, docshelf handles other requests. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/**
- * Page or redirect that a request gets. `page` is null for a response without a page, `moved` is null if the address is too long.
- * `isBySlash` is true if the redirect changes only the last slash.
- */
+/** Result of a request. Null means a response without a page, or too long a path. `isBySlash`: only the last slash changes. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -82,13 +73,10 @@ export class PagePaths {
     return again?.kind === 'file' ? again.path : null;
   }
 
-  /**
-   * Page at which the redirects from a path end. The path of a page's Markdown, such as `guide.md`, also has a page. @param path
-   * decoded, without its first slash
-   */
+  /** Page at which the redirects from a page or its Markdown (`guide.md`) end. @param path decoded, without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // At the first step, ignore a rule whose redirects do not end. A redirect by slash does not count as a step.
+    // Endless rules are ignored at the first step. A redirect that only changes the last slash does not count as a step.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -97,10 +85,7 @@ export class PagePaths {
     return step?.page ?? null;
   }
 
-  /**
-   * False if the redirects never end, if a browser would not follow so many, or if `work` is spent. @param host host that the
-   * browser requests
-   */
+  /** False if there are more redirects than a browser follows, or if `work` is spent. @param host host of the request */
   redirectsEnd({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {
@@ -131,10 +116,7 @@ export class PagePaths {
     });
   }
 
-  /**
-   * Pages for which `isOpen` is true. Lets other requests run in between. `isCut` is true if `units` were too few, so that the
-   * last pages are missing.
-   */
+  /** Returns the pages for which `isOpen` is true. If `isCut` is true, `units` were spent before the last page. */
   async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -175,7 +157,7 @@ export class PagePaths {
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  /** Skips rules that would serve a page instead of a missing asset, so that the client gets a 404. */
+  /** Skips rules that serve a page for the path of an asset, so that a missing asset results in a 404. */
   *applying(kind: RuleKind, built: string, work: Work) {
     for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;

@@ -8,7 +8,7 @@ export interface Validators {
 
 type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
-/** Entity tags of a header value. A tag may contain a comma. Empty if the value contains anything except tags. */
+/** Parses a list of entity tags, which may contain commas. Empty if the list is invalid. */
 function tagsOf(list: string): readonly string[] {
   const tags: string[] = [];
   const rest = list.replace(/(?:W\/)?"[^"]*"/g, (tag) => {
@@ -28,10 +28,7 @@ function matchesStrongly(list: string, etag: string): boolean {
   return list.trim() === '*' || tagsOf(list).includes(etag);
 }
 
-/**
- * Follows RFC 9110, section 13.2.2, but ignores `If-Modified-Since`, because dates are unreliable after a correction or a
- * rollback.
- */
+/** RFC 9110, section 13.2.2. Ignores `If-Modified-Since`, because after a rollback, the new content has an earlier date. */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
@@ -56,10 +53,7 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
-/**
- * Follows RFC 9110, section 14.1.2. Returns `whole` for several ranges, other units or invalid text. Returns `unsatisfiable` for
- * a range that starts past the end.
- */
+/** RFC 9110, section 14.1.2. `whole`: several ranges, other units or invalid text. `unsatisfiable`: starts past the end. */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
   if (match === null) return 'whole';
@@ -86,9 +80,7 @@ const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/**
- * Milliseconds since 1970. Null for text that is not an HTTP date. Does not use `Date.parse`, which accepts many other formats.
- */
+/** Milliseconds since 1970, or null for invalid text. Not `Date.parse`, which accepts many other formats. */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
@@ -100,7 +92,7 @@ function parseHttpDate(text: string | undefined): number | null {
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }
 
-/** RFC 9110: a two-digit year that seems more than fifty years ahead belongs to the last century. */
+/** A year more than 50 years ahead belongs to the last century (RFC 9110, section 5.6.7). */
 function wholeYear(digits: number): number {
   const now = new Date().getUTCFullYear();
   const year = now - (now % 100) + digits;

@@ -4,10 +4,10 @@ import { PATH_CHARS_MAX } from '../web/resolve.ts';
 export interface SiteRequest {
   readonly method: string;
   readonly target: string;
-  /** @param name name in lower case @returns all values of the header, joined as HTTP defines */
+  /** @param name header in lower case @returns all its values, joined as HTTP defines */
   header(name: string): string | undefined;
   id(): string | null;
-  /** The signal is aborted if the client leaves before the object is disposed. Absent for requests without a client. */
+  /** Its signal is aborted if the client disconnects before disposal. Absent for requests without a client. */
   client?(): Disposable & { readonly signal: AbortSignal };
 }
 
@@ -21,15 +21,12 @@ type CanonicalTarget =
 const MALFORMED: CanonicalTarget = { kind: 'malformed' };
 const NOWHERE: CanonicalTarget = { kind: 'nowhere' };
 
-/** Scheme and authority of a target in absolute form (RFC 9112, section 3.2.2), which are not part of the path. */
+/** Scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
-/**
- * Decodes a target once. Does not use the URL class, which would resolve `..` and convert backslashes, because no file has such a
- * path.
- */
+/** Does not use the URL class, which would resolve `..` and backslashes: such a target must result in 404, not in a file. */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
   const end = relative.search(/[?#]/);

@@ -8,7 +8,7 @@ import type { FileEntry } from '../domain/release.ts';
 import type { Coding, Form } from './encoding.ts';
 import type { SiteFileOnDisk } from './site-bytes.ts';
 
-/** Extensions of compressed files in the bundle, such as `app.js.br`, which docshelf sends instead of compressing `app.js`. */
+/** If the bundle contains `app.js.br`, docshelf sends this file instead of compressing `app.js`. */
 export const SIBLING_EXTENSION: Readonly<Record<Coding, string>> = { gzip: '.gz', br: '.br', zstd: '.zst' };
 
 export interface Sibling extends Form {
@@ -21,22 +21,19 @@ const CHUNK_BYTES = 256 * 1024;
 const MAGIC = 0x1f8b08;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
-/** Maximum bytes of a gzip header, which may contain the file's name and a comment. No common program writes a longer header. */
+/** A gzip header can include a file name and a comment. No common program writes a longer header. */
 const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
-  // Use the raw decoder, which decodes only the first gzip member, as browsers do. createGunzip() would decode all members.
+  // createGunzip() would decode all gzip members, but browsers decode only the first one.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
-  // Maximum window of 8 MB, because clients need not support a larger window (RFC 9659).
+  // A window of at most 8 MB, because clients need not support a larger one (RFC 9659).
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
-/**
- * True if clients decode the compressed `file` to exactly this content. Stops at the first byte beyond `content.size`. Never
- * rejects.
- */
+/** True if clients decode `file` to exactly `content`. Stops at the first byte beyond `content.size`. Never rejects. */
 export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: Coding): Promise<boolean> {
   try {
     const [start, trailer] = coding === 'gzip' ? await gzipFrame(file) : [0, null];
@@ -50,7 +47,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
         for await (const chunk of chunks) crc = crc32(chunk, crc);
       },
     );
-    // Reject a file with bytes after the encoded data, because the decoder ignores such bytes, but clients do not.
+    // The decoder ignores bytes after the encoded data, but clients do not, so reject such a file.
     const { bytesWritten } = decoder as Duplex & { readonly bytesWritten: number };
     if (start + bytesWritten + (trailer?.length ?? 0) !== file.size) return false;
     return trailer === null || (trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === content.size % 2 ** 32);
@@ -82,7 +79,7 @@ function gzipDataStart(header: Buffer): number {
   return flags & FLAGS.checksum ? at + 2 : at;
 }
 
-/** @throws Error if there are more than `size` bytes, or if the bytes differ from the content */
+/** @throws Error if the bytes differ from the content */
 function checked({ size, sha256 }: Content) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');

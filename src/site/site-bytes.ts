@@ -35,10 +35,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/**
- * Opens a part of a file. If the file becomes too short, reading fails and breaks the connection. @param onFault called if a read
- * fails after the file was opened
- */
+/** @param onFault called if a read fails after the file was opened. The failed read breaks the connection */
 export async function openFilePart(
   file: SiteFileOnDisk,
   start: number,
@@ -136,10 +133,7 @@ export class FilePart {
     return result;
   }
 
-  /**
-   * Opens the file for the first time or again. Throws if the size is wrong, or if the file was replaced since it was first
-   * opened.
-   */
+  /** Also reopens the file after `leave`. @throws Error if its size is wrong, or if it was replaced since it was first opened */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {
@@ -182,10 +176,7 @@ export class FilePart {
   }
 }
 
-/**
- * Response with a file as its body. The listener reads the file directly, because the body's stream would cost five times as
- * much.
- */
+/** The listener reads `part` directly, because the stream of the response takes five times as long. */
 export class FileResponse extends Response {
   readonly part: FilePart;
 
@@ -202,7 +193,7 @@ export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
   constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // Pass a stream, because Response would copy the bytes. The listener sends `whole` and ignores the stream.
+    // Response would copy bytes, so pass a stream. The listener ignores the stream and sends `whole`.
     super(streamOf(bytes), init);
     this.whole = bytes;
   }
@@ -229,7 +220,7 @@ export function fileResponse(part: FilePart | null, init: ResponseInit): Respons
   return part === null ? new Response(null, init) : new FileResponse(part, init);
 }
 
-/** Response that is completely in memory. The server writes it to the socket unchanged. */
+/** Response that is completely in memory. */
 export interface FastAnswer {
   readonly status: number;
   /** Alternating names and values, as Node expects them. */

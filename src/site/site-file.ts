@@ -9,12 +9,9 @@ import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 const ETAG_DIGITS = 32;
-/**
- * Hex digits of a compressed file's SHA-256 in its entity tag. Needed, because compressors write different bytes for the same
- * content.
- */
+/** The entity tag contains a digest of the compressed file, because two compressors write different bytes for one content. */
 const SIBLING_TAG_DIGITS = 8;
-/** Minimum bytes of a file to compress. A smaller file fits into one packet, so compression saves no time. */
+/** A smaller file fits into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
@@ -66,8 +63,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.isPage = isPage(entry.path);
     this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
     this.#read = make ?? (() => readSiteFile(this));
-    // HTTP dates are whole seconds (RFC 9110, section 5.6.7). `Last-Modified` must not be later than the response (section
-    // 8.8.2.1).
+    // `Last-Modified` has whole seconds, and must not be later than the response (RFC 9110, sections 5.6.7 and 8.8.2.1).
     const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
     this.#lastModifiedMs = Math.floor(modifiedMs / 1000) * 1000;
     this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
@@ -106,7 +102,7 @@ export class SiteFile implements SiteFileOnDisk {
     return etag;
   }
 
-  /** Key of a body in the cache. Stored, because hashing a new key costs four times the look-up. */
+  /** Key in `BodyCache`. Stored, because the hash of a new string takes four times as long as the look-up. */
   bodyKey(encoding: Encoding): string {
     const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
     this.#bodyKeys[encoding] = key;
@@ -124,7 +120,7 @@ export class SiteFile implements SiteFileOnDisk {
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
-      // Include configured headers, because caches update headers from a 304, and the operator may have changed them.
+      // Caches update headers from a 304, and the operator may have changed these configured headers.
       ...this.sent.headers,
     };
   }
@@ -148,7 +144,7 @@ export class SiteFile implements SiteFileOnDisk {
     return { status: 200, headers, body: bytes };
   }
 
-  /** 404 response with this page as its body. Has no entity tag, because a 404 is never `not modified`. */
+  /** 404 response without an entity tag, because a 404 is never `not modified`. */
   missing({ encoding, tag, bytes }: Body): FastAnswer {
     const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
     this.#missing[tag] = headers;

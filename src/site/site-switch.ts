@@ -20,7 +20,7 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SiteForm extends SnapshotOptions {
   readonly searchBox?: SearchBoxForm | null;
-  /** Script and style of the version switcher. If null, pages never have a switcher. */
+  /** If null, pages have no version switcher. */
   readonly switcher?: SwitcherFiles | null;
 }
 
@@ -28,7 +28,7 @@ interface VersionParts {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
-  /** Facts about the bundle on which the additions to pages depend. Empty for additions that are off. */
+  /** Facts about the bundle on which the additions to its pages depend. Empty for additions that are off. */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 
@@ -40,7 +40,7 @@ interface LiveVersion extends ServedVersion {
   readonly activatedAt: string;
 }
 
-/** Immutable: a switch or a reload replaces the whole state. */
+/** Immutable: each change replaces the whole state, so other objects must not keep a reference to it. */
 export interface SiteState<Settings> {
   readonly settings: Settings;
   readonly version: LiveVersion | null;
@@ -48,10 +48,7 @@ export interface SiteState<Settings> {
 
 export interface Beside {
   readonly active: ReleaseView | null;
-  /**
-   * Finds the page of the active version that corresponds to a page of this version. If null, pages have no notice about
-   * versions.
-   */
+  /** Finds the corresponding page of the active version. If null, pages have no notice with a link to this page. */
   readonly pages: SamePages | null;
 }
 
@@ -126,7 +123,6 @@ interface SwitchOptions<Settings> {
   readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
 }
 
-/** Contains the state of a site. Other objects must not keep a reference to the state, because each change replaces it. */
 export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   readonly #searches = new OwnSearches();
   readonly #surveyVersions: SurveyVersions;
@@ -151,10 +147,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return this.#state.version?.snapshot ?? null;
   }
 
-  /**
-   * Reads and builds a version in advance, so that the returned function only needs to replace the state. @throws DocshelfError
-   * `cannot_read`, `release_damaged`
-   */
+  /** Reads a version. The returned function serves the version. @throws DocshelfError `cannot_read`, `release_damaged` */
   async prepare(
     release: ReleaseView,
     retained: readonly KeptRelease[],
@@ -197,10 +190,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return own.filter((notice) => notice !== null);
   }
 
-  /**
-   * Serves the rebuilt version immediately. Then reads the survey again, and rebuilds the version once more if the survey has
-   * changed.
-   */
+  /** Serves the rebuilt version immediately, then reads the survey, and rebuilds the version again if the survey has changed. */
   async #rebuild(
     parts: VersionParts & Pick<LiveVersion, 'activatedAt'>,
     settings = this.#state.settings,

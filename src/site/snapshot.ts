@@ -37,11 +37,11 @@ import {
 import { OverlongFiles } from './transform/making-limits.ts';
 
 export interface SnapshotOptions {
-  /** Key by which schedulers limit the load of each site. Default: the digest of the release. */
+  /** Scheduler key that limits the load of each site. Default: the digest of the release. */
   readonly site?: string;
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;
-  /** Base path with its last slash, `/` by default. docshelf rewrites a release that was built for another base path. */
+  /** Ends with a slash, `/` by default. docshelf rewrites files of a release that was built for another base path. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;
   readonly spaFallback?: boolean;
@@ -51,10 +51,7 @@ export interface SnapshotOptions {
 }
 
 export interface SnapshotSettings extends SnapshotOptions {
-  /**
-   * Further additions to the page at a path such as `guides/start.html`. Must return equal results for equal paths, because
-   * docshelf may transform a page again.
-   */
+  /** Further additions to the page `path`. Must be equal for equal paths, because docshelf may transform a page twice. */
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
@@ -71,10 +68,10 @@ export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files
 
 const START_PAGE = 'index.html';
 
-/** Maximum cached files, about 1 KiB each. Used as `maxSize`, because `max` reserves 178 KiB per site (lru-cache 11.5, measured). */
+/** Maximum cached files, about 1 KiB each. Used as `maxSize`, because `max` reserves 178 KiB per site (lru-cache 11.5). */
 const FILES_MAX = 8192;
 
-/** A release, and the assets of former releases, which open tabs still request. Immutable. */
+/** Serves a release, and assets of former releases, which open tabs still request. */
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
@@ -95,7 +92,6 @@ export class SiteSnapshot {
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
   readonly #immutable: ImmutableNames;
-  /** Files by headers and path. The key of a file of an older release also contains the digest of the release. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
@@ -129,10 +125,7 @@ export class SiteSnapshot {
     this.#site = site;
   }
 
-  /**
-   * Finds the response to a request. Asynchronous if older releases must be read. @param path decoded, without a leading slash.
-   * Null if the target cannot be a path
-   */
+  /** Asynchronous if older releases must be read. @param path decoded, without a leading slash; null if the target is no path */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
@@ -163,7 +156,7 @@ export class SiteSnapshot {
   }
 
   #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
-    // Apply no rules of the site to docshelf's own paths, or to paths with `.` or `..` segments.
+    // Rules of the site do not apply to docshelf's own paths or to paths with `.` or `..` segments.
     const built = path === null || isInternalPath(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const work = new Work();
     const forced = this.#byRule('forced', built, asked, work);
@@ -182,7 +175,7 @@ export class SiteSnapshot {
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
-    // For a target that cannot be a file name, resolve the hidden name `.`, which results in the 404 page of the root folder.
+    // Without a path, resolve the hidden name `.`, which results in the 404 page of the root folder.
     const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
@@ -206,9 +199,7 @@ export class SiteSnapshot {
     );
   }
 
-  /**
-   * `isByHost` is true if a rule was ignored because its target is the requested address, so that the result depends on the host.
-   */
+  /** `isByHost`: a rule was ignored because it redirects to the requested address, so the result depends on the host. */
   #byRule(
     kind: 'forced' | 'others',
     built: string | null,
@@ -298,7 +289,7 @@ export class SiteSnapshot {
     const making = {
       release,
       basePath: this.#mount.to,
-      // Older releases need no additions, because docshelf serves their assets but never their pages.
+      // docshelf serves no pages of older releases, only their assets.
       added: release === this.#active ? this.#added : NOTHING_ADDED,
       site: this.#site,
       overlong: this.#overlong,

@@ -21,7 +21,7 @@ export interface ListAnswer {
   readonly order: readonly string[];
 }
 
-/** Maximum UTF-16 code units of a list of pages. A list at this limit ends with a note that it omits some pages. */
+/** In UTF-16 code units. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
 export const MORE_PAGES = '\nThis list is too long, so it omits some pages.\n';
 const SECTION_DEPTH = 2;
@@ -37,7 +37,7 @@ export function sectionOf(path: string): string {
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
 }
 
-/** Sorts sections and pages in the order of the navigation. Pages in the site's language come first. */
+/** Sorts sections and pages in the order of the navigation, but pages in another language than the start page come last. */
 export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
   const rank = new Map(navigation.map((path, at) => [path, at]));
   const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));
@@ -49,7 +49,7 @@ export function orderPages({ pages, navigation }: SiteOutline): readonly Section
   return Array.from(sections, ([folder, inside]) => ({ folder, pages: inside }));
 }
 
-/** Index in the format of llmstxt.org, with links to the Markdown of the pages. */
+/** Follows llmstxt.org. */
 export function llmsText(site: SiteOutline): string {
   const sections = orderPages(site);
   const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));

@@ -26,7 +26,7 @@ import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** Maximum processor time to list the pages of a site, enough to read the heads of 20,000 pages. */
+/** Processor time, enough to read the heads of 20,000 pages. */
 const LIST_MS_MAX = 300_000;
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
@@ -38,10 +38,9 @@ const LIST_TYPE = 'text/plain; charset=utf-8';
 const LISTS = ['llms.txt', 'llms-full.txt'] as const;
 type ListName = (typeof LISTS)[number];
 const LISTS_FOLDER = 'markdown';
-/** Increase the number if the text of the lists changes, so that docshelf ignores stored lists. */
+/** Increase the number if the text of the lists changes, because docshelf stores lists with the release. */
 const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
-/** Maximum bytes of `llms-full.txt`. The file ends before the first page that does not fit. */
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
 
 interface TwinsForm {
@@ -50,7 +49,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** Cache of the snapshot. The keys of Markdown and lists end in a line feed, so that they differ from all other keys. */
+  /** File cache of the snapshot. Keys of this class end in a line feed, so that they differ from all other keys. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;
@@ -117,7 +116,7 @@ export class MarkdownPages {
     return list;
   }
 
-  /** Continues if the client leaves, because the result is stored with the release. */
+  /** Continues if the client disconnects, because the list is stored with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
     const { releaseDir, createdAt } = this.#release;
@@ -222,7 +221,7 @@ export class MarkdownPages {
   }
 }
 
-/** Returns false if the list cannot be written. Does not create the folder of a removed release. */
+/** Returns false if the list cannot be written, for example because the release was removed. */
 async function keepList(folder: string, name: string, bytes: Buffer): Promise<boolean> {
   try {
     await mkdir(folder).catch((error: unknown) => {
@@ -246,10 +245,7 @@ export interface PageMarkdownText {
   readonly markdown: string;
 }
 
-/**
- * Follows redirects within the site. Returns null if the path has no page. @throws DocshelfError `cannot_read`, `worker_ended`,
- * `deadline_exceeded`
- */
+/** Follows redirects within the site. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
 export async function readMarkdown(
   snapshot: DocumentedSnapshot,
   bodies: BodyCache,

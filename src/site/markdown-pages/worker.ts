@@ -9,13 +9,13 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Bytes to read from the start of a page. Pages with inline styles have heads of 100 KB. */
+/** Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 128 * 1024;
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
 const ORIGIN = 'http://site.invalid';
-/** Pages that lists omit: 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
+/** 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
@@ -28,10 +28,7 @@ interface HeadsOrder {
   readonly title: string | null;
 }
 
-/**
- * Reads the titles of the pages to list. The order of the navigation is the order of the links on the start page and on the first
- * page of each section.
- */
+/** `navigation` has the order of the links on the start page, then on the first page of each section. */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];

@@ -23,9 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/**
- * Shares the transformation of a file between concurrent requests. Needs no limit, because `TransformThreads` limits the load.
- */
+/** Shares a transformation between concurrent requests. Has no limit, because `TransformThreads` limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -33,14 +31,14 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make gets a signal that is aborted when no request waits for the file */
+  /** @param make gets a signal that is aborted when no request waits for the file any more */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
     this.#make = make;
   }
 
-  /** After an error, the next request tries again. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
+  /** After an error, the next request retries. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);
@@ -71,19 +69,16 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/**
- * At most three threads, because each thread keeps several copies of a file. A site uses at most two, so that another site can
- * use the third.
- */
+/** Few threads, because each keeps several copies of a file. One thread remains free for other sites. */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
   max: 3,
   siteMax: 2,
 });
-/** Number of ended threads after which docshelf no longer tries a file. One thread may end for a reason other than the file. */
+/** Ended threads after which docshelf serves a file without changes. A single end may have another cause than the file. */
 const THREAD_ENDS_MAX = 2;
-/** Maximum bytes of a page that the main thread parses, at 10 ms per MiB. Worker threads parse larger pages. */
+/** Maximum bytes of a page to which the main thread adds markup, at 10 ms per MiB. A worker thread handles larger pages. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
 export function isTransformed(entry: FileEntry, { release, basePath, added, overlong }: TransformContext): boolean {
@@ -93,10 +88,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/**
- * Returns `plain` if the file does not change, or if its transformation takes too long. @throws DocshelfError `cannot_read`,
- * `release_damaged`, `internal`
- */
+/** Returns `plain` if nothing changes or after a timeout. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -145,7 +137,7 @@ async function mountedBytes(
   basePath: string,
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
-  // Read the file table of an older release for each transformation, so that the table does not stay in memory.
+  // The file table of an older release is read each time, so that it does not stay in memory.
   const files = 'files' in release ? release.files : await release.readTable();
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
@@ -154,10 +146,7 @@ async function mountedBytes(
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
-  /**
-   * New `integrity` value of a file, computed with the algorithm of the former value. Null if the bytes of the file do not
-   * change.
-   */
+  /** Uses the algorithm of the former `integrity` value. Null if the bytes of the file do not change. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
     const entry = entryAt(url, plain.path, release.builtFor, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;

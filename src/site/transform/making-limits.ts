@@ -5,18 +5,15 @@ import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
 /** Maximum processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/**
- * Time after which the thread of an aborted call is terminated. Most aborted calls end sooner, and starting another thread takes
- * as long.
- */
+/** Terminates the thread of an aborted call only after this time: most calls end sooner, and a new thread takes as long. */
 const ABORT_WITHIN_MS = 200;
-/** Number of slow files after which docshelf no longer transforms the other large files of a release. */
+/** After this number of slow files, docshelf transforms no further large files of the release. */
 const OVERLONG_MAX = 5;
-/** Maximum bytes of a small file. Small files take less than a second, whatever they contain. */
+/** A file of this size takes less than a second, whatever its content. */
 const SMALL_BYTES = 256 * 1024;
 const NAMED_MAX = 5;
 
-/** Files that docshelf no longer tries to transform, because they took too long or ended their thread. */
+/** Files that docshelf no longer transforms, because they took too long or ended their thread. */
 export class OverlongFiles {
   readonly #paths = new Set<string>();
   readonly #ends = new Map<string, number>();
@@ -25,10 +22,7 @@ export class OverlongFiles {
     return !this.#paths.has(path) && (this.#paths.size < OVERLONG_MAX || size <= SMALL_BYTES);
   }
 
-  /**
-   * Records an error. Returns true if docshelf must not try the file again. @param endsMax number of ended threads after which
-   * docshelf no longer tries the file
-   */
+  /** Returns true if the file was too slow or has ended `endsMax` threads, so that docshelf must not transform it again. */
   note(path: string, error: unknown, endsMax: number): boolean {
     const { code } = toDocshelfError(error);
     const ends = (this.#ends.get(path) ?? 0) + 1;
@@ -51,7 +45,7 @@ export class OverlongFiles {
 interface MakersOptions {
   readonly task: string;
   readonly entry: URL;
-  /** Maximum small files at once, for all sites. Large files run one at a time, because they need more memory. */
+  /** Maximum concurrent small files, for all sites. Large files run one at a time, because they need more memory. */
   readonly max: number;
   readonly siteMax: number;
   /** Maximum processor time for one file, 10 s by default. */
@@ -60,11 +54,11 @@ interface MakersOptions {
 
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** One thread for each concurrent task, so that the end of a thread affects only one file. */
+  /** One thread for each place of the scheduler, so that the end of a thread affects only one file. */
   readonly threads: readonly Thread<Calls>[];
 }
 
-/** Threads that transform files of all sites in turn. Large files can take seconds, so they have a separate thread. */
+/** Large files can take seconds, so they have a separate thread. */
 export class TransformThreads<Calls extends CallsOf<Calls>> {
   readonly #small: Lane<Calls>;
   readonly #large: Lane<Calls>;
@@ -101,7 +95,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       try {
         return await make((name, order) => thread.call(name, order, { signal }));
       } finally {
-        // Stop the thread after a large file, because its heap may keep hundreds of megabytes.
+        // After a large file, the heap may keep hundreds of megabytes.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();
       }
     };

@@ -8,7 +8,7 @@ import { integrityTargets, type Mount, type MountableFile, mountFile } from '../
 interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that do not exist in the site. Sent instead of the file table, which can have 500,000 entries. */
+  /** Presumed paths that the site does not have. Sent instead of the file table, which can have 500,000 entries. */
   readonly absent: ReadonlySet<string>;
   /** New `integrity` values of changed files, by address. */
   readonly digests: ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ interface MountOrder {
 
 export interface MountAnswer {
   readonly bytes: Uint8Array | null;
-  /** Paths that the rewriter assumed to be files or pages of the site. If an assumption is wrong, the result is invalid. */
+  /** Paths that the rewriter presumed to be files or pages of the site. If a path is neither, `bytes` is wrong. */
   readonly presumed: ReadonlySet<string>;
   readonly integrity: ReturnType<typeof integrityTargets>;
 }

@@ -38,9 +38,9 @@ interface PageText extends NamedPage {
   readonly isTooLarge: boolean;
 }
 
-/** Page that exists in only one of the versions. Has no text, to save memory if two versions have no page in common. */
+/** Page of only one version. Has no text, to save memory if the versions have no page in common. */
 interface LonePage extends NamedPage {
-  /** Null for a page without text. */
+  /** Null for a page without text, which cannot match a moved page. */
   readonly digest: string | null;
 }
 
@@ -49,17 +49,11 @@ interface Pair {
   readonly after: string | undefined;
 }
 
-/**
- * Maximum bytes of a page whose text is compared. Larger pages are compared by digest, because on a busy machine, 2 MB of hostile
- * markup take 16 s (measured).
- */
+/** Larger pages are compared by digest, because on a busy machine, 2 MB of hostile markup take 16 s (measured). */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/**
- * Compares only the main text of pages, so that a changed menu does not change every page. @param onProgress gets the finished
- * share, from 0 to 1
- */
+/** Compares only the main text, because a changed menu would change every page. @param onProgress gets a share from 0 to 1 */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,
@@ -110,7 +104,7 @@ function listed({ added, removed, moved, changed }: Lists, unchanged: number, ma
   };
 }
 
-/** Pairs of pages, in the order of addresses. `a.html` and `a/index.html` are the same page. */
+/** Sorts by address. `a.html` and `a/index.html` are the same page. */
 function pairsOf(before: ComparedSite, after: ComparedSite): Map<string, Pair> {
   const pairs = new Map<string, Pair>();
   const pagesOf = ({ files }: ComparedSite): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);

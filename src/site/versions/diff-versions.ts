@@ -6,12 +6,12 @@ import type { DiffCalls, DiffOrder } from './worker.ts';
 
 /** Maximum entries of each list. With the longest paths and titles, all lists together take 10 MB. */
 const LIST_MAX = 500;
-/** Maximum time of a comparison, because operators do not wait longer for a page. */
+/** Operators do not wait longer for a page of the console. */
 const DIFF_MS_MAX = 120_000;
-/** Maximum waiting comparisons. A further request would wait for minutes. */
+/** A further comparison would wait for minutes. */
 const WAITING_MAX = 4;
 
-/** Runs one comparison at a time, because each takes a processor and the memory of two file tables. */
+/** Each comparison takes a processor and the memory of two file tables. */
 const comparing = new Scheduler({
   max: 1,
   waitingMax: WAITING_MAX,

@@ -9,10 +9,7 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/**
- * Maximum titles to read, 0.3 ms each, of pages without a counterpart in the other version. A version with more such pages was
- * rebuilt from scratch.
- */
+/** Maximum titles to read, 0.3 ms each. If more pages have no counterpart, the versions have different structures. */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
 /** File table entries to read before docshelf handles other requests. */
@@ -24,8 +21,8 @@ export class SamePages {
   readonly #known = new WeakMap<ReleaseView, WeakMap<ReleaseView, Promise<Titles>>>();
 
   /**
-   * Finds the page at the same address, else the only page with the same title, else the nearest parent. @param path decoded path
-   * in `from`, without a leading slash @returns the path in `to`; empty for the root
+   * Finds the page at the same address, or else a page with the same title, or else the nearest parent folder.
+   * @param path decoded path in `from`, without a leading slash @returns path in `to`; empty for the root
    */
   async find(path: string, from: ReleaseView, to: ReleaseView): Promise<string> {
     const own = addressOf(path, to) ?? addressOf(path.replace(PAGE_NAME, ''), to);
@@ -59,10 +56,7 @@ export class SamePages {
   }
 }
 
-/**
- * Address of the page in the release, with or without the trailing slash as the release requires. Null if the release has no such
- * page.
- */
+/** Address with or without the trailing slash, as the release requires. Null if the release has no such page. */
 function addressOf(path: string, { files, trailingSlash }: ReleaseView): string | null {
   const found = resolvePath(files, path, trailingSlash);
   if (found.kind === 'file') return path;
@@ -81,10 +75,7 @@ function nearestParent(path: string, to: ReleaseView): string {
   return '';
 }
 
-/**
- * Keeps the extension if the requested path has one, except for an index page. Otherwise writes the address without extension,
- * with or without a slash as the site does.
- */
+/** Address with an extension if the requested path has one, except for an index page. */
 function readerAddress(page: string, asked: string, to: ReleaseView): string {
   const bare = page.replace(PAGE_NAME, '').replace(/\/$/, '');
   return (/\.x?html?$/i.test(asked) && !/(?:^|\/)index\.\w+$/i.test(page) ? page : addressOf(bare, to)) ?? page;
@@ -115,7 +106,7 @@ async function titleOf({ path, type }: FileEntry, { siteDir }: ReleaseView): Pro
   return readFirstPage(pageText(await readHead(join(siteDir, path)), type)).title;
 }
 
-/** Number of equal path segments at the start plus those at the end. */
+/** Number of equal path segments at the start, plus those at the end. */
 function sharedNames(page: string, asked: string): number {
   const [names, others] = [page, asked].map((path) => path.replace(PAGE_NAME, '').split('/').filter(Boolean)) as [
     string[],
