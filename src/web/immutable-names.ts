@@ -7,7 +7,7 @@ const FOLDERS =
 
 const FOLDERS_MAX = 256;
 
-/** Finds file names whose content never changes, such as names with a digest. */
+/** Finds names whose file never changes, because they contain a digest or are in a folder of a generator. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, FolderDigests>();
@@ -16,7 +16,7 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** Checks the name, the generator of the folder, and whether other names of the folder have a digest at the same place. */
+  /** Also true if other names of the folder have a digest at the same place. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -35,7 +35,7 @@ export class ImmutableNames {
   }
 }
 
-/** Alphabets of digests: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). The first match is used. */
+/** Hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). The narrowest that fits all digests is used. */
 const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;
@@ -43,16 +43,16 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 const DIGEST_CHARS_MIN = 8;
 const DIGEST_CHARS_MAX = 64;
-/** Minimum length at which a hex text with letters is certainly a digest, not a word, number or date. */
+/** A hex text of this length with letters and digits is certainly a digest, not a word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
 
-/** A day such as `20240601`, with up to three further characters. Such a text is not a digest. */
+/** A day such as `20240601`, with up to three further characters. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
-/** Names with Doxygen's digests, which are digests of a folder's path or a member's signature, not of the content. */
+/** Doxygen's digests depend on a folder's path or a member's signature, not on the content, so these files may change. */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
-/** Names of Hugo's pictures, Pagefind's shards (with any number of digits), and VitePress' pages. */
+/** Hugo's pictures, Pagefind's shards, and VitePress' pages. */
 const GENERATOR_SHAPES = [
   /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
   /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
@@ -87,7 +87,7 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Key of the text's position and length, which are the same in all names of one generator. */
+  /** Position and length of the text, which are the same in all names of one generator. */
   readonly place: string;
 }
 
@@ -118,7 +118,7 @@ function hashedName(path: string): boolean {
   return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
 }
 
-/** Minimum number and share of certain digests at a place, so that similar texts at the same place also count as digests. */
+/** If this number and share of the texts at a place are certain digests, similar texts at the place also count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

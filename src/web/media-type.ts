@@ -1,15 +1,12 @@
 import { lookup } from 'mime-types';
 
-/** Extensions that the media type registry lacks or has with another meaning, such as `.ts` for video. */
+/** Extensions that `mime-types` lacks or has with another meaning, such as `.ts` for video. */
 const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ...['ts', 'mts', 'cts', 'tsx', 'rst', 'adoc', 'vue', 'svelte', 'astro'].map((ext) => [ext, 'text/plain'] as const),
   ['cjs', 'text/javascript'],
 ]);
 
-/**
- * Extensions of text formats that the media type registry lacks or confuses (`.rs`, `.dot`). With `nosniff`, browsers show these
- * files only as text.
- */
+/** Text formats that `mime-types` lacks or confuses (`.rs`, `.dot`). Browsers show `text/plain`, but download unknown types. */
 const TEXT_EXTENSIONS = new Set(
   [
     'py pyi pyw go mod sum rs proto graphql gql rb erb gemspec php pl pm r jl scala sbt kt kts swift groovy gradle dart',
@@ -60,7 +57,7 @@ export function isTextType(type: string): boolean {
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/** Media type without a charset. */
+/** Without a charset. */
 export function shownTypeOf(path: string): string {
   const extension = extensionOf(path);
   if (TEXT_EXTENSIONS.has(extension) || TEXT_NAME.test(path.slice(path.lastIndexOf('/') + 1))) return 'text/plain';
@@ -81,10 +78,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/**
- * True for a known extension other than a page's, so that a missing asset gets no HTML page. False for `docs/v1.2`, which may be
- * a page.
- */
+/** True for known extensions except those of pages. False for `docs/v1.2`, which may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -92,7 +86,7 @@ export function isAssetPath(path: string): boolean {
 
 const PAGE_PART =
   /^(?:text\/(?:css|javascript|vtt)|application\/(?:javascript|wasm|vnd\.ms-fontobject)|(?:audio|font|image|video)\/.*)$/;
-/** Names of service workers. Browsers request a registered worker again, and must get a 404 if the file no longer exists. */
+/** Names of service workers. An older worker would keep serving the older version, so docshelf sends only the current one. */
 const SERVICE_WORKER = /(?:^|[-_.])(?:ng)?sw(?:[-_.]|$)|service-?worker|ngsw-worker/i;
 
 export function isPagePart(path: string): boolean {
@@ -111,7 +105,7 @@ const SHRINKING = new Set(
   ].flatMap((types) => types.split(' ')),
 );
 
-/** First bytes of files that are already compressed, such as Pagefind's gzip files without the extension. */
+/** First bytes of compressed formats. The extension may not show the format: Pagefind's files are gzip. */
 const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x1f, 0x8b], // gzip
   [0x28, 0xb5, 0x2f, 0xfd], // zstd
@@ -153,7 +147,7 @@ function weightOf(type: string, weights: Weights): number {
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
-/** True if the weight of the wanted type is at least that of the usual type. @param wanted, usual in lower case, without parameters */
+/** True if `wanted` has at least the weight of `usual`. Both types are in lower case, without parameters. */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept);
   const ofWanted = weights.get(wanted) ?? 0;
@@ -164,7 +158,7 @@ export function prefersType(accept: string, wanted: string, usual: string): bool
 export const acceptsType = (accept: string | null, type: string): boolean =>
   accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
 
-/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024, but browsers find later declarations in the first packet. */
+/** Bytes to search for a charset. The HTML standard requires 1,024, but browsers find later declarations in the first packet. */
 export const CHARSET_HEAD_BYTES = 4096;
 
 const META = /<meta[\s/][^>]*>/gi;
@@ -179,7 +173,7 @@ function attributesOf(tag: string): ReadonlyMap<string, string> {
   return new Map(attributes.reverse());
 }
 
-/** Name of an encoding by its label (`windows-1252` for `latin1`, encoding standard). Null for an unknown label. */
+/** Returns the encoding standard's name for a label: `windows-1252` for `latin1`. Null for an unknown label. */
 export function encodingOf(label: string): string | null {
   try {
     return new TextDecoder(label.trim()).encoding;
@@ -195,7 +189,7 @@ function metaCharset(text: string): string | null {
     const content = isContentType ? (attributes.get('content') ?? '') : '';
     const label = attributes.get('charset') ?? /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(content)?.[1];
     const encoding = label === undefined ? null : encodingOf(label);
-    // A `meta` that is readable as single bytes cannot be in UTF-16, so the standard prescribes UTF-8.
+    // In UTF-16, the `meta` would not be readable as single bytes, so the HTML standard prescribes UTF-8.
     if (encoding !== null) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
   }
   return null;
@@ -206,7 +200,7 @@ export const charsetOfType = (mediaType: string): string | null =>
 
 const CHARSET_PARAMETER = /;\s*charset\s*=\s*["']?([^\s;"']+)["']?/i;
 
-/** Charset of a byte order mark, which overrides the charset of the header (encoding standard, "decode"). */
+/** Charset of the byte order mark, which overrides the header (encoding standard, "decode"). */
 export function markedCharset([first, second, third]: Uint8Array): string | null {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
@@ -217,7 +211,7 @@ export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/** Simpler than the standard's prescan, because a `>` inside an attribute's value ends a tag. @param text one unit per byte */
+/** Simpler than the HTML standard: a `>` inside an attribute's value ends the tag. @param text one UTF-16 code unit per byte */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
@@ -229,12 +223,12 @@ export function charsetInMarkup(text: string): string | null {
 export const charsetInCss = (text: string): string | null =>
   /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 
-/** Changes the charset to UTF-8 if the rewritten file begins with the byte order mark of UTF-8. */
+/** A file that docshelf has converted to UTF-8 begins with a byte order mark, so the charset changes. */
 export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }
 
-/** Decodes by byte order mark, else by the media type's charset, else as UTF-8. An unknown charset is read as Latin 1. */
+/** The byte order mark wins over the charset of the media type. Default: UTF-8. An unknown charset is read as Latin-1. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
   const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
   try {

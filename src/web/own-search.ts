@@ -9,12 +9,12 @@ export interface BundledSearch {
   readonly head: string;
 }
 
-/** Number of pages to read. A few pages suffice, because all pages share the header with the search box. */
+/** A few pages suffice, because all pages share the header with the search box. */
 const PAGES_READ = 5;
-/** Matches every script and index file of `OWN_SEARCH_KINDS`, so that most other files are skipped quickly. */
+/** Matches every script and index file of `OWN_SEARCH_KINDS`, and skips most other files quickly. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
 
-/** Finds the searches of a bundle, by the names of all files and the text of some pages. */
+/** Finds the searches of a bundle by the names of all files and the text of some pages. */
 export class BundledSearchSurvey {
   readonly #step: number;
   readonly #pages = new Set<string>();
@@ -70,23 +70,20 @@ interface OwnSearchKind {
   readonly mark: RegExp;
   readonly unless?: RegExp;
   readonly script?: RegExp;
-  /** Pattern for index files, of which one suffices. A hosted search has a `service` instead. */
+  /** The search works if one file matches. A hosted search has a `service` instead. */
   readonly index?: { readonly file: RegExp; readonly name: string };
   readonly service?: string;
   readonly boxes: string;
-  /** Captures the selector of the search box in the page's own script. */
+  /** Captures the selector of the search box from a script of the page. */
   readonly named?: RegExp;
-  /** Markup for the head that prevents connections to the external service before the first search. */
+  /** Markup for the head, which prevents connections to the external service before the first search. */
   readonly head?: string;
 }
 
 const VITEPRESS = /\bVPNavBarSearch\b/;
 const VITEPRESS_BOXES = '.VPNavBarSearch button';
 
-/**
- * The first kind that matches a page counts. Selectors and file names come from the themes of the projects. Patterns are bounded,
- * because pages may be hostile.
- */
+/** The first kind that matches a page counts. Patterns are bounded, because pages may be hostile. */
 export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'VitePress, DocSearch',
@@ -94,7 +91,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     script: /(?:^|\/)VPAlgoliaSearchBox\.[\w-]+\.js$/,
     service: '*.algolia.net',
     boxes: VITEPRESS_BOXES,
-    // The theme connects to the service in advance, unless an element has this id.
+    // If an element has this id, the theme does not connect to the service in advance.
     head: '<link id="VPAlgoliaPreconnect">',
   },
   {

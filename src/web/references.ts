@@ -5,7 +5,7 @@ import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
 export interface Reference {
-  /** Readers follow a `link`, the page loads an `asset`, and `canonical` is the page's own address. */
+  /** Readers follow a `link`, the page loads an `asset`, `canonical` is the address of the page itself. */
   readonly kind: ReferenceKind;
   readonly tag: string;
   readonly attribute: string;
@@ -53,7 +53,7 @@ class ReferenceCollector implements MarkupReader {
   readonly #scanner: MarkupScanner;
   readonly #isOutline: boolean;
 
-  /** @param isOutline true to collect pictures and anchors, which needs every attribute */
+  /** @param isOutline true to collect pictures and anchors, which takes longer */
   constructor(html: string, isOutline: boolean) {
     this.#scanner = new MarkupScanner(html);
     this.#isOutline = isOutline;
@@ -68,7 +68,7 @@ class ReferenceCollector implements MarkupReader {
       if (this.#isOutline) this.#addPicturesAndAnchors(tag);
     }
     if (!scanner.isHtml) return;
-    // Read the content of `noscript`, which is markup for readers without scripts.
+    // The content of `noscript` is markup for readers without scripts, so read it.
     if (tag === 'plaintext') scanner.skipAll();
     else if (tag !== 'noscript' && RAW_TEXT.has(tag)) scanner.skipRawText();
   }
@@ -115,7 +115,7 @@ export function findLinks(html: string): PageReferences {
 
 export interface PageOutline extends PageReferences {
   readonly pictures: readonly Reference[];
-  /** Every `id`, and the `name` of an `a` (HTML standard, "find a potential indicated element"). */
+  /** Each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;
 }
 

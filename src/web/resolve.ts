@@ -3,14 +3,14 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
-/** Returns `guide` for `guide.html` and `guide/index.html`, and an empty text for the start page of a site. */
+/** `guide` for `guide.html` and `guide/index.html`, empty for `index.html`. */
 export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
-  /** `location` is relative to the address of the request, and has no query. */
+  /** `location` is relative to the requested address, without its query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `notFoundPage` is the 404 page in the nearest parent folder, or null for an asset's path. */
+  /** `notFoundPage` is the 404 page of the nearest parent folder. Null for the path of an asset. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type Paths = Pick<FileTable, 'has'>;
@@ -45,7 +45,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
-    // If only `a.html` exists, redirect `/a/` to `/a`, because a response at `/a/` would break the relative links of the page.
+    // If only `a.html` exists, redirect `/a/` to `/a`, because at `/a/`, the relative links of the page would break.
     const withoutSlash = path.slice(0, -1);
     const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
     return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };
@@ -61,7 +61,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 }
 
 function nearestNotFoundPage(files: Paths, path: string): string | null {
-  // Limit the look-ups for a request with thousands of segments, because releases have no deeper paths.
+  // Releases have no deeper paths, so ignore further segments of the request.
   let end = 0;
   for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++)
     end = path.indexOf('/', end) + 1;
@@ -72,7 +72,7 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
   }
 }
 
-/** Also tries NFC and NFD, because some systems store decomposed names. @param path decoded, without a leading slash */
+/** Also tries NFC and NFD, because some file systems decompose names. @param path decoded, without a leading slash */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   const found = findFile(files, path, trailingSlash);
   if (found !== null) return found;

@@ -2,13 +2,10 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/**
- * Votes of a relative reference that works only with, or only without, a slash at the end of the page's address. Other links have
- * one vote each, because a redirect also leads to their target.
- */
+/** Votes of a reference that works from only one form of the page's address. Other links, which only redirect, have one vote. */
 const BROKEN_WEIGHT = 10;
 
-/** Placeholder for the site's own host, which a bundle does not contain. */
+/** Placeholder for the host of the site, which a bundle does not contain. */
 const OWN_ORIGIN = 'http://site.invalid';
 
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
@@ -16,12 +13,12 @@ const ABSOLUTE = /^(?:https?:|\/)/i;
 
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 
-/** Page that is served at any address, so that its relative references prove nothing. */
+/** The 404 page is served at any address, so its relative references prove nothing. */
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
-/** Counts links and canonical URLs with `/x/` or `/x` for `x/index.html`. Relative references vote for the form in which they work. */
+/** Counts links and canonical URLs that write `x/index.html` as `/x/` or `/x`, and references that work from only one form. */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
   readonly #basePath: string;
@@ -59,7 +56,7 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** If the votes are equal, returns `always` for a site with more relative than absolute references, else `never`. */
+  /** If the votes are equal: `always` for a site with more relative than absolute references, else `never`. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';
@@ -103,7 +100,7 @@ export class TrailingSlashVotes {
 }
 
 class PageAddresses {
-  /** True for the index page of a folder other than the root, except for the 404 page, which is served at any address. */
+  /** True for index pages, except those of the root folder and of folders named `404`. */
   readonly isFolderPage: boolean;
   readonly #withSlash: string | undefined;
   readonly #withoutSlash: string | undefined;

@@ -6,10 +6,7 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/**
- * Returns the page with the additions, in UTF-8. Returns `bytes` itself if the file is only a part of a page, or if there is
- * nothing to add. @param mediaType media type with its charset
- */
+/** Converts the page to UTF-8. Returns `bytes` if the file is only a part of a page, or if there is nothing to add. */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
@@ -28,7 +25,7 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
 interface AdditionPlaces {
   readonly language: string;
   readonly head: number;
-  /** Position at the end of `<body>` for additions. Null in a frameset, in a template, or after an unclosed element. */
+  /** End of `<body>`. Null in a frameset, in a template, or after an unclosed element. */
   readonly body: number | null;
 }
 
@@ -37,7 +34,7 @@ const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
-/** Tags of whole pages. A file without these tags and without a doctype is a part of a page that a script loads. */
+/** A file without these tags and without a doctype is a part of a page that a script loads. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
@@ -52,7 +49,7 @@ class PlaceFinder implements MarkupReader {
   #isUnclosed = false;
   #templates = 0;
   #templateStart = 0;
-  /** Start of the last complete tag or doctype. A later `<` belongs to an unfinished tag or comment. */
+  /** Start of the last complete tag or doctype. A later `<` begins an unfinished tag or comment. */
   #tagStart = -1;
   #head: number | null = null;
   #bodyEnd: number | null = null;
@@ -64,7 +61,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner = new MarkupScanner(text);
   }
 
-  /** Positions for additions. Null for parts of pages. */
+  /** Null for a part of a page. */
   places(): AdditionPlaces | null {
     this.#scanner.read(this);
     const isInTemplate = this.#templates > 0;
@@ -116,7 +113,7 @@ class PlaceFinder implements MarkupReader {
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
-      // Add markup before an open SVG element, because `</body>` does not end the SVG, which would contain the markup.
+      // `</body>` does not end an open SVG element, so add the markup before this element.
       const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;
@@ -141,7 +138,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner.skipAll();
   }
 
-  /** End of the file, unless an unfinished comment, tag or element contains it. */
+  /** End of the file. Null if an unfinished comment, tag or element contains this end. */
   get #safeEnd(): number | null {
     const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
     return isSafe ? this.#text.length : null;

@@ -2,7 +2,7 @@ import { escapeHtml } from '../escape.ts';
 
 type TranslatedMarkup = Readonly<Record<string, string>>;
 
-/** Pieces of markup to add, in this order. Each piece is ASCII, and closes all of its elements. */
+/** Pieces of markup, by language if translated. Each piece is ASCII, and closes all of its elements. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
   readonly body: readonly (string | TranslatedMarkup)[];
@@ -16,7 +16,7 @@ export function joinAdditions(parts: readonly (PageAdditions | null | undefined)
   return { head: parts.flatMap((part) => part?.head ?? []), body: parts.flatMap((part) => part?.body ?? []) };
 }
 
-/** Escapes to ASCII, so that the text is valid in a page of any charset. */
+/** ASCII is valid in a page of any charset. */
 export const escapeToAscii = (text: string): string =>
   escapeHtml(text.toWellFormed()).replaceAll(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
 
@@ -29,23 +29,17 @@ export function startTag(name: string, attributes: Readonly<Record<string, strin
   return `<${name}${written.join('')}>`;
 }
 
-/** Maximum bytes of a page with additions. docshelf streams larger pages from disk. */
+/** Larger pages are streamed from disk without additions. */
 const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-/** Excludes XHTML, because browsers show an error instead of an XHTML page with a stray tag. */
+/** Excludes XHTML: if a tag does not match, browsers show an error instead of the page. */
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
-/**
- * Directives that control script files. The first of these that a policy contains applies (Content Security Policy 3, section
- * 6.8.1).
- */
+/** Directives for script files. The first one that a policy contains applies (Content Security Policy 3, section 6.8.1). */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
-/**
- * True if a page with these policies can load docshelf's scripts. Assumes that a host in a policy is the site's host.
- * @param policies value of `Content-Security-Policy`
- */
+/** Assumes that a host in a policy is the host of the site. @param policies value of `Content-Security-Policy` */
 export function allowsOwnScripts(policies: string): boolean {
   return policies.split(',').every((policy) => {
     const directives = new Map<string, readonly string[]>();

@@ -46,16 +46,16 @@ const LINE_NUMBER_CLASSES = new Set(
 
 const HIDDEN_STYLE = /display\s*:\s*none/i;
 
-/** The address identifies edit links, whose text depends on the language. */
+/** Addresses of links to edit the page. The text of such a link depends on the language. */
 const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 
-/** Classes of Sphinx's lists of child pages, which some pages have instead of text. */
+/** Sphinx's lists of child pages, which some pages have instead of text. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** Hidden panels of tabs count as content, because readers open them with one click. */
+/** False for hidden panels of tabs, because readers open a panel with one click. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
-  // Keep the titles of Starlight's asides. They are hidden only because screen readers read the label of the aside instead.
+  // Starlight hides the titles of its asides only from screen readers, so the titles are content.
   if (attributeOf(element, 'aria-hidden') === 'true') return !hasClass(element, 'starlight-aside__title');
   const hidden = attributeOf(element, 'hidden');
   if (hidden !== null && hidden !== 'until-found') return true;
@@ -66,7 +66,7 @@ function isHidden(element: Element): boolean {
 function hasClutterClass(element: Element): boolean {
   const known = isHeading(element) ? HEADING_CLASSES : CLASSES;
   if (classesOf(element).some((name) => known.has(name) || name.endsWith('-visually-hidden'))) return true;
-  // Omit the name of the language in the corner of VitePress's code blocks.
+  // Name of the language in the corner of VitePress's code blocks.
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
@@ -76,7 +76,7 @@ function isClutterLink(link: Element): boolean {
   const relation = attributeOf(link, 'rel');
   if (relation === 'prev' || relation === 'next') return true;
   const href = attributeOf(link, 'href') ?? '';
-  // The text of a permalink to a heading contains no word, only `#`, `¶` or a zero-width space.
+  // A permalink to a heading has no word as its text, only `#`, `¶` or a zero-width space.
   return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
 }
 
@@ -120,7 +120,7 @@ export function listsChildPages(element: Element): boolean {
 const LINES = new Set(['div', 'p', 'li', 'tr']);
 const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
 
-/** Text of code, without line numbers and copy buttons. Line breaks may be characters, `<br>` or one element per line. */
+/** Omits line numbers and copy buttons. Line breaks may be characters, `<br>` or one element per line. */
 export function codeText(pre: Element): string {
   let text = '';
   let atLineStart = true;
@@ -151,7 +151,7 @@ export function codeText(pre: Element): string {
   return text;
 }
 
-/** Maximum UTF-16 code units of a heading. Longer headings are cut. */
+/** In UTF-16 code units. */
 const HEADING_LENGTH_MAX = 500;
 
 const areSetApart = (before: Node | undefined, node: Element): boolean =>
@@ -180,7 +180,7 @@ export const isLayoutCell = (cell: Element): boolean => holdsBlocks(cell) || isC
 export const holdsBlocks = (cell: Element): boolean =>
   findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
 
-/** True for a cell with only code. Sphinx and others write line numbers and code as a table of two cells. */
+/** Sphinx and others write line numbers and code as a table of two cells. */
 function isCodeCell(cell: Element): boolean {
   const [only, ...others] = cell.childNodes.filter(
     (child) => isElement(child) || (isText(child) && child.value.trim() !== ''),

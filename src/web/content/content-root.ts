@@ -14,10 +14,7 @@ import {
 
 export interface ContentRoot {
   readonly element: Element;
-  /**
-   * True if a landmark or a known container marks the content. False if only text density does, so the element may also contain
-   * menus.
-   */
+  /** True for a landmark or known container. An element that only text density selects may contain menus. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
@@ -28,13 +25,13 @@ const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-conten
 
 const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
 
-/** Minimum share of a container's text in one child, so that the child replaces the container. */
+/** If a child has this share of its container's text, the child replaces the container. */
 const SHARE_MIN = 0.7;
 
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
-/** Prefers the main landmark, then an article, a known container, and the part with the densest text. */
+/** Prefers the article of the main landmark, the landmark, an article, a known container, the part with most unlinked text. */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
   const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);
@@ -44,7 +41,7 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** Heading of the page: the first that is part of the document's title, else the first `h1`. */
+/** The first heading that is part of the document's title, else the first `h1`. */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {
@@ -56,10 +53,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/**
- * The only article in a container. Null for several articles, as in cards and listings, or if the first `h1` is outside of the
- * article.
- */
+/** Null for several articles, as in cards and listings, or if the first `h1` is outside of the article. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -90,9 +84,7 @@ function knownContainer(body: Element): Element | null {
   return null;
 }
 
-/**
- * Descends into the child with most of the unlinked text. Stops if a sibling has the page's heading or the list of child pages.
- */
+/** Descends into the child with most unlinked text. Stops if another child has the page's heading or the list of child pages. */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;
   for (;;) {
@@ -115,13 +107,13 @@ export function isOutsideContent(element: Element, { isMarked, density }: Conten
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);
-  // Before the text of the page, a list of links is a menu. After the text, such a list is further reading.
+  // A list of links is a menu before the text of the page, but further reading after it.
   if (tagName === 'ul') return isBeforeText && density.isLinkList(element);
   return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
 }
 
 interface Density {
-  /** Length of the text in UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly text: number;
   readonly linked: number;
   readonly links: number;
@@ -137,7 +129,7 @@ class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
 
-  /** @param title heading of the page, or null. An element that contains the heading is content, even if it is mostly links */
+  /** @param title heading of the page, or null. An element with this heading is never a link list. */
   constructor(title: Element | null) {
     this.#title = title;
   }
@@ -180,7 +172,7 @@ class LinkDensity {
       }
     }
     if (element.tagName === 'a') linked = text;
-    // Do not count links in a definition list, because menus are not definition lists, and a glossary's definitions can be links.
+    // A definition list is not a menu: the definitions of a glossary can be links.
     if (element.tagName === 'dl') linked = 0;
     return { text, linked, links, holdsTitle };
   }

@@ -10,7 +10,7 @@ interface PageTree {
   readonly facts: PageFacts;
 }
 
-/** Maximum nodes of a page. The largest page of the corpus has 17,000 nodes. 300,000 nodes take 3 s and 300 MiB (measured). */
+/** The largest page of the corpus has 17,000 nodes. 300,000 nodes take 3 s and 300 MiB (measured). */
 const NODES_MAX = 300_000;
 
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX): PageTree | null {
@@ -22,7 +22,7 @@ export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX)
 
 class OutOfBounds extends Error {}
 
-/** Counts nodes and depth while parsing, so that a page over the limits needs little memory. */
+/** Counts during parsing, so that a page over the limits needs little memory. */
 class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   #depth = 0;
   #nodesLeft: number;
@@ -65,10 +65,7 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   }
 }
 
-/**
- * Maximum attributes that repeated `<html>` or `<body>` tags add to an element, because each new attribute is compared with all
- * others.
- */
+/** Maximum attributes that repeated `<html>` or `<body>` tags add. The parser compares each one with all others. */
 const ADOPTED_MAX = 100;
 
 function parseWithin(markup: string, nodesMax: number): Parent {
@@ -84,16 +81,16 @@ function parseWithin(markup: string, nodesMax: number): Parent {
 const childOf = (parent: Parent, tagName: string): Element | null =>
   findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
 
-/** Maximum UTF-16 code units of a page. The longest real pages have a million. Further text is ignored. */
+/** In UTF-16 code units. The longest real pages have a million. Further text is ignored. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
-/** Start of Next.js's payload, which repeats the page's text. Omitted, because the payload can be three quarters of a page. */
+/** Next.js's payload is skipped, because it repeats the text of the page and can be three quarters of a file. */
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 
 const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 
-/** Elements that XHTML may write as `<a/>`, which the HTML parser reads as an open tag. */
+/** XHTML may write an empty element as `<a/>`, which the HTML parser reads as an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
 function readableMarkup(path: string, html: string): string {
@@ -101,7 +98,7 @@ function readableMarkup(path: string, html: string): string {
   return path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
 }
 
-/** Searches with `indexOf`, because a pattern would take quadratic time if no script ends. */
+/** Does not use a pattern, which would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

@@ -26,17 +26,14 @@ export interface PageFacts {
 const TAGS_MAX = 50;
 const TAG_LENGTH_MAX = 100;
 const VERSION_LENGTH_MAX = 128;
-/** Maximum UTF-16 code units of a language tag. BCP 47 tags in use have up to 20. */
+/** In UTF-16 code units. BCP 47 tags in use have up to 20. */
 const LANGUAGE_LENGTH_MAX = 100;
 
 const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
 const DOCUSAURUS_TAG = /^docs-.+?-(.+)$/;
 const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 
-/**
- * Version in Sphinx's options. Sphinx before 7 writes the options into each page, and later versions write them into a script
- * file.
- */
+/** Sphinx before 7 writes its options into each page. Later versions write the options into a script file. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
 export const sphinxVersion = (script: string): string | null => SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
@@ -127,14 +124,14 @@ function readTags(metadata: Metadata): string[] {
   return [...tags];
 }
 
-/** Separators between page title and site name. Excludes the hyphen, which may be part of a title: `Tutorial - Basics`. */
+/** Without the hyphen, which may be part of a title: `Tutorial - Basics`. */
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
-/** Maximum UTF-16 code units of a title. */
+/** In UTF-16 code units. */
 export const TITLE_LENGTH_MAX = 300;
 
-/** Prefers the content's first `h1`, then `og:title` or `<title>` without the site's name, then any heading. */
+/** Prefers the first `h1`, then `og:title` or `<title>` without the site's name, then the first heading. */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {
   const written = facts.socialTitle || facts.documentTitle;
   const title = mainHeading || withoutSiteName(written, facts.siteName, firstHeading) || firstHeading;
@@ -158,12 +155,12 @@ function withoutSiteName(written: string, siteName: string, firstHeading: string
 
 const NOT_FOUND_PATH = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
-/** Paths of pages with the whole book: mdBook's `print.html`, MkDocs' `print_page/`. */
+/** Pages with the whole book: mdBook's `print.html`, MkDocs' `print_page/`. */
 const PRINT_PATH = /(?:^|\/)print(?:[_-](?:page|site))?(?:\.x?html?|\/index\.x?html?)$/i;
 
 const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
 
-/** Paths of Sphinx's listings of source code, which Sphinx's own search also omits. */
+/** Sphinx's listings of source code, which Sphinx's own search also omits. */
 const SOURCE_PATH = /(?:^|\/)_modules\//;
 
 const INDEX_CLASSES = /(?:^|\s)(?:genindex-jumpbox|modindex-jumpbox|indexdiv)(?:\s|$)/;
@@ -181,10 +178,7 @@ export function isUnlisted(
   return isPrintPage(path, html) || isIndexPage(path, text, html);
 }
 
-/**
- * A page named `print` in a subfolder may be about printing. Such a page is a print page only if it has several first-level
- * headings, one for each chapter.
- */
+/** In a subfolder, a page named `print` may be about printing. With several first-level headings, it contains the whole book. */
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;

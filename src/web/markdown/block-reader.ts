@@ -29,7 +29,7 @@ import {
   textOf,
 } from './write.ts';
 
-/** Maximum columns of a table. Wider tables contain no useful data, and Markdown would need empty cells in each short row. */
+/** Wider tables contain no useful data, and Markdown would need empty cells in each short row. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
 
@@ -100,7 +100,7 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
 const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
-/** Separates blocks by `<br>`, because a Markdown row is one line. */
+/** In Markdown, a row is one line, so `<br>` separates blocks. */
 const cellPhrases = (blocks: readonly Block[]): Phrase[] => withBreaks(blocks.map(phrasesOf));
 
 function phrasesOf(block: Block): Phrase[] {
@@ -126,13 +126,13 @@ function phrasesOf(block: Block): Phrase[] {
   }
 }
 
-/** Maximum depth of nested lists, quotes and notes, because each level indents all of its lines. */
+/** Limits nested lists, quotes and notes, because each level indents all of its lines. */
 const NESTED_MAX = 12;
 
 interface Place {
   readonly depth: number;
   readonly nested: number;
-  /** True in a note, card or cell, in which a heading becomes bold text. */
+  /** True in a note, card or cell, where a heading becomes bold text. */
   readonly isInset: boolean;
 }
 
@@ -172,11 +172,11 @@ export class BlockReader {
       if (isElement(child) && this.#isBlock(child)) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
-        // Reuse the first array, because nested wrapper elements would otherwise copy all blocks at each level.
+        // Reuse the first array. Otherwise, each of many nested elements would copy all blocks.
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
-        // Add a space, because adjacent links are buttons that only the page's style separates.
+        // Adjacent links are buttons that only the style of the page separates, so add a space.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));
         for (const phrase of this.#phrases.read(child)) line.push(phrase);
       }
@@ -276,7 +276,7 @@ export class BlockReader {
   #footnote(element: Element, number: string, place: Place): Block[] {
     const children = this.#children(element, { ...place, nested: place.nested + 1, isInset: true });
     const [first, ...others] = children;
-    // Omit the number that docutils writes as a paragraph before the text: `[1]`.
+    // Omit the paragraph with the number that docutils writes before the text: `[1]`.
     const isMark = first?.type === 'paragraph' && /^\[?\d+\]?$/.test(plainText(first).trim());
     return [
       {
@@ -319,7 +319,7 @@ export class BlockReader {
     return blocks.with(0, paragraphOf([rawOf(mark), ...first.children]));
   }
 
-  /** Writes a definition list as a list. Each item contains a term in bold and the definition of the term. */
+  /** Writes a list whose items contain a term in bold and its definition. */
   #definitions(list: Element, place: Place): Block[] {
     if (place.nested >= NESTED_MAX) return this.#children(list, place);
     const inner = { ...place, nested: place.nested + 1 };
@@ -342,7 +342,7 @@ export class BlockReader {
     const blocks = this.#children(term, { ...place, isInset: true });
     const [only, ...others] = blocks;
     if (only?.type !== 'paragraph' || others.length > 0) return blocks;
-    // Write Sphinx's signature as one code span, because Sphinx writes its parts as a dozen elements.
+    // Sphinx writes the parts of a signature as a dozen elements, so join them to one code span.
     if (/(?:^|\s)(?:sig|sig-object)(?:\s|$)/.test(attributeOf(term, 'class') ?? ''))
       return [paragraphOf([{ type: 'inlineCode', value: plainText(only).trim() }])];
     const [first] = only.children;
@@ -404,12 +404,10 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   return holders;
 }
 
-/** Classes that name the language of code: Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll), and GitHub. */
+/** Language classes of Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll), and GitHub. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
-/**
- * Maximum enclosing elements to search for the language of code, such as `figure`, `div`, or the table of Pygments' line numbers.
- */
+/** Maximum enclosing elements to search for the language of code, such as the table of Pygments' line numbers. */
 const AROUND_MAX = 7;
 const WRAPPERS = new Set(['div', 'figure', 'td', 'tr', 'tbody', 'table']);
 const LANGUAGE_LENGTH_MAX = 40;
@@ -458,7 +456,7 @@ function languageIn(element: Element): string | null {
   return said === undefined || said === null || NO_LANGUAGE.has(said) ? null : said;
 }
 
-/** Classes of note titles in Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
+/** Note titles of Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
 const TITLE_CLASS =
   /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
 const LOOKED_AT_MAX = 5;

@@ -16,13 +16,10 @@ const LISTS_MAX = 10_000;
 const isTab = (element: Element): boolean => attributeOf(element, 'role') === 'tab';
 const isTabList = (element: Element): boolean => attributeOf(element, 'role') === 'tablist';
 const isTabPanel = (element: Element): boolean => attributeOf(element, 'role') === 'tabpanel';
-/** VitePress's `code-group` has radio buttons and labels, and blocks of code in the same order. */
+/** VitePress's `code-group` has labels, and blocks of code in the same order. */
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
-/**
- * Finds the label of each tab panel by `aria-labelledby` or `aria-controls`, or else by the order of the panels after their list
- * of tabs.
- */
+/** Finds the label of each tab panel by `aria-labelledby` or `aria-controls`, or else by the order of tabs and panels. */
 export class Tabs {
   readonly #labels = new Map<Element, string>();
 
@@ -81,7 +78,7 @@ const LIST_CLASSES = new Set(['footnotes', 'footnotes-list', 'footnote-list']);
 const has = (element: Element, names: ReadonlySet<string>): boolean =>
   classesOf(element).some((name) => names.has(name));
 
-/** Matches footnote references and definitions by id, in the markup of remark, markdown-it, Python-Markdown and docutils. */
+/** Matches references and definitions by id, in the markup of remark, markdown-it, Python-Markdown and docutils. */
 export class Footnotes {
   readonly #numbers = new Map<string, string>();
 

@@ -2,13 +2,12 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/** Maximum letters and digits to compare, enough to distinguish two sections with the same heading. */
+/** Letters and digits, enough to distinguish two sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**
- * Returns the offset of the line in a page's Markdown that begins with the text at an anchor of the page. Compares only letters
- * and digits, because Markdown files of the bundle may have other markup. Null if the page has no such anchor, or the Markdown
- * has no such line.
+ * Returns the offset of the Markdown line that begins with the text at an anchor of the page. Null if there is no such line.
+ * Compares only letters and digits, because a Markdown file of the bundle may have other markup.
  */
 export function fragmentOffset(html: string, fragment: string, markdown: string): number | null {
   const { first, text } = new AnchorText(html, fragment);
@@ -18,7 +17,7 @@ export function fragmentOffset(html: string, fragment: string, markdown: string)
   let best = first.length;
   let offset: number | null = null;
   for (let start = 0; start !== -1 && start < markdown.length; start = nextLine(markdown, start)) {
-    // Prefer a heading to another line, because a table of contents repeats the text of the heading.
+    // A table of contents repeats the text of a heading, so prefer the heading.
     const length = commonLength(markdown, start, text) + (markdown[start] === '#' ? 0.5 : 0);
     if (length < best || (length === best && offset !== null)) continue;
     best = length;
@@ -41,7 +40,7 @@ function nextLine(text: string, from: number): number {
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Number of letters and digits at the beginning of `text` that the Markdown has from `start` on. Ignores other characters. */
+/** Number of letters and digits that `text` and the Markdown from `start` on have in common. Ignores other characters. */
 function commonLength(markdown: string, start: number, text: string): number {
   let length = 0;
   for (let at = start; at < markdown.length && length < text.length; at += 1) {
@@ -56,7 +55,7 @@ function commonLength(markdown: string, start: number, text: string): number {
 const lettersOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).join('');
 
 class AnchorText implements MarkupReader {
-  /** Letters of the first text after the anchor. Empty if the page has no such anchor. */
+  /** Letters and digits of the first text after the anchor. Empty if the page has no such anchor. */
   first = '';
   text = '';
   readonly #scanner: MarkupScanner;

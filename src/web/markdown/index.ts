@@ -6,19 +6,19 @@ import { PageLinks } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
-  /** Path in the site: `guides/start.html`. */
+  /** In the site: `guides/start.html`. */
   readonly path: string;
   readonly html: string;
-  /** Address for readers, from the host's root, percent-encoded: `/docs/guides/start`. */
+  /** From the root of the host, percent-encoded: `/docs/guides/start`. */
   readonly address: string;
 }
 
 interface MarkdownPage {
   readonly title: string;
   readonly description: string;
-  /** Markdown of the page. If the page has a title, begins with this title as the only heading of the first level. */
+  /** Begins with the title of the page, if it has one, as the only heading of the first level. */
   readonly markdown: string;
-  /** True for `noindex`, errors, redirects, print pages, indexes and listings, which search also omits. */
+  /** True for pages that search also omits: `noindex`, errors, redirects, print pages, indexes and listings. */
   readonly isLeftOut: boolean;
 }
 

@@ -17,7 +17,7 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Elements that pages usually show apart from the words around them. */
+/** Elements that pages usually show apart from the surrounding words. */
 const APART = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
@@ -130,7 +130,7 @@ function codeOf(element: Element): Phrase[] {
   ];
 }
 
-/** Prefers the TeX source that KaTeX and MathJax store in MathML, else uses the symbols of the formula. */
+/** Uses the TeX source that KaTeX and MathJax store in MathML, or else the symbols of the formula. */
 function formulaOf(math: Element): Phrase[] {
   const source = findElement(
     math,
@@ -142,7 +142,7 @@ function formulaOf(math: Element): Phrase[] {
   return [rawOf(`${sign}${tex}${sign}`)];
 }
 
-/** Placeholder for the site's own host, which a bundle does not contain. */
+/** Placeholder for the host of the site, which a bundle does not contain. */
 const OWN_ORIGIN = 'http://site.invalid';
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
@@ -150,10 +150,7 @@ export class PageLinks {
   readonly #from: URL | null;
   readonly #publishedOrigin: string | null;
 
-  /**
-   * @param address path of the page from the host's root, percent-encoded @param canonical canonical URL of the page on the
-   * published site
-   */
+  /** @param address from the root of the host, percent-encoded @param canonical URL of the page on the published site */
   constructor(address: string, base: string | null, canonical: string | null) {
     const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
     const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
@@ -180,7 +177,7 @@ type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' 
 const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
-/** Joins adjacent phrases of the same type, and moves white space out of marks such as emphasis, as Markdown requires. */
+/** Joins adjacent phrases of one type, and moves white space out of marks such as emphasis, as Markdown requires. */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
   const out: Phrase[] = [];
@@ -226,7 +223,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
   if (children.length === 0) return [...before, ...after];
   const [first] = children;
   const isCodeAlone = children.length === 1 && first?.type === 'inlineCode';
-  // Omit the emphasis around a code span, such as a placeholder in a command, because marks between code spans are hard to read.
+  // Marks between code spans are hard to read, so omit the emphasis around code, such as a placeholder in a command.
   if (node.type === 'emphasis' && isCodeAlone) return [...before, first, ...after];
   if (node.type !== 'link' && children.length === 1 && first?.type === node.type) return [...before, first, ...after];
   return [...before, { ...node, children } as Phrase, ...after];
@@ -235,7 +232,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** Joins adjacent phrases of the same type in one pass, because a page may have 100,000 phrases. */
+/** Works in one pass, because a page may have 100,000 phrases. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {
@@ -251,7 +248,7 @@ function join(phrases: readonly Phrase[]): Phrase[] {
 function joined(first: Phrase, run: readonly Phrase[]): readonly Phrase[] {
   if (first.type === 'text') return [textOf(run.map(plainText).join('').replace(/ {2,}/g, ' '))];
   if (run.length === 1) return run;
-  // Join adjacent code spans, because Markdown would read them as one span that contains backticks.
+  // Markdown would read two adjacent code spans as one span that contains backticks.
   if (first.type === 'inlineCode') return [{ type: 'inlineCode', value: run.map(plainText).join('') }];
   if (!isMarked(first)) return run;
   const children = run.flatMap((node) => (isMarked(node) ? node.children : []));

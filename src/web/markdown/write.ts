@@ -43,7 +43,7 @@ const handler =
   (node, _parent, state, info) =>
     write(node, state, info);
 
-/** Writes a table (GFM, section 4.10) without padding its cells. */
+/** Does not pad cells (GFM, section 4.10). */
 const table = handler<'table'>((node, state, info) => {
   const [head, ...rows] = node.children;
   if (head === undefined) return '';
@@ -72,7 +72,7 @@ function rowLine(row: TableRow, state: State, info: Info): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Escapes bars in a table, because a bar separates cells even inside code (GFM, section 4.10). */
+/** In a table, a bar separates cells even inside code (GFM, section 4.10), so bars are escaped. */
 const inlineCode = handler<'inlineCode'>((node, state) => {
   const value = node.value.replace(/[\r\n]+/g, ' ');
   const runs = new Set(Array.from(value.matchAll(/`+/g), ([run]) => run.length));
@@ -102,7 +102,7 @@ const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => 
   return `[^${node.identifier}]: ${text}`;
 });
 
-/** Declares the first character of the output, because the escaping of the preceding text depends on this character. */
+/** Declares the first character of the output, on which the escaping of the preceding text depends. */
 const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
 
 const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [
@@ -128,7 +128,7 @@ const OPTIONS: Options = {
     { character: '~', inConstruct: 'phrasing', notInConstruct: SPANS },
     { character: '|', inConstruct: 'tableCell' },
     { character: '\n', inConstruct: 'tableCell' },
-    // Escape a bar at the start of a line, because the bar would begin a table.
+    // At the start of a line, these characters would begin a table.
     { character: '|', atBreak: true },
     { character: ':', atBreak: true, after: '-' },
     { character: '-', atBreak: true, after: '[:|-]' },

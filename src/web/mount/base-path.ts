@@ -3,10 +3,7 @@ import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
-/**
- * `from` is the base path for which the bundle was built, `to` the base path under which docshelf serves it. Both begin and end
- * with a slash, in ASCII without quotes.
- */
+/** Base paths of the build and of the served site. Each is ASCII without quotes, and begins and ends with a slash. */
 export type Mount = { readonly from: string; readonly to: string };
 
 const FROM_ROOT = /^\/(?![/\\])/;
@@ -25,7 +22,7 @@ function withPlainPath(target: string): string {
 }
 
 export type StrippedTarget =
-  /** `target` is the path after the base path, and begins with the last slash of the base path. */
+  /** `target` begins with the last slash of the base path. */
   | { readonly kind: 'inside'; readonly target: string }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'outside' };
@@ -33,10 +30,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/**
- * Treats an escaped letter as the letter itself (RFC 3986, section 6.2.2.2). Does not resolve `..`. @param basePath base path
- * with its last slash
- */
+/** Decodes letters (RFC 3986, section 6.2.2.2), but does not resolve `..`. @param basePath ends with a slash */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -73,7 +67,7 @@ export class BasePathVotes {
     }
   }
 
-  /** Base path with the most votes, with its last slash. Returns `/` if there are no votes. */
+  /** Ends with a slash. Returns `/` if there are no votes. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
@@ -84,7 +78,7 @@ export class BasePathVotes {
     let base = '/';
     let rest = path;
     for (let depth = 0; depth <= DEPTH_MAX; depth++) {
-      // After a base path, do not accept an empty path, because the start page would then fit every base path.
+      // An empty path after a base path proves nothing, because every base path has a start page.
       if ((rest !== '' || depth === 0) && isServedPath(this.#files, rest)) return base;
       const slash = rest.indexOf('/');
       if (slash <= 0) return null;
@@ -103,7 +97,7 @@ export function isServedPath(files: FileTable, path: string): boolean {
 
 export type MountableFile = { readonly path: string; readonly bytes: Uint8Array; readonly type: string };
 
-/** `payload` is the `.txt` of a Next.js page, `data` is JSON that a page loads. */
+/** `payload` is the `.txt` of a Next.js page, `data` other JSON. */
 export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
@@ -116,7 +110,7 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
   return path.endsWith('.json') ? 'data' : null;
 }
 
-/** Maximum bytes of a file to rewrite. Rewriting takes 100 ms per MiB, and several times the file in memory. */
+/** Rewriting a file takes 100 ms per MiB, and several times the size of the file in memory. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
 export function isMountable(path: string, mediaType: string, size: number): boolean {

@@ -7,13 +7,10 @@ export interface MountedSite extends Mount {
   has(path: string): boolean;
 }
 
-/** `text` has one character per byte of the file, so that offsets in it are byte offsets (see `source-text.ts`). */
+/** `text` has one UTF-16 code unit per byte of the file, so that its offsets are byte offsets (see `source-text.ts`). */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
-/**
- * If possible, replaces only the base path, so that the rest of the address is unchanged. @param url decoded address
- * @param writing flags of `write.ts`
- */
+/** If possible, keeps the bytes after the base path. @param url decoded address @param writing flags of `write.ts` */
 export function rebaseAt(
   text: string,
   start: number,
@@ -30,10 +27,7 @@ export function rebaseAt(
   return { start, end, text: writtenUrl(rebased, writing) };
 }
 
-/**
- * End of the base path in the text, in which JSON and scripts may write a slash as `\/`. Null if the text spells the base path in
- * another way.
- */
+/** End of the base path in the text, which may write a slash as `\/`. Null if the text writes the base path in another way. */
 function endOfStart(text: string, start: number, from: string): number | null {
   let at = start;
   for (const character of from) {
@@ -44,7 +38,7 @@ function endOfStart(text: string, start: number, from: string): number | null {
   return at;
 }
 
-/** @param pattern has the flags `dg` and a group `url` without escapes */
+/** @param pattern with the flags `dg` and a group `url`, which matches no escapes */
 export function* rebaseMatches(
   pattern: RegExp,
   { text, site }: MountSource,

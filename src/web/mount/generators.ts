@@ -6,10 +6,7 @@ import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/**
- * In Next.js 15 and 16 (app router), generated functions add `basePath` to links and addresses. docshelf rewrites these
- * functions.
- */
+/** Next.js 15 and 16 (app router): functions in the scripts add `basePath` to addresses, so docshelf rewrites these functions. */
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
@@ -18,17 +15,11 @@ const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDE
 /** Matches `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/**
- * Function that is near the text `removeBasePath`. In a build without base path, this function returns its argument, so docshelf
- * makes it remove the new base path.
- */
+/** In a build without base path, `removeBasePath` returns its argument, so docshelf makes it remove the new base path. */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const REMOVER_CHARS = 400;
-/**
- * Code that builds the name of a page's payload, `PAGE.txt`. Without a change, the payload of the start page would be outside of
- * the base path.
- */
+/** Code that names a page's payload, `PAGE.txt`. Unchanged, the payload of the start page would be outside of the base path. */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -66,7 +57,7 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
 
 interface Payload {
   readonly text: string;
-  /** Position in the file of each unit of `text`, and of its end. Null if the positions in `text` and in the file are equal. */
+  /** Position in the file of each unit of `text`, and of its end. Null if `text` is the file. */
   readonly places: readonly number[] | null;
 }
 
@@ -100,10 +91,7 @@ function unescaped(text: string, at: number): readonly [units: string, length: n
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
 
-/**
- * Edits a payload, whose rows are `<id>:<model>\n`. Skips text rows, `<id>:T<bytes>,<text>`, because their text must keep its
- * length.
- */
+/** Edits rows, `<id>:<model>\n`, except text rows, `<id>:T<bytes>,<text>`, whose text must keep its length. */
 function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < text.length; ) {
@@ -237,7 +225,7 @@ const ROWS: readonly MountRow[] = [
     completes: true,
     edits: docusaurusData,
   },
-  // Skip VitePress pages, because VitePress passes such literals to its themes, which add `base`.
+  // Not for VitePress: its themes add `base` to such literals.
   { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
   { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
   { generator: 'any', in: ['script'], mark: SINK_MARK, edits: sinks },
@@ -257,7 +245,7 @@ export const isCovered = (text: string): boolean =>
 /** Webpack's public path, `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
 
-/** Docusaurus adds `baseUrl` to links at run time, but not to routes, sidebars and page metadata, so docshelf rewrites these. */
+/** At run time, Docusaurus adds `baseUrl` to links, but not to routes, sidebars and page metadata, which docshelf rewrites. */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
   /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
@@ -273,13 +261,10 @@ const PRELOAD =
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/** Maximum length of the site data before `base`, which contains language, title and description. */
+/** Length of the site data to search for `base`, which comes after language, title and description. */
 const NEAR_CHARS = 4_000;
 
-/**
- * Changes only the first `base`, because VitePress's themes add `base` to all other site data. A later `base` belongs to a
- * sidebar.
- */
+/** Changes only the first `base`, which VitePress's themes add to all other site data. A later `base` belongs to a sidebar. */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);
   const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
@@ -313,10 +298,10 @@ function* vitePressPage(source: MountSource): Generator<Edit> {
 /** Options of Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
 const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]/dg;
 
-/** Option of Starlight's language menu, which opens the address in `value`. */
+/** Starlight's language menu, which opens the address in `value`. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 
-/** String literal with the address of a file. Ignores quotes inside a string, such as the code sample `"'/a.png'"`. */
+/** String literal with the address of a file. Skips quotes inside a string, such as the code sample `"'/a.png'"`. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?|["'`])\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 

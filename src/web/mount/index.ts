@@ -9,10 +9,7 @@ import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, t
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
-/**
- * Rewrites files for another base path. Keeps relative references, fragments and addresses on other hosts, and in UTF-8 files all
- * other bytes.
- */
+/** Rewrites files for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses. */
 export {
   BasePathVotes,
   isMountable,
@@ -36,10 +33,7 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   );
 }
 
-/**
- * Returns `file.bytes` itself if nothing changes. @param digestOf returns the new `integrity` of a target, or null to keep the
- * old value
- */
+/** Returns `file.bytes` if nothing changes. @param digestOf returns a target's new `integrity`, or null if it is unchanged */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,
@@ -51,8 +45,7 @@ export function mountFile(
   const source = referring(file, isData ? 'script' : kind);
   const units = unitsOf(source.bytes);
   const edits = editsOfGenerators(placeOf(kind), { text: units, site });
-  // Escape the `+` of a version label, which has a meaning in URL patterns. The string literal of a pattern needs each backslash
-  // twice.
+  // In URL patterns, the `+` of a version label must be escaped. The string literal of a pattern needs the backslash twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
     for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
@@ -86,10 +79,7 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
-/**
- * Finds addresses in scripts and data that still have the former base path after the rewrite. The site may never use some of
- * these addresses.
- */
+/** Addresses in scripts and data that still have the former base path after the rewrite. The site may not use all of them. */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];
@@ -112,10 +102,7 @@ export const isData = (path: string, size: number): boolean => path.endsWith('.j
 export const isTooLargeToMount = ({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean =>
   size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 
-/**
- * Further attributes to rewrite for another base path, but not for an offline copy: forms, sources of quotations, and the HTML
- * manifest.
- */
+/** Attributes that are rewritten for another base path, but not for an offline copy. */
 const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   form: ['action'],
   button: ['formaction'],

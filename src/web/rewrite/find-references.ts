@@ -11,13 +11,11 @@ import { CSS } from './write.ts';
 export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /**
-   * Path under which the file is served, if known. Needed for addresses in Vite's modules, which are relative to a parent folder.
-   */
+  /** Served path, if known. Needed for addresses in Vite's modules, which are relative to a parent folder. */
   readonly path?: string;
 }
 
-/** Never throws an error. Finds fewer references in an invalid file. */
+/** Finds fewer references in an invalid file, but throws no error. */
 export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
   const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();

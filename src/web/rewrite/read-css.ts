@@ -14,7 +14,7 @@ const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
 const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset']);
 
-/** Reads tokens (css-tree, CSS Syntax 3) without a tree, so invalid CSS is read as far as possible. */
+/** Reads tokens (CSS Syntax 3) instead of a tree, because invalid CSS also has tokens. */
 export function readCss(region: Region, list: ReferenceList): void {
   if (!mayHoldUrls(region.text)) return;
   const reading = new CssReading(region, list);
@@ -74,10 +74,7 @@ class CssReading {
     return (name.includes('\\') ? ident.decode(name) : name).toLowerCase();
   }
 
-  /**
-   * Remembers the start of an escaped `url(`, because the tokenizer reports `u\72l(a.png)` as an ordinary function with separate
-   * tokens.
-   */
+  /** Remembers the start of an escaped `url(`, such as `u\72l(a.png)`, which the tokenizer reports as an ordinary function. */
   #onFunction(start: number, end: number): void {
     const name = this.#nameAt(start, end - 1);
     this.#functions.push(name);

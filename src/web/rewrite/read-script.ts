@@ -8,15 +8,12 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/**
- * Calls that load a script, other than `import()`. Each call is replaced by an `import(` with the same end, so that the lexer
- * finds calls only in code.
- */
+/** Calls that load a script. Each is replaced by `import(`, because the lexer finds imports in code, not in strings. */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
-/** Finds literal specifiers and addresses in code. Finds no specifiers in a script with syntax errors. */
+/** Finds no specifiers in a script with syntax errors. */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
@@ -38,7 +35,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/** Value of the lexer's `d` for `import.meta`. For a static import, `d` is -1, and for a dynamic import, `d` is a position. */
+/** The lexer's `d` for `import.meta`. Static imports have -1, dynamic imports a position. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -56,7 +53,7 @@ function onSpecifier(
   list: ReferenceList,
 ): void {
   const call = calls.get(d + 1);
-  // The position of a dynamic import's specifier includes its quotes.
+  // The span of a dynamic specifier includes its quotes.
   const { start, end, value } = d === -1 ? literalOf(region.text, s, e) : literalOf(region.text, s + 1, e - 1);
   if (call === undefined) list.add('module', region, start, end, value, region.writing | SPECIFIER);
   else if (!call.startsWith('importScripts')) list.add('worker', region, start, end, value);
@@ -64,7 +61,7 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Text that precedes the scope of a service worker, in any library, or a pattern of speculation rules. */
+/** Text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 function readScopes(region: Region, list: ReferenceList): void {
@@ -187,10 +184,7 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
-/**
- * Code that loads an address relative to the page. `WHOLE_STRING` excludes parts of an address, such as `"/a" + b`, and other
- * methods than GET.
- */
+/** Code that loads an address relative to the page. `WHOLE_STRING` excludes parts (`"/a" + b`) and other methods than GET. */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
@@ -213,10 +207,7 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/**
- * Finds files that the script loads relative to the page, which is often in the script's folder (Swagger UI's settings). Their
- * addresses are never rewritten.
- */
+/** Mentions files that a script such as Swagger UI's loads relative to the page, which is often in the script's folder. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -234,8 +225,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // The replacement of a call begins with its bracket. The replacement of an assignment begins with a comma, which ends the
-    // previous expression.
+    // The replacement begins with the bracket of a call, or else with a comma, which ends the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;
@@ -259,10 +249,10 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 
-/** String with the extension of a data file. The string starts with `./` or `../`, or is the first argument of a call. */
+/** Data file in a string that starts with `./` or `../`, or that is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** Maximum characters of a script to search. A longer script usually repeats the text of the page, with code examples. */
+/** A longer script usually repeats the text of the page, with code examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {

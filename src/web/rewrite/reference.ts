@@ -1,13 +1,13 @@
 import { decodeUnits } from './source-text.ts';
 
 /**
- * - Readers follow a `link`. A `frame` shows a document in the page. Scripts load a `lazy` address, often in a `data-` attribute.
- * - `module` is a specifier (`resolveSpecifier`). A `worker` is relative to the page, so write it from the root in a script file.
+ * - Readers follow a `link`. A `frame` shows a document. Scripts load a `lazy` address, often from a `data-` attribute.
+ * - `module` is a specifier (`resolveSpecifier`). A `worker` is relative to the page, so write it from the root in a script.
  * - `prefix` is a folder of an import map, `base` the base of relative addresses, `canonical` the page's own address.
  * - `hint` is a host to connect to in advance, or the address of a ping. An empty text disables the hint.
- * - `integrity` is a digest. Its `url` is the address of the file with this digest.
- * - `mention` is an address in a framework's data, which the crawl requests and never rewrites.
- * - `scope` is the start of addresses and names no file. `pattern` is a URL pattern in a string of JSON or a script.
+ * - `integrity` is a digest, and its `url` the address of the file.
+ * - `mention` is an address that the crawl requests, but never rewrites.
+ * - `scope` is the start of addresses. `pattern` is a URL pattern in a string of JSON or a script.
  */
 const REFERENCE_KINDS = [
   'link',
@@ -33,14 +33,14 @@ export type FoundKind = (typeof REFERENCE_KINDS)[number];
 
 export interface FoundReference {
   readonly kind: FoundKind;
-  /** Address as the browser reads it: trimmed, with decoded entities and escapes, not resolved. */
+  /** Trimmed, with decoded entities and escapes, but not resolved. */
   readonly url: string;
   readonly start: number;
   readonly end: number;
   readonly writing: number;
 }
 
-/** Plain data, small enough to keep for each page. Read the references with `referencesOf`. */
+/** Compact data to keep for each page. Read the references with `referencesOf`. */
 export interface FoundReferences {
   readonly urls: readonly string[];
   /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, and flags of `write.ts`. */
@@ -76,19 +76,15 @@ export class ReferenceList {
     this.filePath = filePath;
   }
 
-  /**
-   * @param units address with one unit per byte, decoded by the syntax of the region @param start start of the address in the
-   * region's text
-   */
+  /** @param start position in the region's text @param units decoded address, with one UTF-16 code unit per byte */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
     if (url === '' || NO_FILE.test(url)) return;
-    // Keep a bare fragment only for links, because in other kinds, such as an SVG `use`, a fragment loads no file.
+    // In other kinds, such as an SVG `use`, a bare fragment loads no file.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
-    // Add both scripts, because VitePress loads the first page as `x.lean.js` without its static parts, and later pages as
-    // `x.js`.
+    // VitePress loads the first page as `x.lean.js`, without its static parts, and later pages as `x.js`, so add both.
     if (url.endsWith('.lean.js') && url.includes('.md.')) this.mention(url.replace(/\.lean\.js$/, '.js'));
   }
 
@@ -113,9 +109,7 @@ function trimmed(text: string, start: number, end: number): [from: number, to: n
   return [from, to];
 }
 
-/**
- * Part of a file, such as an attribute or a `srcdoc`, as decoded text. Converts a position in the text to a position in the file.
- */
+/** Decoded text of a part of a file, such as an attribute. `source` converts a position in this text to one in the file. */
 export class Region {
   readonly text: string;
   readonly writing: number;

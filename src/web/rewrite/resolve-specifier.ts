@@ -2,7 +2,7 @@ import { membersOf } from '../../domain/shape.ts';
 
 export interface ResolvedSpecifier {
   readonly url: string;
-  /** True if an import map resolves the specifier. The map is then rewritten instead of the specifier. */
+  /** True if an import map resolves the specifier. Then, the map is rewritten, not the specifier. */
   readonly isMapped: boolean;
 }
 
@@ -11,10 +11,7 @@ interface ImportMap {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/**
- * Null for an unknown bare specifier. @param fileUrl URL of the module, or of the page for an inline module @param pageUrl base
- * URL of the import maps
- */
+/** Null for an unknown bare specifier. @param fileUrl URL of the module or its page @param pageUrl base URL of the import maps */
 export function resolveSpecifier(
   specifier: string,
   fileUrl: string,

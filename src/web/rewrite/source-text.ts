@@ -1,9 +1,6 @@
 import { CHARSET_HEAD_BYTES, charsetInCss, charsetInMarkup, encodingOf, markedCharset } from '../media-type.ts';
 
-/**
- * `xml` is SVG and XHTML, `feed` is all other XML, `script` is JavaScript with or without modules, `manifest` is a web app
- * manifest.
- */
+/** `xml` is SVG and XHTML, `feed` all other XML, `manifest` a web app manifest. */
 export type SourceType = 'html' | 'xml' | 'feed' | 'css' | 'script' | 'manifest';
 
 const SOURCE_TYPES: readonly (readonly [RegExp, SourceType])[] = [
@@ -21,10 +18,7 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/**
- * Converts a file to UTF-8. A converted file begins with a byte order mark. @param charset charset of the header. Null uses the
- * charset in the file, else UTF-8
- */
+/** A converted file begins with a byte order mark. @param charset of the header; null uses the charset in the file, else UTF-8 */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -46,10 +40,7 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(head) : null;
 }
 
-/**
- * Matches comments, elements whose content is raw text, and other tags. Only addresses in tags are changed, not in comments,
- * scripts and styles.
- */
+/** Comments, raw text elements, and other tags, so that addresses are changed only in tags. */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|(<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^<>]*>)[\s\S]*?(?=<\/\2|$)|<[a-z][^<>]*>/gi;
 const ADDRESSES_WITH_QUERY =
@@ -72,14 +63,11 @@ function encodedTag(tag: string): string {
   });
 }
 
-/** Charset declarations in pages, XML and style sheets. Changed to UTF-8, because strict XML readers reject a wrong charset. */
+/** Charset declarations, which are changed to UTF-8, because strict XML readers reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
-/**
- * Returns text with one unit per byte, so that positions in text and file are equal. All syntax is ASCII. `decodeUnits` decodes
- * values.
- */
+/** One UTF-16 code unit per byte (Latin-1), so that positions in text and file are equal. `decodeUnits` decodes values. */
 export const unitsOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 
@@ -92,10 +80,10 @@ export const decodeUnits = (units: string): string =>
 export const unitsOfText = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 
-/** Minimum length of a slice that keeps the whole text in memory. V8 copies shorter slices. */
+/** V8 copies shorter slices. A longer slice keeps the whole text in memory. */
 const COPIED_CHARS = 13;
 
-/** Copies the parts once, so that they do not keep the whole text in memory. */
+/** Copies all parts at once, so that they do not keep the whole text in memory. */
 export function ownStrings(parts: readonly string[]): string[] {
   const copy = detachString(parts.join(''));
   let start = 0;

@@ -1,21 +1,21 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 
-/** Bits of the flags that store how many times to escape `&` as `&amp;`, such as 2 for an attribute inside `srcdoc`. */
+/** Bits for the number of times to escape `&` as `&amp;`, such as 2 for an attribute inside `srcdoc`. */
 export const AMP_LAYERS = 0b1111;
-/** Flag for an attribute without quotes, which needs quotes if its new value is empty. */
+/** Attribute without quotes, which needs quotes if its new value is empty. */
 export const UNQUOTED = 1 << 4;
-/** Flag for CSS, in which parentheses end an address. */
+/** In CSS, parentheses end an address. */
 export const CSS = 1 << 5;
-/** Flag for a list, in which commas separate addresses. */
+/** In a list, commas separate addresses. */
 export const LIST = 1 << 6;
-/** Flag for a module specifier, which must begin with a dot or a slash. */
+/** A module specifier must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** Flag for a digest, which is no address, so that its characters are not percent-encoded. */
+/** A digest is not an address, so its characters are not percent-encoded. */
 export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Characters to encode, because they end an address in some syntax. Excludes `%`, because the address may already be encoded. */
+/** Characters that end an address in some syntax. Without `%`, because the address may already be encoded. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
@@ -41,13 +41,13 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let size = bytes.length;
   for (const { start, end, text } of edits) size += text.length - (end - start);
-  // Use a separate buffer, which can be transferred to another thread.
+  // Unlike a slice of Node's pool, a separate buffer can be transferred to another thread.
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
   for (const { start, end, text } of inOrder(edits)) {
     at += source.copy(spliced, at, copied, start);
-    // Copy the ASCII text in a loop, because a call of Buffer's encoder takes longer.
+    // For short ASCII text, a loop is faster than Buffer's encoder.
     for (let index = 0; index < text.length; index++) spliced[at++] = text.charCodeAt(index);
     copied = end;
   }
@@ -62,7 +62,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 
 export type Replace = (reference: FoundReference) => string | null;
 
-/** Uses the positions in `found`, which may come from a store, instead of parsing the file again. */
+/** Does not parse the file again. `found` may come from a store. */
 export function rewriteFile(
   bytes: Uint8Array,
   found: FoundReferences,
@@ -78,10 +78,7 @@ export function rewriteFile(
   return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
-/**
- * Characters to encode in a path. Includes the apostrophe, parentheses and `;`, which RFC 3986 allows, but which have a meaning
- * in other syntax.
- */
+/** Includes the apostrophe, parentheses and `;`, which RFC 3986 allows in a path, but which have a meaning in other syntax. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 
 function percentEncode(text: string): string {
@@ -93,7 +90,7 @@ function percentEncode(text: string): string {
 export const encodePath = (path: string): string =>
   path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 
-/** Returns a relative address. The path of a folder is empty or ends with a slash. @param suffix encoded query and fragment */
+/** The path of a folder is empty or ends with a slash. @param suffix encoded query and fragment */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;
   const shared = endOfSharedFolders(fromPath, toPath);
@@ -101,7 +98,7 @@ export function relativeUrl(fromPath: string, toPath: string, suffix = ''): stri
   for (let at = fromPath.indexOf('/', shared); at !== -1; at = fromPath.indexOf('/', at + 1)) up += '../';
   const down = encodePath(toPath.slice(shared));
   if (up === '' && down === '') return `./${suffix}`;
-  // Begin with `./`, because browsers would read `a:b` as a scheme, and `//` as the start of a host.
+  // Without `./`, browsers would read `a:b` as a scheme, and `//` as the start of a host.
   const isMistakable = up === '' && (down.startsWith('/') || (down.split('/', 1)[0] ?? '').includes(':'));
   return `${isMistakable ? './' : ''}${up}${down}${suffix}`;
 }

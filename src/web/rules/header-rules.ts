@@ -3,7 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
-/** Headers that `_headers` may set. With `list`, several values are joined. With `last`, the last value counts. */
+/** Headers that `_headers` may set. `list` joins several values. With `last`, the last value counts. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
@@ -30,7 +30,7 @@ const JOINED_MAX = 256;
 interface HeaderRule {
   readonly pattern: PathPattern;
   readonly set: ReadonlyMap<string, string>;
-  /** Names of headers from lines such as `! Name`, which discard the values of earlier rules and of docshelf's settings. */
+  /** Names from lines such as `! Name`, which discard the values of earlier rules and of docshelf's settings. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -91,10 +91,7 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts apply' };
 }
 
-/**
- * `own` contains the parts that neither report to another host nor load files from another host. `leftOut` describes the other
- * parts, for a notice.
- */
+/** `own` contains the parts that neither report to other hosts nor load files from them. `leftOut` describes the other parts. */
 function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
     const { links, leftOut } = localLinks(value);
@@ -157,7 +154,7 @@ export class HeaderRules {
     return joined;
   }
 
-  /** Moves the paths of links to another base path. */
+  /** Moves the paths in `Link` headers to another base path. */
   mounted(mount: Mount): HeaderRules {
     if (this.isEmpty || mount.from === mount.to) return this;
     const movedPath = (path: string): string => rebase(path, mount) ?? path;
@@ -204,13 +201,13 @@ interface HeaderLink {
   readonly parameters: readonly string[];
 }
 
-/** Path of the site without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
+/** Path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Parameter value without quotes, up to the next separator. Many sites omit the quotes. */
+/** Many sites omit the quotes of a parameter value. */
 const UNQUOTED = /[^,;"<>\s]+/y;
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
@@ -284,11 +281,11 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
-/** False if a browser may find an address of another host, or another link, in the value. */
+/** False if a browser may find the address of another host, or a further link, in the value. */
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;
-  // Reject a parameter such as `anchor*=UTF-8''…`, because its encoded value can hide an address.
+  // The encoded value of a parameter such as `anchor*=UTF-8''…` can hide an address.
   if (name.endsWith('*')) return false;
   const addresses = addressSpans(name, value).map((span) => value.slice(...span));
   return addresses.every((address) => OWN_PATH.test(address) || OWN_NAME.test(address));

@@ -19,7 +19,7 @@ const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());
 
-/** @param files bytes of the existing files, by path. Null for a file over the limit */
+/** @param files bytes of the rule files that exist, by path; null for a file over the limit */
 export function readSiteRules(files: ReadonlyMap<string, Uint8Array | null>): SiteRules {
   const text = (file: RuleFault['file']): string | null => {
     const bytes = files.get(file);

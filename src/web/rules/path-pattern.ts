@@ -5,17 +5,14 @@ import type { Work } from './rule-file.ts';
 export type Captures = ReadonlyMap<string, string>;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** Represents a `:name` in a `key`, and matches one segment with any text. A key contains no other `*`. */
+/** Stands for a `:name` in a `key`, which contains no other `*`. */
 const ANY = '*';
 
-/**
- * `:name` matches one segment. `*` matches the rest of the path, or any text before a suffix. A slash at the end makes no
- * difference.
- */
+/** `:name` matches one segment, `*` the rest of the path or any text before a suffix. A slash at the end makes no difference. */
 export class PathPattern {
   /** Pattern up to its `*`, with `ANY` instead of each `:name`. */
   readonly key: string;
-  /** Text after a `*`. Empty if the `*` ends the path, null if the pattern has no `*`. */
+  /** Text after the `*`. Empty if the `*` ends the pattern, null if the pattern has no `*`. */
   readonly suffix: string | null;
   readonly #names: readonly string[];
   /** True if a `*` at the end also captures the last slash of a path. */
@@ -110,23 +107,23 @@ function followKey(key: string, path: string, start: number, segments?: string[]
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
-/** Cost of a look-up, of each visited node and of each found rule, in units of the work budget of a request. */
+/** Costs of a look-up, of each visited node and of each found rule, in units of `Work`. */
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;
-/** Maximum rules with the same pattern, because a request rarely reaches later rules. */
+/** Maximum rules with the same pattern. A request rarely reaches later ones. */
 const SAME_MAX = 256;
 
 const ANY_CODE = ANY.charCodeAt(0);
 
 class TrieNode {
   label: string;
-  /** Nodes by the first character of their labels. */
+  /** By the first character of the label. */
   children: Map<number, TrieNode> | null = null;
   any: TrieNode | null = null;
   whole: number[] | null = null;
   beginnings: number[] | null = null;
-  /** Trie of reversed suffixes, for the patterns with the key of this node and a suffix. */
+  /** Trie of reversed suffixes, for patterns with the key of this node. */
   ends: TrieNode | null = null;
 
   constructor(label: string) {
@@ -181,7 +178,7 @@ class TrieNode {
   }
 }
 
-/** Rules by path. The cost of a look-up depends on the length of the path and on the rules that match its beginning. */
+/** The time of a look-up depends on the length of the path and the rules that match its beginning, not on all rules. */
 export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
   readonly rules: Rule[] = [];
   readonly #root = new TrieNode('');
@@ -190,7 +187,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return this.rules.length === 0;
   }
 
-  /** @returns null, or the reason to reject the rule, as the rest of a sentence */
+  /** @returns the reason to reject the rule, as the rest of a sentence, or null */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);
@@ -209,7 +206,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return null;
   }
 
-  /** @param asked decoded path with its first slash @returns ascending indexes of `rules`, or null if the budget of `work` is spent */
+  /** @param asked decoded path with its first slash @returns ascending indexes of `rules`, or null if `work` is spent */
   find(asked: string, work: Work): readonly number[] | null {
     if (!work.spend(LOOKUP_UNITS)) return null;
     const path = withoutSlash(asked);

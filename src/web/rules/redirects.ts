@@ -5,9 +5,7 @@ import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ru
 interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
-  /**
-   * With status 200, docshelf serves the target file. With 404, the target is the page for missing paths. Other values redirect.
-   */
+  /** 200 serves the target file, 404 uses this file as the page for missing paths, and other values redirect. */
   readonly status: number;
   /** True if the rule takes precedence over a file with the same path. */
   readonly isForced: boolean;
@@ -84,18 +82,15 @@ class Circles {
 
 const CIRCLE_MAX = 50;
 
-/** Number of redirects after which browsers give up. */
+/** Browsers give up after 20 redirects. */
 export const REDIRECTS_MAX = 20;
-/**
- * Maximum work to search a file for endless redirects, about 20 ms. docshelf checks the remaining rules when a request matches
- * them.
- */
+/** About 20 ms to search a file for endless redirects. The remaining rules are checked when a request matches them. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // Skip literal rules. The parser rejects loops of literal rules, and every other loop has a rule that is not literal.
+    // Skip literal rules: `Circles` rejects their loops, and every other loop has a rule that is not literal.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
@@ -152,7 +147,7 @@ export class RedirectRules {
   }
 }
 
-/** Units of work to match a rule and to build the target. */
+/** In units of `Work`, to match a rule and to build the target. */
 const TRY_UNITS = 500;
 
 /** Yields rules in the order of the file. */
@@ -172,10 +167,9 @@ const PLACEHOLDER = /:([A-Za-z]\w*)/g;
 type Piece = string | { readonly name: string; readonly written: string };
 type Template = readonly Piece[];
 
-/** A path of the site, or an address on another host. */
 export class RedirectTarget {
   readonly origin: string | null;
-  /** Host and port of the origin, as browsers send them. */
+  /** As in the `Host` header. */
   readonly host: string | null;
   readonly #path: Template;
   readonly #decodedPath: Template;
@@ -211,17 +205,14 @@ export class RedirectTarget {
     return this.#path.every((piece) => typeof piece === 'string');
   }
 
-  /** Decoded path of the target in the site, or null if the path is too long. */
+  /** Decoded path, or null if it is too long. */
   pathOf(captures: Captures): string | null {
     const built = new BoundedText();
     fillPath(built, this.#decodedPath, captures, (text) => text);
     return built.text?.replace(/^\/+/, '/') ?? null;
   }
 
-  /**
-   * Value of the `Location` header. Captured text is encoded, and can neither change the host nor add a header. @param query
-   * query of the request with its `?`, or empty
-   */
+  /** Captured text is encoded, so it can neither change the host nor add a header. @param query with its `?`, or empty */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = new BoundedText();
     fillPath(path, this.#path, captures, encodeSegments);
@@ -243,10 +234,7 @@ export class RedirectTarget {
   }
 }
 
-/**
- * Reduces leading slashes to one, because `//host` would redirect to another host. Without its base path, a path can also begin
- * with two slashes.
- */
+/** Reduces leading slashes to one, because `//host` would redirect to another host. */
 const folded = (path: string): string => path.replace(/^[/\\]+/, '/');
 
 function templateOf(written: string, write: (text: string) => string): Template {
@@ -265,14 +253,14 @@ function fill(into: BoundedText, template: Template, captures: Captures, encode:
   for (const text of filled(into, template, captures, encode)) if (!into.add(text)) return;
 }
 
-/** Omits the second of two slashes around a captured text, because paths have no empty segments. */
+/** Omits the second of two adjacent slashes, because paths have no empty segments. */
 function fillPath(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string): void {
   for (const text of filled(into, template, captures, encode)) {
     if (!into.add(into.endsWithSlash && text.startsWith('/') ? text.slice(1) : text)) return;
   }
 }
 
-/** Encodes a captured text once. Does not encode a text that is too long, because encoding never shortens a text. */
+/** Does not encode a captured text that is too long already, because encoding never shortens a text. */
 function* filled(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string) {
   const encoded = new Map<string, string>();
   for (const piece of template) {

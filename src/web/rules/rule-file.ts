@@ -1,19 +1,18 @@
 export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
 
-/** Limits of one rule file. */
 const RULES_MAX = 10_000;
 export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
   readonly line: number | null;
-  /** Reason as the rest of a sentence, without its period. */
+  /** The rest of a sentence, without its period. */
   readonly reason: string;
-  /** Remaining effect of the line, as the rest of a sentence. Missing if docshelf ignores the line. */
+  /** Remaining effect of the line, as a clause. Missing if docshelf ignores the line. */
   readonly use?: string;
 }
 
-/** Maximum errors to keep in memory while the site is served, because a file may have half a million bad lines. */
+/** A file may have half a million invalid lines, and the kept errors stay in memory while the site is served. */
 const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
@@ -59,10 +58,7 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
 export class RuleCounter {
   #count = 0;
 
-  /**
-   * Counts a rule. @returns null, or the reason to reject the rule. The reason is empty after the first rejection, to report the
-   * limit only once
-   */
+  /** @returns the reason to reject the next rule, or null. Empty after the first rejection, to report the limit only once */
   refuse(): string | null {
     this.#count += 1;
     if (this.#count <= RULES_MAX) return null;
@@ -70,13 +66,10 @@ export class RuleCounter {
   }
 }
 
-/**
- * Maximum units of work for a request. A unit takes 2 to 5 ns, so all units take at most half a millisecond. 10,000 usual rules
- * take 2,000 units.
- */
+/** A unit takes 2 to 5 ns, so a request spends at most half a millisecond. 10,000 usual rules take 2,000 units. */
 export const REQUEST_UNITS = 100_000;
 
-/** Work of one request, counted instead of timed, so that equal requests get equal responses. */
+/** Work budget of a request, counted instead of timed, so that equal requests get equal responses. */
 export class Work {
   #left: number;
   readonly #given: number;
@@ -100,7 +93,7 @@ export class Work {
   }
 }
 
-/** Maximum characters of a path or header value that a rule builds. Clients and proxies accept lines of 8 KiB. */
+/** Maximum of a path or header value that a rule builds. Clients and proxies accept lines of 8 KiB. */
 export const BUILT_CHARS_MAX = 8192;
 
 export class BoundedText {

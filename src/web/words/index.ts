@@ -14,16 +14,13 @@ import pt from './pt.json' with { type: 'json' };
 import ru from './ru.json' with { type: 'json' };
 import zh from './zh.json' with { type: 'json' };
 
-/**
- * Texts for readers, who know nothing of the deployment. Each key must exist in every language. A notice has a title, a text and, for a
- * page with a button, the label of the button, each in one line.
- */
+/** Texts for readers, who do not know the deployment. Lines of a notice: title, text and, if there is a button, its label. */
 export type ReaderWords = typeof en;
 
 export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
 
 const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
-/** Maximum languages to read from a request. Browsers send up to ten. */
+/** Browsers send up to ten languages. */
 const RANGES_MAX = 32;
 
 export const ENGLISH = pageLanguage('en', en);
@@ -53,10 +50,10 @@ function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
   return { tag, direction: RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr', words };
 }
 
-/** Language and script, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
+/** Includes the script, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
 function keyOf(tag: string): string | null {
   try {
-    // Accept `_` instead of `-`, which is a common mistake.
+    // A common mistake is `_` instead of `-`.
     const { language, script } = new Intl.Locale(tag.replaceAll('_', '-')).maximize();
     return `${language} ${script}`;
   } catch {
@@ -66,7 +63,7 @@ function keyOf(tag: string): string | null {
 
 export const languageOf = (tag: string): PageLanguage | null => BY_KEY.get(keyOf(tag)) ?? null;
 
-/** Selects a language by Accept-Language (RFC 9110, section 12.5.4). The default is English. */
+/** Follows RFC 9110, section 12.5.4. The default is English. */
 export function preferredLanguage(acceptLanguage: string | undefined): PageLanguage {
   const ranges = (acceptLanguage ?? '').split(',', RANGES_MAX).map((each) => {
     const [range = '', weight = ''] = each.split(';', 2).map((part) => part.trim());

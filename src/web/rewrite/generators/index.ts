@@ -42,8 +42,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Names of the route segments into which Next.js 16 splits a payload, such as `!KGVuKQ.$c$slug.__PAGE__`. In the tree, `"$Q<id>"`
- * refers to the map in another row.
+ * Route segments into which Next.js 16 splits a payload, such as `!KGVuKQ.$c$slug.__PAGE__`.
+ * In the tree, `"$Q<id>"` refers to the map in another row.
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
@@ -107,7 +107,7 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** A decompressed `.pf_meta` is CBOR after `pagefind_dcd`. @returns file names, relative to the folder of the `.pf_meta` */
+/** @param meta decompressed `.pf_meta`: CBOR after `pagefind_dcd` @returns names relative to the folder of the `.pf_meta` */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
@@ -239,10 +239,7 @@ function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   return [search, `${base}/search/search_index.json`];
 }
 
-/**
- * Finds chunks, payloads and search indexes that scripts of generators load. The crawl requests these files, but does not rewrite
- * their addresses.
- */
+/** Finds chunks, payloads and search indexes that scripts of generators load. The crawl never rewrites their addresses. */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
@@ -253,7 +250,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row per output format of a generator. docshelf finds no files in other formats. */
+/** One row per output format of a generator. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -266,7 +263,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
   { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
   { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
-  // The script is in `assets/js/`, and the index is in the root folder of the site, which contains `assets`.
+  // Docusaurus' script is in `assets/js/`, its search index in the folder that contains `assets`.
   {
     name: "Docusaurus' local search",
     in: 'script',
@@ -339,10 +336,10 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Paths of files to which no page refers, relative to the site's folder. Nextra writes the second one. */
+/** No page refers to these files. Nextra writes the second one. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Occurs in the `mark` of every row for pages, but in few pages. Used to skip most pages quickly. */
+/** Part of the `mark` of every row for pages, which skips most pages quickly. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

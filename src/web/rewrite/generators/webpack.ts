@@ -8,8 +8,8 @@ const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
 /**
- * Addresses of the two scripts of each page, because VitePress builds them from digests at run time: the complete script (`x.js`),
- * and the script without static parts (`x.lean.js`).
+ * At run time, VitePress builds the addresses of the two scripts of each page from digests:
+ * `x.js` is complete, and `x.lean.js` has no static parts.
  */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
@@ -44,7 +44,7 @@ function stringsOf(json: string): string[] {
   return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
 }
 
-/** Names chunks in webpack (4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
+/** webpack (from 4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
 const NAME_FUNCTION =
   /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
 const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
@@ -205,7 +205,7 @@ class NameFunction {
   #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
     TOKEN.lastIndex = this.#at;
     const groups = TOKEN.exec(this.#script)?.groups;
-    // Reject a text with escapes instead of decoding it, because no bundler writes escapes in names.
+    // No bundler writes escapes in names.
     if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
     this.#at = TOKEN.lastIndex;
     return groups;
@@ -218,5 +218,5 @@ const JOINED = {
   '+': (a: Value, b: Value): Value => (typeof a === 'string' && typeof b === 'string' ? a + b : undefined),
 } as const;
 
-/** Converts `1e3`, which minifiers write for 1000, to `1000`. */
+/** Minifiers write `1e3` for 1000. */
 const numeral = (digits: string): string => String(Number(digits));

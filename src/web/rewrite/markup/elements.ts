@@ -6,17 +6,11 @@ type Rule = Readonly<Record<string, FoundKind>>;
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const MEDIA: Rule = { src: 'asset' };
-/**
- * Elements of MathML that may be links (MathML 3, section 2.1.6). Lists all of these elements, because browsers do not agree on
- * them.
- */
+/** All MathML elements that may be links (MathML 3, section 2.1.6), because browsers support different ones. */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/**
- * Attributes that contain addresses, by tag. Omits forms (useless offline), names (`cite`, `itemtype`, `itemid`, `profile`,
- * `xmlns`), and `usemap`, which refers to the page itself.
- */
+/** Addresses by tag, without forms (useless offline), names (`cite`, `itemtype`, `itemid`, `profile`, `xmlns`) and `usemap`. */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
@@ -44,7 +38,7 @@ const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
 export const ruleOf = (tag: string): ReadonlyMap<string, FoundKind> | undefined =>
   RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 
-/** Attributes from which scripts load pictures, frames and Nuxt's payload. A value may also be text other than an address. */
+/** Scripts load pictures, frames and Nuxt's payload from these attributes, but a value may also be other text. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
@@ -110,7 +104,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // Accept the names that polyfills for older browsers use for import maps and modules.
+  // Polyfills for older browsers have their own names for import maps and modules.
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }
@@ -119,10 +113,7 @@ type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
-/**
- * Follows the HTML standard, "parse a srcset attribute": an address may contain commas, but not end with a comma. Does not check
- * descriptors.
- */
+/** HTML standard, "parse a srcset attribute": an address may contain commas, but not end with one. Does not check descriptors. */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
   for (let at = 0; ; ) {
@@ -148,7 +139,7 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** Start and end of the address in the value of a refresh (HTML standard, "shared declarative refresh steps"). */
+/** Follows the HTML standard, "shared declarative refresh steps". */
 export function refreshSpan(content: string): Span | null {
   let at = skip(content, 0, isSpace);
   const digits = at;

@@ -47,7 +47,7 @@ class DocumentReader implements MarkupReader {
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
   readonly #depth: number;
-  /** Attribute names of the current tag so far. Browsers ignore a repeated attribute. */
+  /** Attribute names of the current tag so far, because browsers ignore a repeated attribute. */
   readonly #seen: string[] = [];
   #seenCount = 0;
   #gathered: ElementText | null = null;
@@ -139,7 +139,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** Reads `<!--[if …]>…<![endif]-->`, which old browsers treat as markup. */
+  /** Old browsers read the content of `<!--[if …]>…<![endif]-->` as markup. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
@@ -215,15 +215,13 @@ class DocumentReader implements MarkupReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /**
-   * Only the first `base` with an `href` counts. If a replacement empties the `href`, the page's own address becomes the base.
-   */
+  /** Only the first `base` with an `href` counts. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
     this.#facts.hasBase = true;
     const href = this.#value('href')?.trim() ?? '';
-    // Ignore an invalid base, because browsers then use the page's own address (HTML standard, "set the frozen base URL").
+    // Browsers ignore such a base, and use the address of the page (HTML standard, "set the frozen base URL").
     if (NO_BASE.test(href)) return;
     this.#facts.base = href;
     this.#addAttribute('base', index, 'href');
@@ -235,7 +233,7 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** Adds a digest with the address of its file, because a changed file needs another digest. */
+  /** Adds the address of the file to its digest, because a changed file needs another digest. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
@@ -258,7 +256,7 @@ class DocumentReader implements MarkupReader {
 
   #readCssAttribute(index: number): void {
     const value = this.#writtenValue(index);
-    // Check for addresses first, because most styles contain none, and highlighted code has thousands of styles.
+    // Highlighted code has thousands of styles, and most styles contain no address, so check first.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
@@ -283,10 +281,7 @@ const kindOfLazy = (tag: string, name: string): FoundKind =>
 
 const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 
-/**
- * Reads only addresses of style sheets, and of pictures in `browserconfig`, because other addresses in feeds are absolute on
- * purpose.
- */
+/** Reads only addresses of style sheets, and of pictures in `browserconfig`. Other addresses in feeds are absolute on purpose. */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;
@@ -303,7 +298,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // Begin at the question mark before `start`, because the scanner's text has an additional `<` at its start.
+  // The text of the scanner has an additional `<`, so the region begins one character before `start`.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

@@ -12,15 +12,10 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/**
- * Replaces `<![CDATA[` in HTML content, which browsers read as a comment. Has the same length, so that positions do not change.
- */
+/** In HTML, browsers read `<![CDATA[` as a comment. The replacement has the same length, so positions do not change. */
 const NO_CDATA = '<!_CDATA[';
 
-/**
- * Reads markup with htmlparser2's tokenizer. Restarts the tokenizer after markup that it reads differently from the HTML standard
- * (tested against parse5).
- */
+/** Restarts htmlparser2's tokenizer after markup that the tokenizer reads differently from the HTML standard. */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
@@ -34,7 +29,7 @@ export class MarkupScanner {
   #name: string | null = null;
   #isEndTag = false;
   contentStart = 0;
-  /** Four numbers per attribute: start and end of the name, start and end of the value. Reused for every tag. */
+  /** Four numbers per attribute: start and end of the name, start and end of the value. Reused for each tag. */
   readonly #attributes: number[] = [];
   readonly #foreign = new ForeignStack();
   #base = 0;
@@ -69,7 +64,7 @@ export class MarkupScanner {
     }
   }
 
-  /** Skips the content of the latest start tag's element, because the content is not markup. @returns the end of the content */
+  /** The content of the current element is not markup. @returns end of the content */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
     const end = skip(this.text, this.contentStart, this.tagName);
@@ -95,7 +90,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Start of an attribute's value, after a quote. Equal to `valueEnd` if the attribute has no value. */
+  /** After the quote. Equal to `valueEnd` if the attribute has no value. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -118,7 +113,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Writes the text before each CDATA mark first, because this text decides whether the mark begins a section or a comment. */
+  /** The text before a CDATA mark decides whether the mark begins a section or a comment, so this text is written first. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
@@ -226,7 +221,7 @@ export class MarkupScanner {
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // Treat all content as foreign, so that the tokenizer does not skip raw text, such as scripts. The reader skips raw text.
+      // Treat all content as foreign, so that the tokenizer does not skip raw text such as scripts. The reader skips raw text.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -253,10 +248,10 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
 };
 
-/** Maximum depth of foreign elements. Only hostile pages nest deeper. */
+/** Only hostile pages nest deeper. */
 const DEPTH_MAX = 256;
 
-/** Open SVG and MathML elements. Simplified: end tags close the nearest element, and attributes of `font` and `annotation-xml` are ignored. */
+/** Open SVG and MathML elements. Simplified: attributes of `font` and `annotation-xml` are ignored. */
 class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
@@ -329,15 +324,15 @@ function endOfRawText(text: string, start: number, name: string): number {
   return text.length;
 }
 
-/** Follows the HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: a `<script` inside `<!-- -->` needs another `</script`. */
+/** A `<script` inside `<!-- -->` needs another `</script` (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31). */
 function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
-  // Search only the script, because otherwise the search in each script could read the whole page.
+  // Without `slice`, the search in each script could read the whole page.
   const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
   if (opening < start) return plainEnd;
 
   let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
-  /** Cache the next `-->`, because a search at every `<` would take quadratic time. */
+  /** A search for `-->` at each `<` would take quadratic time. */
   let close = next(text, '-->', opening + 2);
   let at = opening + 4;
   for (;;) {
