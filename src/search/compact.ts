@@ -9,17 +9,17 @@ export function fingerprint(text: string): Uint8Array {
 }
 
 /**
- * Assigns numbers to texts by fingerprint, with 24 to 48 bytes of memory per text instead of 130 in a map of strings. Uses an open hash
- * table (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L) that is at most half full.
+ * Assigns numbers to texts by fingerprint, in 24 to 48 bytes per text instead of 130 in a map of strings.
+ * Open hash table that is at most half full (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L).
  */
 export class Fingerprints {
   #count = 0;
   #words: Uint32Array<ArrayBuffer>;
-  /** Hash table. Each element is 0 if free, or else the number of a text plus one. */
+  /** Hash table. An element is 0 if free, else the number of a text plus one. */
   #places: Uint32Array;
   readonly #lookup = new Uint32Array(WORDS);
 
-  /** @param expected approximate number of texts. Growing step by step to 50,000 texts takes 20 ms of processor time */
+  /** @param expected approximate number of texts, which saves 20 ms for 50,000 texts, because the table need not grow */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);
@@ -34,7 +34,7 @@ export class Fingerprints {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes contains a SHA-256 digest from offset `at`. Only the first `FINGERPRINT_BYTES` of the digest are used */
+  /** @param bytes has a fingerprint or SHA-256 digest at offset `at` */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#wordsAt(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;
@@ -94,7 +94,7 @@ export class Fingerprints {
   }
 }
 
-/** Allocates separate memory, because posting a slice of Node's buffer pool to a thread copies the whole pool. */
+/** Allocates separate memory: posting a slice of Node's buffer pool to a thread would copy the whole pool. */
 export function joined(fingerprints: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(FINGERPRINT_BYTES * fingerprints.length);
   for (const [at, fingerprint] of fingerprints.entries()) bytes.set(fingerprint, FINGERPRINT_BYTES * at);
@@ -136,7 +136,7 @@ export class GrowableUint32Array {
     return this.#numbers[index] ?? 0;
   }
 
-  /** View of the numbers, valid until the next `push`. */
+  /** Valid until the next `push`. */
   get view(): Uint32Array<ArrayBuffer> {
     return this.#numbers.subarray(0, this.#length);
   }

@@ -29,7 +29,6 @@ interface EmbeddedEngineOptions {
   readonly othersSilentMs?: number;
 }
 
-/** Index that the query thread verifies or has verified. */
 interface OpenIndex {
   readonly sites: Set<object>;
   readonly facts: Promise<IndexFacts>;
@@ -37,38 +36,25 @@ interface OpenIndex {
 
 const URGENT = { isUrgent: true };
 
-/** Maximum number of waiting queries per site, so that a reader waits for at most a second. */
+/** Waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
-/**
- * Maximum number of concurrent queries. While the model embeds some queries, the query thread looks up words of others. With
- * eight queries, this thread is never idle.
- */
+/** While the model embeds some queries, the query thread looks up words of others. Eight queries keep this thread busy. */
 const QUERIES_RUNNING_MAX = 8;
 
 const VECTORS_EVERY_MS = 30_000;
 
-/**
- * Maximum interval between two checks whether another process has computed the missing vectors. The first interval is 1 s, and
- * each further interval is twice as long.
- */
+/** Maximum interval between checks whether another process has computed the missing vectors. Begins at 1 s and doubles. */
 const OTHERS_EVERY_MS_MAX = 30_000;
 const OTHERS_SILENT_MS = 120_000;
 
-/**
- * Maximum time for the embedding process to end. A batch of texts takes 80 ms. docshelf kills the process during longer work,
- * such as loading a model.
- */
+/** A batch of texts takes 80 ms. docshelf kills the embedding process during longer work, such as loading a model. */
 const ENDING_MS_MAX = 2_000;
-/**
- * Maximum time for the query thread to end. Long, because terminating the thread during a run of the model can crash docshelf.
- * Usually, `server.shutdownTimeout` (20 s) ends the process earlier.
- */
+/** Long, because terminating the thread while the model runs can crash docshelf. `server.shutdownTimeout` is usually shorter. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
- * Manages the indexes of all sites of a daemon. Any object can identify a site in calls, and calls without an object share one
- * site. One thread runs all queries. One process at a time builds or embeds, but during a long build, a second process builds
- * smaller sites. If memory is short, the kernel kills these processes before the daemon.
+ * Indexes of all sites of a daemon. Any object can identify a site; calls without an object share one site. One thread runs all
+ * queries, and one process at a time builds or embeds. During a long build, a second process builds smaller sites.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
@@ -86,17 +72,12 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /**
-   * Lets two sites share one build if both find the index of a release damaged. `#turns` limits the number of concurrent builds.
-   */
+  /** Sites that find the index of the same release damaged share one build. Has no limit, because `#turns` limits builds. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
-  /** Verifies one index at a time. If a hundred sites start together, queries run between two verifications. */
+  /** Verifies one index at a time, so that queries run in between if a hundred sites start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /**
-   * Vectors for the queries of a site, by search folder. A verified index without vectors has null. An index that is not verified
-   * has no entry.
-   */
+  /** Vectors for the queries of a site, by search folder. Null if a verified index has none, missing for other indexes. */
   readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -120,9 +101,8 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Builds the index, except if another process replaces the index while this build waits. Leaves out large pages that take too
-   * much time or memory.
-   * @param site object that identifies the site in the queue, because sites take turns
+   * Does not build if another process replaces the index while this call waits.
+   * @param site identifies the site in the queue, because sites take turns
    * @throws the signal's reason
    */
   async build(
@@ -140,8 +120,8 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Verifies the index. A site that opens the same index again suspects damage, so only other sites reuse the result. `isAsked`
-   * keeps the index open for queries.
+   * Verifies the index. A site that opens an index again suspects damage, so only other sites reuse the result.
+   * @param isAsked true to keep the index open for queries
    * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
   async open(release: IndexedRelease, isAsked = false, site: object = this): Promise<IndexFacts> {
@@ -172,7 +152,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Computes the missing vectors. Makes new vectors available to queries of the site after the first batch, then at intervals, and at the end.
+   * Computes the missing vectors. Queries use new vectors after the first batch, then at intervals, and at the end.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
    */
   async embed(
@@ -200,8 +180,7 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
-        // Keep the process with its loaded model only for another release that waits to embed. A build needs the memory of the
-        // process.
+        // A build needs the memory of the process. Only a release that waits to embed can reuse the loaded model.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -212,8 +191,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * @param label version label of the release. If `filter.version` has the same value, pages that declare no version match as
-   * well
+   * @param label version label of the release. If `filter.version` is this label, pages without a version also match
    * @throws DocshelfError `index_damaged`, `queue_full`
    */
   async search(
@@ -286,10 +264,7 @@ export class EmbeddedEngine {
   }
 }
 
-/**
- * Calls `embed` until all vectors exist, because another process may compute them. `embed` returns null if all vectors exist, and
- * otherwise the number of existing vectors.
- */
+/** Waits while another process computes vectors. @param embed returns null if all vectors exist, or else their number */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,
@@ -310,15 +285,12 @@ async function untilWhole(
 export type SearchIndex = Pick<EmbeddedEngine, 'build' | 'open' | 'embed' | 'search' | 'close'>;
 
 const MIB = 1024 ** 2;
-/** Measured with all-MiniLM-L6-v2 int8: the first model takes 213 MiB, each further model 75 MiB. */
+/** With all-MiniLM-L6-v2 int8, the first model takes 213 MiB, each further model 75 MiB (measured). */
 const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
 const READING_MS = 30_000;
 
-/**
- * Number of texts to embed concurrently: one during 30 s after a request of a reader (`noteRead`), else as many as cores and
- * memory allow.
- */
+/** Number of texts to embed at once: one during 30 s after a reader's request, else as many as cores and memory allow. */
 export class EmbedLanes {
   readonly max: number;
   #readMs = Number.NEGATIVE_INFINITY;

@@ -35,7 +35,7 @@ export class HostedSearch {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
-    // Hosted search has no prefix search, and its rate limit would count a request for each typed letter.
+    // Hosted search has no prefix search, and each typed letter would count against its rate limit.
     if (request.prefixLast || !this.#circuit.admits()) return null;
     try {
       const results = await this.#ask(request, signal);
@@ -95,7 +95,7 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
   return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
 }
 
-/** Returns null for anything but a list. Only `content`, `path` and `score` are required, because services differ in the other keys. */
+/** Null for an invalid list. Requires only `content`, `path` and `score`, because services differ in the other keys. */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
   const answer = parseJson(text);
   if (!Array.isArray(answer)) return null;
@@ -162,7 +162,7 @@ interface CircuitSettings {
   readonly openMs: number;
 }
 
-/** Rejects calls for `openMs` after `failuresMax` consecutive failures. A single trial call then closes or reopens the circuit. */
+/** Rejects calls for `openMs` after `failuresMax` consecutive failures. Then, one trial call closes or reopens the circuit. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;
@@ -175,7 +175,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** After true, the caller must call `succeeded`, `failed` or `givenUp`. */
+  /** If true, the caller must call `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

@@ -1,8 +1,6 @@
 /**
- * Index: pages -> sections (`extract/`, `indexing/read-sections`) -> SQLite file (`keyword/index-writer`), vectors
- * (`semantic/embed-release`).
- *
- * Query: `SiteSearch` -> `EmbeddedEngine` -> the search thread (`query/query-thread`) -> `query/release-search`: keywords
+ * Index: pages -> sections (`indexing/read-sections`) -> SQLite (`keyword/index-writer`) and vectors (`semantic/embed-release`).
+ * Query: `SiteSearch` -> `EmbeddedEngine` -> thread (`query/query-thread`) -> `query/release-search`: keywords
  * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
 export { EmbeddedEngine, type Model, type SearchIndex } from './embedded-engine.ts';

@@ -2,35 +2,32 @@ import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
 
 export interface Section {
-  /** Path for readers with the fragment of the nearest heading, such as `/guides/start#install`. Not unique. */
+  /** Address of the nearest heading, such as `/guides/start#install`. Several sections may have the same address. */
   readonly path: string;
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
-  /** Longer spellings of the last heading, such as `pkg.Client.fetch` for `fetch`, if that heading names a definition. */
+  /** Longer spellings of a definition that the last heading names, such as `pkg.Client.fetch` for `fetch`. */
   readonly names?: readonly string[];
-  /** Text, including code, with a blank line between blocks. Never empty. */
+  /** Includes code. Has a blank line between blocks. Never empty. */
   readonly text: string;
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
 }
 
-/** Part of a section that docshelf embeds and shows in results: about 220 tokens, cut between paragraphs. */
+/** Part of a section to embed and to show in results: about 220 tokens, cut between paragraphs. */
 export interface Passage {
   readonly start: number;
   readonly end: number;
 }
 
-/** Embedding model. Its vectors have length 1, so that a dot product is the cosine. */
+/** All vectors have length 1, so that a dot product is the cosine. */
 export interface Embedder {
   readonly digest: string;
   readonly dims: number;
 
-  /**
-   * True if the model is useful for this BCP 47 language, or for text without a language (null). docshelf finds other text only
-   * by keywords.
-   */
+  /** True if the model can read this language (BCP 47; null: unknown). docshelf finds other text only by keywords. */
   reads(language: string | null): boolean;
 
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
@@ -41,10 +38,7 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
-/**
- * With `folder`, the thread that embeds texts loads the model. With `parent`, this thread sends the texts to the parent thread,
- * because only the parent thread has network access.
- */
+/** With `folder`, a worker loads the model. With `parent`, the worker sends texts to the only thread with network access. */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
@@ -56,10 +50,10 @@ export interface KnownModel {
 
 export interface IndexedRelease {
   readonly digest: string;
-  /** Folder of the release, with `site/`, the file table, and `search/`. docshelf creates `search/` and may replace it. */
+  /** Contains `site/`, the file table, and `search/`, which docshelf derives and may replace. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Unpacked size, which decides the order of builds. Default: estimated by the file table. */
+  /** Unpacked size, which decides the order of builds. Default: an estimate from the file table. */
   readonly bytes?: number;
 }
 
@@ -70,10 +64,10 @@ export interface EmbedProgress {
 
 export interface IndexFacts {
   readonly sections: number;
-  /** Error that explains why the bundle's vectors are unused (`bad_search_data`), else null. */
+  /** Reason not to use the vectors of the bundle (`bad_search_data`), else null. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
-  /** Modification time of the index file. Null if the file cannot be read. */
+  /** Null if the index file cannot be read. */
   readonly builtAtMs: number | null;
 }
 

@@ -5,7 +5,7 @@ export type { SearchFacts, SearchRequest, SearchResult } from '../domain/search.
 export interface ResultForm {
   readonly root: string;
   readonly version: string | null;
-  /** Value of `metadata.source`. Null omits the field, for sites without hosted search. */
+  /** Value of `metadata.source`. Null, for sites without hosted search, omits the field. */
   readonly source: 'local' | null;
 }
 
@@ -25,7 +25,7 @@ export interface SearchAnswer {
   readonly json?: Uint8Array<ArrayBuffer>;
 }
 
-/** Searches the bytes of `json` for keys, because parsing is slower. This is safe, because JSON escapes quotes inside texts. */
+/** Searches the bytes of `json` instead of parsing them. This is safe, because JSON escapes quotes inside texts. */
 export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; readonly isCorrected: boolean } {
   const { json } = answer;
   if (json === undefined) {
@@ -38,13 +38,11 @@ export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; re
 }
 
 export interface Search {
-  /**
-   * @throws DocshelfError `index_building` (with `fields.retryAfterS`), `search_off`, `queue_full`, `index_damaged`; the signal's reason
-   */
+  /** @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }
 
-/** Parses the bytes on demand, because most clients only receive them. */
+/** Parses the bytes only on demand, because most responses contain them unchanged. */
 export class WrittenAnswer implements SearchAnswer {
   readonly json: Uint8Array<ArrayBuffer>;
   #parts: Omit<SearchAnswer, 'json'> | null = null;

@@ -8,7 +8,7 @@ export interface SearchedSite {
 
 export type ShelfResult = SearchResult & { readonly site: string };
 
-/** Merges searches of several sites by rank. Omits sites that fail or have no index. If all sites fail, throws the first error. */
+/** Omits sites that fail or have no index. If all sites fail, throws the first error. */
 export class ShelfSearch implements Search {
   readonly #sites: () => readonly SearchedSite[];
 
@@ -44,10 +44,7 @@ function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   };
 }
 
-/**
- * Merges every site's best result, then every second best, and so on. Equal ranks are sorted by descending score,
- * then by site order.
- */
+/** Merges the best result of each site, then each second best, and so on. Sorts equal ranks by score, then by site order. */
 export function mergeByRank(
   lists: readonly { readonly site: string; readonly results: readonly SearchResult[] }[],
   resultsMax: number,

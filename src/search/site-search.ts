@@ -24,15 +24,12 @@ interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
   readonly embedAfterMs: number;
-  /** Delay before the first retry, doubled for each further retry, up to ten minutes. Default: 1 s. */
+  /** Delay before the first retry, which doubles for each further retry, up to ten minutes. Default: 1 s. */
   readonly againAfterMs?: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
 
-/**
- * State of keyword search and semantic search for one release. docshelf replaces the whole state when another release becomes
- * active.
- */
+/** State for one release. Another active release gets a new state. */
 interface Legs {
   keyword: LegState;
   semantic: LegState;
@@ -65,7 +62,7 @@ const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
-  /** True after the first search, so that docshelf also keeps the index of the next version open. */
+  /** After the first search, docshelf also keeps the index of the next version open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
@@ -123,7 +120,7 @@ export class SiteSearch {
     const place = { release, label, abort: new AbortController(), opened: Promise.resolve() };
     const served: Served = { ...OFF, keyword: 'building', semantic, ...place };
     served.opened = this.#open(served);
-    // Prevent an unhandled rejection, because `search` reports the error.
+    // `search` reports the error.
     served.opened.catch(() => undefined);
     this.#served = served;
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, served.opened);
@@ -161,7 +158,7 @@ export class SiteSearch {
     return building('it was damaged, and docshelf builds it again');
   }
 
-  /** Retries in the background. Callers wait only for the first attempt. */
+  /** Callers wait only for the first attempt. Retries run in the background. */
   async #open(served: Served, attempt = 0): Promise<void> {
     const { index, onEvent } = this.#options;
     const { release, abort } = served;
@@ -222,7 +219,7 @@ export class SiteSearch {
     }
   }
 
-  /** Retries, because the cause may be temporary: a process that has died, a timeout of the model, or a full volume. */
+  /** The cause may be temporary: a process that has died, a timeout of the model, or a full volume. */
   async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     if (LASTING.has(toDocshelfError(cause).code)) return;
     const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
@@ -230,11 +227,11 @@ export class SiteSearch {
       await sleep(afterMs, undefined, { signal, ref: false });
       await act();
     } catch {
-      // The attempt already reported the error, or another version is active.
+      // The attempt has reported its error, or another version is active.
     }
   }
 
-  /** Reports an error, except `stopping`: the end of the daemon is not an error of the site. */
+  /** Omits `stopping`: the end of the daemon is not an error of the site. */
   #reportFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

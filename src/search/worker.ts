@@ -37,7 +37,7 @@ export type SearchCalls = typeof handlers;
 
 const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
 
-/** Imports the model runtime (45 MB of code) only in `load`. */
+/** Only `load` imports the model runtime, which has 45 MB of code. */
 async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, parent.call);

@@ -12,10 +12,7 @@ export interface BundleSearchMakerOptions {
   readonly lanesMax?: number;
 }
 
-/**
- * Maximum time for an aborted process to finish its batch of texts. docshelf kills a process that needs longer, for example to
- * read pages.
- */
+/** Enough to finish a batch of texts. docshelf kills an aborted process that needs longer, for example to read pages. */
 const ENDING_MS_MAX = 1_000;
 
 const VECTORS_MS_MAX = 2 ** 31 - 1;
@@ -28,8 +25,7 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Writes the vectors of a site's passages. If `vectorsWithinMs` is too short, returns false, and the cache keeps the vectors
-   * for the next call.
+   * Returns false if `vectorsWithinMs` is too short. The cache then keeps the computed vectors for the next call.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the reason of an aborted signal, after the process has ended
    */
   async make(

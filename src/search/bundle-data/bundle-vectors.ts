@@ -8,7 +8,7 @@ import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
 import { ROWS_MAX } from '../semantic/vector-table.ts';
 
-/** Version of the format that docs/search-format.md describes. */
+/** Described in docs/search-format.md. */
 const SEARCH_FORMAT_VERSION = 3;
 
 const HEADER_NAME = 'header.json';
@@ -22,7 +22,7 @@ const KEY_BYTES = 32;
 
 const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
-/** Schema of the header. Allows unknown keys, because a later format may add keys. */
+/** Allows unknown keys, because a later format may add keys. */
 const HEADER = objectOf({
   formatVersion: { const: SEARCH_FORMAT_VERSION },
   count: { type: 'integer', minimum: 0, maximum: ROWS_MAX },
@@ -65,10 +65,7 @@ export class BundleVectors {
     this.header = header;
   }
 
-  /**
-   * Verifies all shards. Returns null if the bundle has no search data, or data of an older format.
-   * @throws DocshelfError `bad_search_data`
-   */
+  /** Verifies all shards. Null if the search data is missing or has an older format. @throws DocshelfError `bad_search_data` */
   static open(releaseDir: string): BundleVectors | null {
     const folder = join(releaseDir, SEARCH_FOLDER);
     const bytes = readHeader(join(folder, HEADER_NAME));
@@ -79,7 +76,7 @@ export class BundleVectors {
     return vectors;
   }
 
-  /** Each record is valid only until the next iteration, which can overwrite the memory of the record. */
+  /** A record is valid only until the next iteration, which may overwrite its memory. */
   *records(): Generator<VectorRecord> {
     const { dims } = this.header;
     const size = KEY_BYTES + dims;
@@ -157,7 +154,7 @@ function openShard(file: string, name: string): number {
   }
 }
 
-/** Writes the files of `_docshelf/search/`. Writes the header last, so that a partial export has no header. */
+/** Writes `_docshelf/search/`. Writes the header last, so that partial data has no header. */
 export class BundleVectorWriter implements Disposable {
   readonly #folder: string;
   readonly #model: Pick<Header, 'modelDigest' | 'dims'>;

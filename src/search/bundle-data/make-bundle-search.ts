@@ -23,12 +23,11 @@ export interface BundleSearchRequest {
 }
 
 const USE_PREFIX = 'export-';
-/** Maximum number of exports whose vectors stay in the cache. An export with 20,000 passages takes 8 MB. */
+/** Exports whose vectors stay in the cache. An export with 20,000 passages takes 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
- * Computes the vectors at export, so that a deployment need not compute them. Returns false if the time runs out. Uses 120 bytes
- * of memory per section with one passage.
+ * Computes the vectors at export, so that the daemon that imports the bundle need not. Returns false if the time runs out.
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */
 export async function makeBundleSearch(
@@ -130,7 +129,7 @@ async function sweepCache(folder: string, dims: number): Promise<void> {
   const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
   const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
   const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
-  // Remove only the lists of old exports, because this process does not know which releases still exist.
+  // This process does not know which releases still exist, so it removes only lists of exports.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }
 

@@ -17,22 +17,22 @@ import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './def
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** Level of the part: 0 before the first heading, 1 to 6 for a heading, 7 or more for a definition. */
+  /** 0 before the first heading, 1 to 6 for a heading, 7 or more for a definition. */
   readonly level: number;
   readonly heading: string;
-  /** Longer spellings of the heading, such as `pkg.Client.fetch` for `fetch`. */
+  /** Longer spellings: `pkg.Client.fetch` for the heading `fetch`. */
   readonly names: readonly string[];
   readonly fragment: string | null;
   readonly text: TextWriter;
   readonly childPages: TextWriter;
 }
 
-/** Maximum UTF-16 code units in the text of a part, about a thousand passages. */
+/** In UTF-16 code units, about a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text. */
+/** Real change logs have 3,000 headings. The last part contains all further text of the page. */
 const PARTS_MAX = 10_000;
-/** Level of a definition outside of other definitions: one more than the last level of headings. */
+/** One more than the last level of headings. Definitions inside a definition have higher levels. */
 const DEFINITION_LEVEL = 7;
 
 const BLOCKS = new Set(
@@ -48,7 +48,7 @@ type Gap = (typeof GAP)[keyof typeof GAP];
 
 interface Place {
   readonly depth: number;
-  /** Largest separator allowed in this element: a line break in list items, a space in table cells. */
+  /** Largest separator in this element: a line break in list items, a space in table cells. */
   readonly gapMax: Gap;
   readonly isInset: boolean;
   readonly headingsOnly: boolean;
@@ -61,16 +61,16 @@ interface DefinitionList {
   readonly element: Element;
   readonly outer: Writers;
   readonly level: number;
-  /** True if the list has a single term. Null until a term without an anchor requires the count. */
+  /** Null until the terms are counted, which only a term without an anchor requires. */
   hasOneTerm: boolean | null;
   isNamed: boolean;
-  /** True between a term and its description. Several terms before a description share this description. */
+  /** True between a term and its description, which several terms may share. */
   isTermLast: boolean;
 }
 
 interface Writers {
   readonly text: TextWriter;
-  /** Writer of the text under the last heading of the page. */
+  /** For text under the last heading of the page. */
   readonly headed: TextWriter;
 }
 
@@ -101,8 +101,7 @@ export class ContentReader {
   }
 
   read(): readonly ContentPart[] {
-    // A container that was found by text density often has the anchor of the heading as its id, as in DocBook. The id of a marked
-    // container, such as `main`, belongs to the layout.
+    // In DocBook, the container has the anchor of the heading as its id. The id of a marked container, such as `main`, is layout.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);
     return this.parts;
@@ -126,7 +125,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Add a space between adjacent links (buttons) and labels (tabs), because only the style of the page separates them.
+        // Add a space: only the style of the page separates adjacent links (buttons) and labels (tabs).
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -230,7 +229,7 @@ export class ContentReader {
     list.isNamed = false;
   }
 
-  /** A term with an anchor and a short name starts a new part of the page. */
+  /** A term with an anchor and a short name begins a part of the page. */
   #term(element: Element, place: Place): void {
     const list = this.#list;
     if (list === null) return;
@@ -249,7 +248,7 @@ export class ContentReader {
     list.isTermLast = true;
   }
 
-  /** If a list has a single term, the anchor of the list belongs to this term. */
+  /** The anchor of a list with a single term belongs to this term. */
   #fragmentOfTerm(term: Element, list: DefinitionList): string | null {
     const own = this.#anchors.fragmentOf(term);
     if (own !== null) return own;
@@ -257,7 +256,7 @@ export class ContentReader {
     return list.hasOneTerm ? this.#anchors.pending : null;
   }
 
-  /** Reads a block that contains one definition without a heading. Returns false if the block has no anchor. */
+  /** Reads a block with one definition. Returns false if the block has no anchor. */
   #entry(element: Element, entry: NamedEntry, place: Place): boolean {
     const { name } = entry;
     const fragment = entry.fragment ?? this.#anchors.pending;
@@ -349,8 +348,8 @@ function anchorOf(element: Element): string | null {
 }
 
 /**
- * Finds the fragments of headings. Generators put the id on the heading, inside it, on the element around it (Sphinx, DocBook) or
- * before it. The caller must report every element and all text in page order.
+ * Generators put the id of a heading on the heading, inside, around (Sphinx, DocBook) or before it.
+ * The caller must report every element and all text in page order.
  */
 class Anchors {
   readonly #document: Parent;
@@ -398,10 +397,10 @@ class Anchors {
 
 const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
 
-/** Matches zero-width characters and soft hyphens, because they would split a word in the index. */
+/** Zero-width characters and soft hyphens would split a word in the index. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/** Writes text as a browser lays it out: collapses white space, and separates blocks, items and rows. */
+/** Collapses white space, and separates blocks, items and rows, as a browser does. */
 class TextWriter {
   readonly #lengthMax: number;
   #text = '';

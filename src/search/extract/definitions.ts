@@ -10,29 +10,26 @@ import {
   rawText,
 } from '../../web/content/tree.ts';
 
-/** Maximum UTF-16 code units of a name. A longer term is a sentence. */
+/** In UTF-16 code units. A longer term is a sentence. */
 const NAME_LENGTH_MAX = 80;
 const LONGER_NAMES_MAX = 8;
-/** Maximum elements of a signature, so that the time stays linear if terms are nested. */
+/** Limited, so that the time stays linear if terms are nested. */
 const SIGNATURE_ELEMENTS_MAX = 300;
 
-/** Classes of the element with the name, in signatures of Sphinx, older Sphinx and pdoc3. */
+/** Classes of the name in signatures of Sphinx, older Sphinx and pdoc3. */
 const NAME_CLASSES = ['sig-name', 'descname', 'ident'];
-/**
- * Sphinx classes of the module or class before the name. For command-line options, the arguments after the name have the same
- * classes.
- */
+/** Sphinx's classes of the text before the name. The arguments after a command-line option have the same classes. */
 const AROUND_NAME_CLASSES = ['sig-prename', 'descclassname'];
 
 const hasAny = (element: Element, names: readonly string[]): boolean => names.some((name) => hasClass(element, name));
 
-/** Name that a `dt` defines, without parameters and types. Null if the name is too long or the term contains a heading. */
+/** Name that a `dt` defines, without parameters and types. Null if it is too long, or if the term contains a heading. */
 export function termName(term: Element): string | null {
   const elements = firstElements(term);
   if (elements.length > SIGNATURE_ELEMENTS_MAX || elements.some(isHeading)) return null;
   const names = namesIn(elements);
   if (names.length > 0) return short(names.join(', '));
-  // On manual pages, the whole term can be a permalink, which `headingText` omits, so use all text of the term.
+  // On manual pages, the whole term can be a permalink, which `headingText` omits, so use all text.
   return short(nameIn(headingText(term) || oneLine(rawText(term))));
 }
 
@@ -55,9 +52,9 @@ function namesIn(elements: readonly Element[]): string[] {
   return names;
 }
 
-/** Matches `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before the bracket. */
+/** `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before the bracket. */
 const CALL = /^(?:[^()]*\s)?[*&]*([^\s()*&]+)\(.*\)|^(\S+) \(/u;
-/** Matches `name: string` and `key = value`. */
+/** `name: string` and `key = value`. */
 const TYPED = /^(\S+?)\s*(?::|=|→|->)\s/u;
 
 function nameIn(text: string): string {
@@ -69,7 +66,7 @@ function short(name: string): string | null {
   return name === '' || name.length > NAME_LENGTH_MAX ? null : name;
 }
 
-/** Returns `Client.fetch` and `pkg.Client.fetch` for the name `fetch` with the anchor `pkg.Client.fetch`. */
+/** `Client.fetch` and `pkg.Client.fetch` for the name `fetch` with the anchor `pkg.Client.fetch`. */
 export function longerNames(name: string, fragment: string): string[] {
   if (!fragment.endsWith(`.${name}`)) return [];
   const parts = fragment.split('.');
@@ -80,11 +77,11 @@ export function longerNames(name: string, fragment: string): string[] {
 
 export interface NamedEntry {
   readonly name: string;
-  /** Id of the definition. Null selects the last anchor before the block. */
+  /** Null uses the last anchor before the block. */
   readonly fragment: string | null;
 }
 
-/** Recognizes blocks that contain one definition without a heading: pdoc, older Doxygen, and `details` with an id. */
+/** Recognizes blocks with one definition and no heading: pdoc, older Doxygen, and `details` with an id. */
 export function entryOf(element: Element): NamedEntry | null {
   if (element.attrs.length === 0) return null;
   const fragment = attributeOf(element, 'id');

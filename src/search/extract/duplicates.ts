@@ -16,9 +16,8 @@ export function fingerprintOf({ version, language, title, headings, text }: Sect
 }
 
 /**
- * Finds sections with equal title, headings and text within one version and language, and keeps one of them. Prefers the section
- * of a page that is its own canonical page, else of the shortest path, else of the first path in sort order. The order of calls
- * does not matter.
+ * Keeps one of several sections with equal title, headings, text, version and language. Prefers the page that is nearest to its
+ * canonical URL, then the shortest path, then the first path in sort order. The order of calls does not matter.
  */
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();

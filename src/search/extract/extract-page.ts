@@ -24,7 +24,7 @@ export interface ExtractedPage {
   readonly links: readonly string[];
 }
 
-/** Returns null for pages with `noindex`, error pages, redirects, print pages, indexes, listings, and pages without content. */
+/** Null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
   const tree = readPageTree(input.path, input.html);
   if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;
@@ -53,9 +53,8 @@ interface Placed {
 }
 
 /**
- * A heading without text gets the names of the child pages or headings under it. Without such names, the first heading gets the
- * description or title of the page, and docshelf drops other headings. Text above the main heading (a notice, a category) moves
- * to the end of the section of that heading.
+ * A heading without text gets the names of its child pages or headings. Without such names, the first heading gets the
+ * description or title of the page, and other headings are dropped. Text above the main heading is added to the text under it.
  */
 function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
@@ -86,7 +85,7 @@ function placeParts(parts: readonly ContentPart[], title: string): Placed[] {
   const above: { level: number; placed: Placed }[] = [];
   const first = parts.find(({ level }) => level > 0);
   return parts.map((part) => {
-    // Treat a first heading that equals the title as level 1, because DocBook pages start at a lower level.
+    // Treat a first heading that equals the title as level 1, because DocBook pages begin at another level.
     const level = part === first && part.heading === title ? 1 : part.level;
     while ((above.at(-1)?.level ?? -1) >= level) above.pop();
     const parent = above.at(-1)?.placed;

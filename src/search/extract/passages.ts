@@ -3,9 +3,9 @@ import type { Passage } from '../ports.ts';
 type CountTokens = (text: string) => number;
 
 interface PassageOptions {
-  /** Maximum tokens of a passage. Less than the 256 tokens of a model, because title and headings precede the text. */
+  /** Less than the 256 tokens of a model, because title and headings precede the text. */
   readonly tokensMax?: number;
-  /** Maximum tokens of the sentence that two passages share. A longer sentence is not repeated. */
+  /** Two passages share a sentence of up to this length. */
   readonly overlapTokensMax?: number;
 }
 
@@ -22,15 +22,12 @@ interface Piece extends Part {
 
 const BLANK_LINE = /\n[ \t]*\n\s*/g;
 
-/**
- * Ends of sentences: Latin marks with closing quotes before white space, Chinese and Japanese marks without white space, Hindi and
- * Arabic marks, and line breaks.
- */
+/** Latin marks before white space, Chinese and Japanese marks without white space, Hindi and Arabic marks, and line breaks. */
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts text between paragraphs, else between sentences, else inside a sentence. If a paragraph continues in the next passage,
- * that passage repeats the previous sentence. The counts of two texts must add up to nearly the count of the joined text.
+ * Cuts between paragraphs, else between sentences, else inside a sentence. Two passages of one paragraph may share a sentence.
+ * The token counts of two texts must add up to nearly the count of the joined text.
  */
 export function cutPassages(
   text: string,

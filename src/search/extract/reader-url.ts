@@ -13,7 +13,7 @@ type FileTable = Parameters<typeof resolvePath>[0];
 const EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 
-/** A canonical URL counts as much as 20 links, because the page declares its own address. */
+/** Counts as much as 20 links, because the page itself declares its canonical URL. */
 const CANONICAL_WEIGHT = 20;
 
 const OWN_ORIGIN = 'http://site.invalid';
@@ -94,12 +94,12 @@ export class PageAddress {
   }
 }
 
-/** Encodes only characters that are invalid in a URL, so that readers see their letters. */
+/** Encodes only characters that are invalid in a URL, so that letters of all languages stay readable. */
 export function withFragment(page: string, fragment: string | null): string {
   return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
 }
 
-/** Encodes the fragment percent-encode set of the URL standard, and `#`, `%`, `\\`. */
+/** The URL standard's fragment percent-encode set, and `#`, `%`, `\`. */
 export function encodeUnsafe(text: string): string {
   return text.replace(
     /[\u0000-\u0020"#<>`%\\\u007f]/g,

@@ -35,7 +35,7 @@ export async function buildIndex(
   return sections.count;
 }
 
-/** Language of the first page with a clear language. The index writer assumes this language for earlier pages. */
+/** Language of the first page with a clear language, which the index writer assumes for earlier pages. */
 export function firstLanguage(sections: SiteSections): WordLanguage {
   let sample = '';
   for (const { section } of sections.all()) {
@@ -55,7 +55,7 @@ function largePagesOf(files: SiteFiles): string[] {
 
 async function checkCarried(releaseDir: string, searchDir: string): Promise<void> {
   if ((await stat(join(releaseDir, SEARCH_FOLDER)).catch(() => null)) === null) return;
-  // Import on demand, because few bundles have vectors and ajv takes 35 ms to load.
+  // Few bundles have vectors, and ajv takes 35 ms to load, so import on demand.
   const { BundleVectors } = await import('../bundle-data/bundle-vectors.ts');
   try {
     BundleVectors.open(releaseDir);

@@ -24,7 +24,7 @@ export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
 const LANES_EVERY_MS = 1_000;
 
-/** Keeps a model loaded between releases, because loading takes 0.3 s, as long as embedding a small release. */
+/** Keeps a model loaded between releases, because loading it takes 0.3 s, as long as embedding a small release. */
 export class EmbedProcess {
   readonly #modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>;
   readonly #askLanes: () => Promise<number>;
@@ -38,10 +38,7 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /**
-   * Computes the missing vectors and keeps the existing vectors of this model. Returns null when all vectors exist. If another
-   * process computes the rest, returns the number of existing vectors.
-   */
+  /** Computes the missing vectors. If another process already does so, returns the number of existing vectors, else null. */
   async embed(
     order: EmbedIndexRequest,
     report: (progress: EmbedProgressOf) => void,

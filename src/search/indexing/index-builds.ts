@@ -14,25 +14,19 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/**
- * Share of the memory limit for the second build process. A small site needs a third of the limit (measured). docshelf repeats a
- * build that needs more in the first process.
- */
+/** Share of the memory limit for the second process. A small site needs a third (measured), and larger builds use the first. */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
-/** Memory to build 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
+/** Memory for 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
-/** Estimated bytes of a site per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
+/** A file of 8 KiB takes about 80 bytes of the file table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Maximum processor time for a large page. The largest pages take 3 s, or 6 s if other threads read as well (measured). */
+/** Processor time for a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
 const PAGE_MS_MAX = 20_000;
-/** After this number of pages has killed the process, docshelf skips all large pages. */
+/** After this number of pages that killed the process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
-/**
- * Maximum time to wait for another replica that builds the same index in a shared folder. docshelf then builds the index in
- * another folder.
- */
+/** Time to wait for another replica that builds the same index. docshelf then builds the index in another folder. */
 const OTHERS_MS_MAX = 600_000;
 
 export interface BuildRequester {
@@ -86,7 +80,7 @@ export class IndexBuilds {
 
   async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, report }: BuildRequester): Promise<number> {
     const { turns } = this.#options;
-    // Estimate the size from the file table, because the table exists before the size of the release is known.
+    // The file table exists before the size of the release is known, so estimate the size from the table.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
     const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
     let place: BuildPlace = 'main';
@@ -178,7 +172,7 @@ async function sweep(releaseDir: string): Promise<void> {
   }
 }
 
-/** A crash between the two renames leaves no index, and docshelf then builds the index again. */
+/** After a crash between the two renames, docshelf builds the missing index again. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   const former = `${from}-former`;
   await rename(to, former).catch((error: NodeJS.ErrnoException) => {
@@ -188,9 +182,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/**
- * Time after which the embedding of one release lets another release embed. Resuming takes much less: 3 s for 100,000 passages.
- */
+/** After this time, another release may embed. Resuming takes much less: 3 s for 100,000 passages. */
 const TURN_MS = 60_000;
 
 const LONG_BUILD_MS = 5_000;
@@ -212,8 +204,7 @@ interface Build {
 
 /**
  * Runs one build or embedding at a time, so that each can use the whole memory limit. A build interrupts embedding, because a new
- * version waits for its index. Embedding resumes later, and after `TURN_MS`, it lets another release embed. Sites take turns, and
- * between sites with equally many turns, the smallest build runs first. During a long build, a second task builds smaller sites.
+ * version waits for its index. During a long build, a second task builds smaller sites.
  */
 export class IndexTurns {
   readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
@@ -237,8 +228,8 @@ export class IndexTurns {
   }
 
   /**
-   * @param size in any unit. Smaller builds run first
-   * @param site object that identifies the site, because sites take turns
+   * @param size in any unit. Between sites with equally many turns, the smallest build runs first
+   * @param site identifies the site, because sites take turns
    * @throws errors of `work`; the signal's reason
    */
   async build<Result>(
@@ -275,8 +266,8 @@ export class IndexTurns {
   }
 
   /**
-   * @param work must resume where its previous call stopped. Its signal aborts at the end of a turn. The time of a turn starts
-   * when `work` calls `onBegun`, so that each turn makes progress
+   * @param work called for each turn. Must resume where its previous call stopped, and end when its signal aborts. The time of a
+   * turn starts when `work` calls `onBegun`, so that each turn makes progress
    * @throws errors of `work`; the signal's reason
    */
   async embed<Result>(

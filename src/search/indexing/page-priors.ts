@@ -1,6 +1,6 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
-/** Paths to rank lower, because change logs and lists contain the words of all pages. */
+/** Change logs and lists contain the words of all pages, so they rank lower. */
 const SECONDARY_PATH =
   /(?:^|\/)(?:change-?logs?|changes|release-?notes?|what-?s-?new|release-\d[^/]*|glossary|genindex|(?:py-)?modindex|bookindex|index-all|all(?:classes|packages)(?:-index)?|(?:tags?|categor(?:y|ies))(?=\/.))(?:\.x?html?)?(?:\/|$)|^\/(?:news|history|releases?)(?:\.x?html?)?(?:\/|$)/i;
 const SECONDARY_TITLE = /^(?:change ?log|changes|release notes|what[’']s new|glossary|index)\b/i;
@@ -10,10 +10,7 @@ export function isSecondary(url: string, title: string): boolean {
   return SECONDARY_PATH.test(url) || (SECONDARY_TITLE.test(title) && !/^index\b./i.test(title));
 }
 
-/**
- * Importance of each page from 0 to 1: the logarithm of the number of links from the text of other pages, relative to the page
- * with most links. Change logs and lists have `SECONDARY_PRIOR`.
- */
+/** Importance from 0 to 1: logarithm of the number of links from other pages, relative to the page with most links. */
 export class PagePriors {
   readonly #pages: readonly string[];
   readonly #addresses: Fingerprints;
@@ -58,10 +55,7 @@ export class PagePriors {
   }
 }
 
-/**
- * Returns one fingerprint per link, equal for all spellings of an address. Looking up address strings took longer than all other
- * work on a page.
- */
+/** One fingerprint per link, equal for all spellings of an address. Strings took longer than all other work on a page. */
 export function linkPrints(links: readonly string[]): Uint8Array {
   return joined(links.map(printOf));
 }

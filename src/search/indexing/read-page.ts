@@ -16,7 +16,7 @@ export interface PagesFrom {
 
 export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
-  /** Version of the folder that contains the page, for pages that do not declare a version. */
+  /** Version of the folder, for a page that does not declare a version. */
   readonly version: string | null;
 }
 
@@ -58,19 +58,13 @@ function cutSection(section: Section): SectionInPassages {
   return { section, passages: cutPassages(section.text, estimateTokens) };
 }
 
-/** Characters of scripts without spaces, which have about one token per character. */
+/** Scripts without spaces have about one token per character. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
 
-/**
- * Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer, so 3.8 rather
- * overestimates the tokens.
- */
+/** Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/**
- * Estimates, because an exact count takes as long as indexing. The error is harmless: passages have 220 tokens, and the model
- * reads 256.
- */
+/** An exact count takes as long as indexing. The error is harmless: passages have 220 tokens, and the model reads 256. */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

@@ -19,7 +19,7 @@ import {
 } from './read-page.ts';
 import type { ReadCalls } from './worker.ts';
 
-/** Files in path order. The file table creates entries on demand, because 100,000 entries take 30 MiB. */
+/** In path order. The file table creates entries on demand, because 100,000 entries take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
 interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
@@ -29,10 +29,7 @@ interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/**
- * Number of sampled pages, whose links show whether addresses of the site have an extension. The sample covers the whole site,
- * because languages may differ.
- */
+/** Sampled pages, whose links show whether addresses have an extension. From the whole site, because languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
 export async function readSections(
@@ -41,7 +38,7 @@ export async function readSections(
   { threadsMax = 0 }: Pick<ReadersOptions, 'threadsMax'> = {},
 ): Promise<SiteSections> {
   const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
-  // Since version 7, Sphinx writes the version of the documentation to this file.
+  // From Sphinx 7 on, this file contains the version of the documentation.
   const options = files.get('_static/documentation_options.js');
   const version = options === undefined ? null : sphinxVersion(textOf(siteDir, options));
   const urlOf = (path: string): string => readerUrl(path, form, files);
@@ -113,7 +110,7 @@ interface SiteSection {
   readonly passages: readonly Passage[];
 }
 
-/** Keeps the sections of a site in a temporary file, because 20,000 pages have hundreds of megabytes of sections. */
+/** Uses a temporary file, because 20,000 pages have hundreds of megabytes of sections. */
 export class SiteSections {
   readonly #spool: LineSpool;
   readonly #dropped = new Set<number>();
@@ -168,33 +165,21 @@ export class SiteSections {
 
 interface ReadersOptions {
   readonly threadsMax?: number;
-  /**
-   * Called with the path of a large page before docshelf reads the page, because reading may kill the process. Called with null
-   * after the page.
-   */
+  /** Called with the path before a large page is read, because this may kill the process, and with null after the page. */
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
-/**
- * Pages up to this size always fit into the memory limit. A page with only tags or attributes takes up to 100 times its size in
- * memory (measured).
- */
+/** Smaller pages fit into the memory limit: a page of only tags or attributes takes up to 100 times its size (measured). */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
-/**
- * Number of pages to read before threads start. Starting a thread takes 80 ms of processor time, as much as 120 pages. The first
- * 200 pages of a thread take 1.6 times the usual time (measured).
- */
+/** Starting a thread takes as long as 120 pages, and the first 200 pages of a thread take 1.6 times the usual time (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
-/**
- * Minimum number of pages to use threads. With few pages, a thread costs too much: in one profile, it took 0.6 s of processor
- * time for only 169 pages.
- */
+/** For few pages, threads cost too much: in one profile, a thread took 0.6 s of processor time for only 169 pages. */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
-/** Maximum number of pages in the queue of each thread. The values 4, 8 and 32 were not faster. */
+/** Pages in the queue of each thread. The values 4, 8 and 32 were not faster (measured). */
 const PAGES_AHEAD = 16;
 
-/** Reads pages on all cores: the first pages in this thread, further pages in all threads, large pages one at a time. */
+/** Reads the first pages in this thread, further pages in all threads, and large pages one at a time. */
 class PageReaders implements AsyncDisposable {
   readonly #from: PagesFrom;
   readonly #threads: readonly Thread<ReadCalls>[];

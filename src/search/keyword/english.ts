@@ -13,10 +13,7 @@ export function isStopWord(folded: string, typed: string): boolean {
   return STOP_WORDS.has(folded) && !(typed.length > 1 && typed === typed.toUpperCase());
 }
 
-/**
- * Stems an English word (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980). A stem is a key, not a word: `happy`
- * becomes `happi`.
- */
+/** M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A stem is a key, not a word: `happi` for `happy`. */
 export function stem(word: string): string {
   if (word.length < 3 || !LETTERS.test(word)) return word;
   return tidy(derived(derived(derived(finalY(inflected(plural(word))), STEP_2, 0), STEP_3, 0), STEP_4, 1));
@@ -55,7 +52,7 @@ function measure(base: string): number {
 }
 
 const hasVowel = (base: string) => shapeOf(base).includes('v');
-/** Porter's *o: ends with consonant, vowel, consonant, the last not w, x or y. */
+/** Porter's *o: ends with consonant, vowel, consonant, but not with w, x or y. */
 const endsShort = (base: string) => shapeOf(base).endsWith('cvc') && !/[wxy]$/.test(base);
 
 function plural(word: string): string {

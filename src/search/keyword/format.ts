@@ -7,14 +7,14 @@ import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
-/** Increase this version with every change to the file or to text analysis. docshelf rebuilds an index with another version. */
+/** Increase the number with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
 export const FORMAT_VERSION = 9;
 
 /**
- * An index is one SQLite file. Sections are numbered from 0 in page order.
- * - `postings`: the sections of each term, in one row (run) per flush of the writer. Keys with a space, such as `language de`,
- *   list the sections of a language, title, version or tag.
- * - `sequences`: the terms of each section in order, hashed to 16 bits, for proximity and phrases.
+ * Sections are numbered from 0 in page order.
+ * - `postings`: sections of each term, one row (run) per flush of the writer. A term with a space, such as `language de`, lists
+ *   the sections of a language, title, version or tag.
+ * - `sequences`: terms of each section in order, hashed to 16 bits, for proximity and phrases.
  * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */
 export const SCHEMA = `
@@ -25,15 +25,12 @@ export const SCHEMA = `
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
 
-/**
- * Position of SQLite's application_id, in which docshelf stores the CRC-32 of the file (computed with zero in this field).
- * Written last, so that an incomplete file has a wrong CRC-32.
- */
+/** SQLite's application_id: CRC-32 of the file with zero in this field. Written last, so that a partial file is invalid. */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Fields of SQLite's header (sqlite.org/fileformat2.html). */
+/** SQLite's header (sqlite.org/fileformat2.html). */
 const MAGIC = 'SQLite format 3\0';
 const VERSION_OFFSET = 60;
 
@@ -106,18 +103,16 @@ export function damaged(path: string, state: string, cause?: unknown): DocshelfE
   });
 }
 
-/** Converts system and SQLite errors to `index_damaged`, so that the index is rebuilt. Returns other errors unchanged. */
+/** Converts system and SQLite errors, so that docshelf rebuilds the index. Returns other errors unchanged. */
 export function asDamaged(path: string, error: unknown): unknown {
   const isOfTheFile = (error as { code?: unknown } | null)?.code === 'ERR_SQLITE_ERROR' || errnoOf(error) !== undefined;
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/**
- * Kinds of section lists in `postings`, in addition to terms. The list `unsaid version` contains the sections without a version.
- */
+/** Section lists in `postings`, in addition to terms. `unsaid version` contains the sections without a version. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
-/** Separates the document title from the page title, and occurs in neither. */
+/** Between the document title and the page title, which contain no tab. */
 export const UNDER = '\t';
 
 export function listName(kind: ListKind, key: string): string {

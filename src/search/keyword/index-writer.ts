@@ -13,15 +13,15 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Maximum occurrences of terms in memory, about 30 MB. The first occurrence of a term counts as 8. */
+/** Occurrences of terms in memory, about 30 MB. The first occurrence of a term counts as 8. */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
-/** Maximum words of a title or heading in which a separator such as `|` is also a symbol, as in the heading `The | operator`. */
+/** In a short title or heading, such as `The | operator`, a separator is also a symbol. */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
 
-/** Writes an index file synchronously. Without `finish`, the file is invalid. */
+/** Synchronous. Without `finish`, the file is invalid. */
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -33,14 +33,14 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
-  /** Current language. On a page without `lang`, the previous language applies until a section has a clear language. */
+  /** On a page without `lang`, the previous language applies until a section has a clear language. */
   #language: WordLanguage;
   #isDetected = false;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
 
-  /** @param language language of the pages before the first page with a known language */
+  /** @param language of the pages before the first page with a known language */
   constructor(path: string, language = ENGLISH) {
     this.#path = path;
     this.#language = language;
@@ -108,7 +108,7 @@ export class KeywordIndexWriter implements Disposable {
 
   #flush(): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    // Insert in nearly the order of the primary key. `sort` compares UTF-16 code units, SQLite compares UTF-8 bytes.
+    // Nearly the order of the primary key: `sort` compares UTF-16 code units, SQLite UTF-8 bytes.
     for (const term of Array.from(this.#postings.keys()).sort()) {
       const builder = this.#postings.get(term) as PostingsBuilder;
       insert.run(term, this.#run, builder.sections, builder.bytes());
@@ -132,7 +132,7 @@ function sectionTerms(
   isOfPage: boolean,
   analysis: Terms,
 ) {
-  // Count the title only once, because on most sites the first heading repeats the title.
+  // On most sites, the first heading repeats the title, so count the title only once.
   const below = headings[0] === title ? headings.slice(1) : headings;
   const headingsText = [...below, isOfPage ? (documentTitle ?? '') : ''].join('\n');
   const columns = [title, headingsText, text].map((each) => termsOf(each, analysis));
@@ -150,7 +150,7 @@ function sectionTerms(
       for (const [column, { sequence, characters, names: own }] of columns.entries()) {
         for (const terms of [sequence, characters, symbols[column] ?? []])
           for (const term of terms) count(term, column);
-        // A name counts more in a title or heading, because such a section is about the name.
+        // A section with a name in its title or heading is about this name, so the name counts more.
         for (const name of own) count(name, column === TEXT ? IDENTIFIERS : column);
       }
       for (const terms of [longer, parts]) for (const term of terms) count(term, IDENTIFIERS);

@@ -20,28 +20,26 @@ import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type 
 import { Spellings } from './spellings.ts';
 import { attachedSymbols, plain, titleKey, wordsOf } from './words.ts';
 
-/** Number of sections to score for proximity. 50 sections take 0.2 ms, and 100 give the same nDCG. */
+/** Sections to score for proximity. 50 sections take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
 const SHORT_WORDS = 2;
 const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
-/** Number of sections to search for a table row that defines a name. */
+/** Sections to search for a table row that defines a name. */
 const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25 score, raised above all other hits if `exact` is not null. Comparable only within one query. */
+  /** BM25 score, raised above all other hits for an exact match. Comparable only within one query. */
   readonly score: number;
-  /** BM25 score divided by the sum of the rarities of all words of the query: 0 to about 4, comparable between queries. */
+  /** BM25 score divided by the sum of the rarities of all query words: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
   /**
-   * Sum of points, at most 2:
-   * - 1 if the section has all known names and symbols of a short query
-   * - 1 if the headings or a table row of the section define these names
-   * - 1 if the section contains nearly the whole query as a quotation
+   * Points, at most 2. One point for all known names and symbols of a short query, one if headings or a table row define these
+   * names. One point for nearly the whole query as a quotation.
    */
   readonly names: 0 | 1 | 2;
 }
@@ -51,7 +49,7 @@ export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
   readonly limit: number;
-  /** For search as you type: if the query ends with a word, this word also matches longer words. */
+  /** For search as you type: the last word also matches longer words. */
   readonly prefixLast?: boolean;
   readonly filter?: Filter;
 }
@@ -72,7 +70,7 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown true if the file was verified before. Skips the checksum, which takes 0.2 s for 100,000 sections
+   * @param isSealKnown true skips the checksum of a file that was verified before, which takes 0.2 s for 100,000 sections
    * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
@@ -117,7 +115,7 @@ export class KeywordIndex {
       const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
-      // Ignore headings if signs precede a word in the query: a heading `<<` does not define `<<EOF`.
+      // Signs before a word belong to the word: a heading `<<` does not define `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
@@ -139,7 +137,7 @@ export class KeywordIndex {
     });
   }
 
-  /** Returns the corrected query, the excluded words, and the query with the excluded words as ordinary words. */
+  /** `inclusive` is the query with the excluded words as ordinary words. */
   readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
@@ -225,7 +223,7 @@ export class KeywordIndex {
   #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
     const terms = onlyIdentifier(wanted, spellings);
     const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
-    // Title keys omit signs, so require the name in the section: a page with the title "C" must not match the query "C++".
+    // Title keys omit signs, but a page with the title "C" must not match the query "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
     const titled = this.#takeScores(this.#titled(wanted, spellings).filter(isTitled));
     const named = this.#takeScores(namedSections);
@@ -240,7 +238,7 @@ export class KeywordIndex {
     ].slice(0, limit);
   }
 
-  /** Sections of pages whose title is the query. Without such pages, uses the query with corrected misspellings. */
+  /** Pages whose title is the query, or else the query with corrected misspellings. */
   #titled(wanted: string, spellings: Spellings): number[] {
     const found = this.#file.titled(titleKey(wanted));
     const corrected = found.length > 0 ? null : correctedQuery(wanted, false, this.#file, spellings);
@@ -283,9 +281,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
   }
 
-  /**
-   * Selects the sections that contain nearly all words of the query in sequence, because a query can be copied from a message.
-   */
+  /** Sections that contain nearly all words of the query in sequence, because a query can be copied from a message. */
   #quoting(wanted: string, spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     const words = wordsOf(wanted).filter(({ kind }) => kind === 'word');
     const near = new Proximity(
@@ -297,7 +293,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /** Maps each section with a table row that defines a name of the query to the position of this row in the text. */
+  /** Position of the table row that defines a name of the query, by section. */
   #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
     const rows = new Map<number, number>();
     const rowIn = rowFinder(wanted);
@@ -309,10 +305,7 @@ export class KeywordIndex {
     return rows;
   }
 
-  /**
-   * Sections with all names in title or headings. If there are none, and the query is a single name, searches for the last part
-   * of the name: `json()` for `c.json()`.
-   */
+  /** Sections with all names in title or headings, or else with the last part of a single name: `json()` of `c.json()`. */
   #headedBy(names: readonly Name[], only: readonly string[], spellings: Spellings): ReadonlySet<number> {
     const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
     const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));

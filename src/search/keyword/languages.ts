@@ -51,7 +51,7 @@ export interface WordLanguage {
   readonly hasParts: boolean;
   /** True if the language writes compounds as one word, such as `Datenbankverbindung`. */
   readonly isCompounding: boolean;
-  /** @param spelling word in lower case, with its diacritics */
+  /** @param spelling in lower case, with diacritics */
   readonly stem: (spelling: string) => string;
 }
 
@@ -59,7 +59,7 @@ interface Rules {
   readonly script?: Script;
   readonly stops?: readonly string[];
   readonly isCompounding?: boolean;
-  /** Changes the spelling of a word before stemming. */
+  /** Unifies spellings before stemming. */
   readonly before?: (word: string) => string;
 }
 
@@ -84,21 +84,18 @@ const without =
   };
 const STEM_LENGTH_MIN = 3;
 
-/** Maps `Schlüssel`, `Schluessel` and `Schlussel` to the same key, but keeps the vowels of `neue` and `Quelle`. */
+/** Unifies `Schlüssel`, `Schluessel` and `Schlussel`, but keeps the vowels of `neue` and `Quelle`. */
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
-/** Unifies `å` and `aa`, and `ø` and `oe`, because Danish has both spellings. */
+/** Danish also writes `å` as `aa`, and `ø` as `oe`. */
 const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
-/** Unifies letters that Arabic and Persian keyboards write differently. */
+/** Arabic and Persian keyboards write these letters differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
-/** Plural ending. Removed before stemming, because the stemmer removes only one letter of the ending. */
+/** The stemmer removes only one letter of this plural ending. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
 
-/**
- * Removes the most frequent endings. The Bulgarian rules of @orama/stemmers throw an error, and the package has no rules for the
- * next languages.
- */
+/** The Bulgarian rules of @orama/stemmers throw an error, and Polish, Czech, Hebrew and Persian rules are missing. */
 const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
@@ -109,7 +106,7 @@ const czech = without(
   /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
 );
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
-/** Removes endings, the particles before a word, and the letter vav inside a word, because many spellings omit vav. */
+/** Removes endings, particles before a word, and the letter vav inside a word, which many spellings omit. */
 const hebrew = (word: string): string => {
   const rest = word.replace(/(?<=.{2})(?:יות|ויות|ים|ות|ה|ת)$/, '');
   const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
@@ -134,10 +131,7 @@ export const ENGLISH: WordLanguage = {
   stem: (word) => stem(fold(word)),
 };
 
-/**
- * Chinese, Japanese, Korean and Thai are indexed by pairs of characters. Latin words in such texts are mostly English, so English
- * rules apply to them.
- */
+/** Chinese, Japanese, Korean and Thai are indexed by pairs of characters. English rules apply to Latin words in these texts. */
 const CHINESE: WordLanguage = { ...ENGLISH, code: 'zh', script: 'other', stopWords: new Set() };
 const PAIRS: WordLanguage = { ...CHINESE, code: 'other' };
 
@@ -163,7 +157,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       before: fold,
     }),
     language('es', spanish, { stops: spanishStops }),
-    // Use the Spanish stemmer for Catalan and Galician, because the endings of the three languages are similar.
+    // Catalan and Galician have endings like Spanish.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold }),
@@ -197,14 +191,14 @@ const OF_SCRIPT: Readonly<Record<Script, WordLanguage>> = {
   other: PAIRS,
 };
 
-/** Returns a language without stems if docshelf has no rules for the tag. @param tag BCP 47 */
+/** Has no stems if docshelf has no rules for the language. @param tag BCP 47 */
 export function languageOf(tag: string): WordLanguage {
   const code = /^[a-z]+/i.exec(tag)?.[0].toLowerCase() ?? 'en';
   const known = ALIASES[code] ?? code;
   return LANGUAGES.get(known) ?? language(known, same, {});
 }
 
-/** Words in another script, as `Docker` on a Russian page, follow the usual language of that script. */
+/** A word in another script, as `Docker` on a Russian page, has the usual language of its script. */
 function languageOfWord(spelling: string, language: WordLanguage): WordLanguage {
   const own = scriptOf(spelling);
   return own === language.script || own === 'other' ? language : OF_SCRIPT[own];
@@ -215,8 +209,8 @@ export function stemOf(spelling: string, language: WordLanguage): string {
 }
 
 /**
- * Term of a word in the index. Stems of languages other than English have a prefix, so that `servic` of `serviços` does not match
- * `services`. Identifiers, such as `maxRetryCount`, get English stems in every language.
+ * Term of a word in the index. Except for English, a stem has a prefix, so that `servic` of `serviços` does not match `services`.
+ * Identifiers, such as `maxRetryCount`, have English stems in every language.
  */
 export function keyOf({ spelling, parts }: Pick<Word, 'spelling' | 'parts'>, language: WordLanguage): string {
   const own = parts.length > 0 ? ENGLISH : languageOfWord(spelling, language);
@@ -233,16 +227,13 @@ function scriptOf(word: string): Script {
   return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
 }
 
-/**
- * Minimum number of different stop words in a text, and their minimum share of all words. Prose has a share of 0.3 to 0.5, code a
- * lower share.
- */
+/** Minimum of different stop words, and of their share of all words. Prose has a share of 0.3 to 0.5, code a lower one. */
 const LEAST = { kinds: 3, share: 0.15 };
 const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;
 export const SAMPLE_LENGTH = 1_000;
 
-/** Finds the language of a text by its script and stop words. Returns null if the language is not clear. @param likely language to check first */
+/** Finds the language by script and stop words. Null if it is not clear. @param likely language to check first */
 export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): WordLanguage | null {
   const sample = text.slice(0, SAMPLE_LENGTH).toLowerCase();
   const words = (sample.match(LETTERS) ?? []).map(fold);
@@ -269,13 +260,13 @@ function isProse(stops: readonly string[], words: readonly string[], { kinds, sh
   return stops.length >= share * words.length && new Set(stops).size >= kinds;
 }
 
-/** Returns German for `/de/guide`. */
+/** German for `/de/guide`. */
 export function languageOfPath(path: string): WordLanguage | null {
   const code = /^\/([a-z]{2})(?:-[a-z]{2,4})?\//i.exec(path)?.[1]?.toLowerCase() ?? '';
   return LANGUAGES.get(ALIASES[code] ?? code) ?? null;
 }
 
-/** Pairs of languages that share most stop words and have similar stemmers. */
+/** These languages share most stop words and have similar stemmers. */
 const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no sv', 'sv da', 'da sv'];
 
 function areNear(first: WordLanguage, second: WordLanguage | undefined): boolean {
@@ -295,7 +286,7 @@ const SIMPLIFIED: ReadonlyMap<string, string> = new Map(
     .filter(([from, to]) => from.length === to.length),
 );
 
-/** Replaces traditional Chinese characters with simplified characters of the same length. */
+/** Replaces traditional with simplified Chinese characters, and keeps the length. */
 export function simplify(run: string): string {
   return run.replace(/\p{Script=Han}/gu, (character) => SIMPLIFIED.get(character) ?? character);
 }

@@ -1,9 +1,8 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Encodes the sections of one term, in ascending order, as LEB128 numbers. Each section starts with twice its distance from the
- * previous section (initially -1). If the term occurs only once in the section, in the text, this number is one higher.
- * Otherwise, four counts follow: title, headings, text, identifiers.
+ * Encodes the ascending sections of one term as LEB128 numbers. A section begins with twice its distance from the previous
+ * section (initially -1), one higher if the term occurs only once, in the text. Otherwise, the counts of all columns follow.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];

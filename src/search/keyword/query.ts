@@ -16,37 +16,28 @@ import {
 
 export interface ParsedQuery {
   readonly wanted: string;
-  /** Quoted phrases. A hit contains all phrases, unless `isQuestion`. */
+  /** A hit contains all quoted phrases, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /**
-   * True for a query with more words than a keyword search. The phrases of a question are optional, because quotes may only
-   * stress words.
-   */
+  /** More words than a keyword search. Phrases of a question are optional, because quotes may only stress words. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
-  /** The query with the unwanted words as ordinary words. Null without unwanted words. */
+  /** Query with the unwanted words as ordinary words. Null if there are none. */
   readonly inclusive: string | null;
   readonly unfinished: boolean;
 }
 
-/** Maximum UTF-16 code units of a query. The contract allows 1,000 characters of up to two code units. */
+/** In UTF-16 code units. The API allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** Maximum phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
+/** Phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
-/**
- * Maximum words outside quotes of a keyword search. In a longer query, phrases are optional, because requiring them lowered
- * nDCG@10 on CACM by 0.03.
- */
+/** Words of a keyword search outside quotes. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
-/**
- * Matches a phrase in quotes, or a minus before a phrase or word. Does not match `-g` and `--global`, because readers search for
- * options.
- */
+/** A phrase in quotes, or a minus before a phrase or word, but not `-g` and `--global`, because readers search for options. */
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-/** @param isOption true if the text is a command-line option of the site, so that its dash does not exclude a word */
+/** @param isOption true if the text is a command-line option on the site, so that its dash excludes no word */
 export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];
@@ -85,28 +76,22 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-/**
- * Maximum words of a query. Only the rarest words of a longer query are scored. A question has 10 words, and the longest topics
- * of the development sets have 40.
- */
+/** Only the rarest words of a longer query are scored. A question has 10 words, the longest topic of the development sets 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
 const NAME_WORDS_MAX = 4;
-/** Maximum misspellings to look up, because each takes up to 5 ms. */
+/** Looking up a misspelling takes up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
-/** Maximum sections with a word that may be a misspelling. The correct word must be `OFTENER` times as frequent. */
+/** A word in at most this number of sections may be a misspelling of a word that is `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
 /** Weight of a name in another naming convention, such as `retry_count` for `retryCount`. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
 
-/**
- * Returns the terms to score (the rarest first), the words in order, and the names of the query.
- * @param unfinished true if the last word may be a prefix
- */
+/** Sorts `wishes`, the terms to score, by rarity. @param unfinished true if the last word may be a prefix */
 export function planOf(
   text: string,
   unfinished: boolean,
@@ -136,7 +121,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // Divide by `RELATED_SHARE`: a compound that contains the word scores lower, but proves that the site knows the word.
+        // A compound that contains the word scores lower, but proves that the site knows the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -176,7 +161,7 @@ export function planOf(
     }
   }
 
-  /** Terms of the index for any spelling of a name, such as `max-connections`, `max_connections` and `maxConnections`. */
+  /** Known terms for all spellings of a name: `max-connections`, `max_connections` and `maxConnections`. */
   function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
     const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
     const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
@@ -271,13 +256,13 @@ export function planOf(
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
 }
 
-/** A section has the name if it has one of the terms, or the words next to each other. */
+/** A section has the name if it has one of `terms`, or `words` next to each other. */
 export interface Name {
   readonly terms: readonly string[];
   readonly words: readonly string[];
 }
 
-/** True if a related word contains the whole word. The word is then not a misspelling. */
+/** True if a related word contains the whole word, which is then not a misspelling. */
 function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
@@ -287,7 +272,7 @@ type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
-/** Finds names with a number. `RFC 9110` and `RFC9110` are the same name. */
+/** `RFC 9110` and `RFC9110` are the same name. */
 function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
   const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
@@ -301,10 +286,7 @@ function numberedNames(words: readonly Word[]): Pair[] {
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/**
- * Finds quantities. `1.5s` and `1.5 s` are the same name. Returns none if the query has another name, such as the setting in
- * `max_wal_size 1GB`.
- */
+/** `1.5s` and `1.5 s` are the same name. Empty if the query has another name, such as the setting in `max_wal_size 1GB`. */
 function quantitiesOf(text: string): Pair[] {
   const others = wordsOf(text.replace(QUANTITY, ' '));
   if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
@@ -312,13 +294,13 @@ function quantitiesOf(text: string): Pair[] {
   return found.slice(0, NUMBERED_MAX);
 }
 
-/** Returns the terms of each pair of characters in a run of a script without spaces. */
+/** Terms for each pair of characters in a run of a script without spaces. */
 function runTerms(run: string, spellings: Spellings): string[][] {
   const variants = spellings.runsOf(run).map((each) => (pairsOf(each).length > 0 ? pairsOf(each) : [each]));
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
 }
 
-/** Terms of the query if it is a single name or symbol. Empty if the query has other words or is an ordinary word. */
+/** Terms of a query that is a single name or symbol. Empty for other queries. */
 export function onlyIdentifier(text: string, spellings: Spellings): readonly string[] {
   const [first, ...rest] = wordsOf(text);
   const symbols = askedSymbols(text);
@@ -331,10 +313,7 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/**
- * Returns the terms of the phrase in each language, or null if the phrase has no words.
- * @param startingWith returns the index terms with a given beginning
- */
+/** Terms of the phrase in each language. Null without words. @param startingWith returns index terms with this beginning */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
@@ -343,8 +322,7 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // A run of characters inside the phrase must also end in the section, so add its last character as a term. A run at the end of
-  // the phrase may continue in the section.
+  // A run at the end of the phrase may continue in the section. Other runs must end, so add their last character as a term.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];
@@ -395,12 +373,12 @@ export function correctedQuery(
   return copied === 0 ? null : corrected + query.slice(copied);
 }
 
-/** Maximum names of a query to search in table rows. A query with more names is the text of a message. */
+/** Names to search in table rows. A query with more names is the text of a message. */
 const NAMES_MAX = 2;
 
 /**
- * Finds the table row that defines a name of the query: a cell with only an error code, or a signature such as `nextval (
- * regclass )`. Calls in code do not match, because they have no space before the bracket. Null if the query has no such name.
+ * Finds the table row that defines a name: a cell with only an error code, or a signature such as `nextval ( regclass )`.
+ * Does not match calls in code, which have no space before the bracket. Null if the query has no such name.
  */
 export function rowFinder(query: string): ((text: string) => number | null) | null {
   const tokens = query.trim().split(/\s+/);

@@ -2,21 +2,18 @@ import { firstFrom } from '../../files/flat-tables.ts';
 import type { Postings } from './postings.ts';
 
 /**
- * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). Title, headings and body saturate separately, so that a
- * title word counts however often the text repeats it. Text and identifiers are one body (BM25F).
+ * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). Title, headings and body saturate separately,
+ * so that a title word counts however often the text repeats it. Text and identifiers are one body (BM25F).
  */
 export interface Ranking {
-  /** BM25's k1. With a higher value, repeated occurrences of a word count more. */
+  /** BM25's k1: the higher, the more repeated occurrences of a word count. */
   readonly saturation: number;
   readonly weights: Columns;
-  /** BM25's b. With 0, the length of a column does not matter. With 1, a word counts by its share of the column. */
+  /** BM25's b: with 0, the length of a column does not matter. With 1, a word counts by its share of the column. */
   readonly lengths: Columns;
   readonly stopWord: number;
   readonly part: number;
-  /**
-   * Weight of a technical name such as `1.2.3`. If the site has the name, the words of the name have only the weight
-   * `partOfName`, so that sections with the whole name come first.
-   */
+  /** Weight of a name such as `1.2.3`. Its words have only the weight `partOfName`, so that sections with the name come first. */
   readonly whole: number;
   readonly partOfName: number;
   readonly phrase: number;
@@ -32,7 +29,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** One setting for all sites. docs/search-ranking.md lists the other settings that were tried, with their results. */
+/** docs/search-ranking.md lists the other values that were tried, with their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -48,18 +45,14 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
-/**
- * Factor for the relevance of change logs and lists. The factor does not reduce the extra score of exact titles and identifiers.
- */
+/** Factor for change logs and lists, which does not reduce the extra score of exact titles and identifiers. */
 export const SECONDARY_PART = 0.7;
 
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-/**
- * Score of a term by its counts in a section. Title, headings and body each add at most their weight times (`saturation` + 1).
- */
+/** Title, headings and body each add at most their weight times (`saturation` + 1). */
 export function impactOf(
   lengths: Readonly<Record<keyof Columns, Uint16Array>>,
   { saturation, weights, lengths: shares }: Ranking,
@@ -84,7 +77,7 @@ export function impactOf(
   };
 }
 
-/** Mean length of a column in the sections that have this column. At least 1, because a column of only symbols has length 0. */
+/** Mean length in the sections that have the column. At least 1, because a column of only symbols has length 0. */
 function mean(lengths: Uint16Array): number {
   let sum = 0;
   let filled = 0;
@@ -95,7 +88,7 @@ function mean(lengths: Uint16Array): number {
   return Math.max(1, sum) / Math.max(1, filled);
 }
 
-/** One byte per section: 1 if the query may find the section. Null allows all sections. */
+/** One byte per section, 1 if the query may find it. Null allows all sections. */
 export type Mask = Uint8Array | null;
 
 export class Accumulator {
@@ -178,7 +171,7 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** The best sections in order, at most a few hundred. If scores are equal, the earlier section is better. */
+/** For at most a few hundred sections. If scores are equal, the earlier section is better. */
 export class Best {
   readonly #limit: number;
   readonly #ranked: Ranked[] = [];
@@ -187,7 +180,7 @@ export class Best {
     this.#limit = limit;
   }
 
-  /** A section with this score or a lower one is not among the best. */
+  /** Only a section with a higher score is among the best. */
   get least(): number {
     return this.#ranked.length < this.#limit ? 0 : (this.#ranked.at(-1)?.score ?? Number.POSITIVE_INFINITY);
   }
@@ -211,10 +204,10 @@ export interface QueryWord {
 }
 
 const DISTANCE_MAX = 4;
-/** Separates title, headings and text, so that no words are near across them. */
+/** Separates title, headings and text, so that words of different columns are not near. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/** Hashes of the terms in order, 16 bits each. A collision has an effect only near another term of the query. */
+/** Hashes of 16 bits. A collision has an effect only near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return new Uint16Array(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
@@ -227,7 +220,7 @@ function bitsOf(term: string): number {
 
 export class Proximity {
   readonly #linkOf = new Uint8Array(0x10000);
-  /** IDs of the pairs of words that are neighbours in the query, starting at 1. 0 marks other pairs. */
+  /** Number, from 1, of each pair of words that are neighbours in the query. 0 for other pairs. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];
@@ -240,7 +233,7 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
-  /** Number of different pairs of neighbours in the query. */
+  /** Different pairs of neighbours in the query. */
   get pairs(): number {
     return this.#rarities.length;
   }

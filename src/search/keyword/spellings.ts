@@ -11,22 +11,21 @@ export interface Dictionary {
 }
 
 const RELATED_MAX = 24;
-/** A related word counts at most half as much as the word itself. */
+/** A related word counts at most half as much as the word. */
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
-/** Maximum letters of a compound. Longer words are data. */
+/** Longer words are data. */
 const COMPOUND_LENGTH_MAX = 60;
 /** Letters between the parts of a compound. */
 const LINKING = ['', 's', 'es', 'n', 'en', 'e', 'er'];
 
-/** Finds the terms of a query's words in the languages of the index. */
 export class Spellings {
   readonly #dictionary: Dictionary;
   readonly #languages: readonly WordLanguage[];
   readonly #ofQuery: readonly WordLanguage[];
 
-  /** @param filter BCP 47 tag, if the query searches one language */
+  /** @param filter BCP 47 tag of a query for one language */
   constructor(query: string, dictionary: Dictionary, filter: string | undefined) {
     this.#dictionary = dictionary;
     const own = filter === undefined ? undefined : languageOf(filter).code;
@@ -35,7 +34,7 @@ export class Spellings {
     this.#ofQuery = this.#likeliest(query);
   }
 
-  /** Terms of a word: the terms of its stems, then the word itself. */
+  /** Stems in each language, then the word itself. */
   keysOf(word: Surface): string[] {
     const { folded, parts } = word;
     const keys = new Set<string>();
@@ -44,7 +43,7 @@ export class Spellings {
     return [...keys.add(folded)];
   }
 
-  /** Returns one list of terms per language, and one list of the words as written. */
+  /** One list of terms per language, and one of the words as written. */
   variants(words: readonly Surface[]): string[][] {
     const languages = this.#languages.map((language) =>
       words.map((word) => keyOf({ ...word, spelling: this.#spelled(word, language)[0] ?? word.spelling }, language)),
@@ -57,10 +56,7 @@ export class Spellings {
     return isChinese ? [...new Set([run, simplify(run)])] : [run];
   }
 
-  /**
-   * Terms of related words, and the weight of each term compared with the word itself. A related word contains all or most of the
-   * word.
-   */
+  /** Terms of words that contain all or most of `word`, with their weights compared with the terms of `word`. */
   related(word: Surface): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);
@@ -75,7 +71,7 @@ export class Spellings {
     return shares;
   }
 
-  /** Known parts of a compound: `datenbank` and `verbindung` of `datenbankverbindung`. */
+  /** Known parts of a compound: `datenbank` and `verbindung` for `datenbankverbindung`. */
   partsOf({ folded }: Surface): string[] {
     if (folded.length < 2 * PART_LENGTH_MIN || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded))
       return [];
@@ -96,7 +92,7 @@ export class Spellings {
     return this.#dictionary.vocabulary.has(stem.length < STEM_LENGTH_MIN ? word : stem, language);
   }
 
-  /** Languages of the index in which most words of the query are known. English wins a tie. */
+  /** Languages in which most words of the query are known. English wins a tie. */
   #likeliest(query: string): readonly WordLanguage[] {
     const languages = this.#languages;
     if (languages.length < 2 || !languages.some(({ hasParts }) => hasParts)) return languages;
@@ -113,7 +109,7 @@ export class Spellings {
     return most > 0 && likeliest.includes(ENGLISH) ? [ENGLISH] : likeliest;
   }
 
-  /** Spellings of a word. If the query omits diacritics, uses the diacritics of the index. */
+  /** If the query omits diacritics, uses those of the index. */
   #spelled({ folded, spelling }: Surface, language: WordLanguage): readonly string[] {
     if (!language.hasParts) return [folded];
     const known = spelling === folded ? this.#dictionary.vocabulary.spellingOf(folded) : spelling;

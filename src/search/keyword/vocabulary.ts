@@ -10,23 +10,23 @@ export interface Candidate {
   readonly count: number;
 }
 
-/** Minimum letters of a word to correct. Shorter words are similar to too many other words. */
+/** Shorter words are similar to too many other words. */
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
 
 const BYTES_PER_WORD = 60;
 
-/** Number of consecutive letters that related words share. */
+/** Consecutive letters that related words share. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
-/** Minimum share of a word's letter sequences that a related word must contain. */
+/** Share of a word's letter sequences (`GRAM`) that a related word must contain. */
 const RELATED_MIN = 0.6;
 
 interface CountedWords {
-  /** Words in sorted order, without diacritics. */
+  /** Sorted, without diacritics. */
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
-  /** Languages of each word, one bit for each language of `languages`. */
+  /** Languages of each word, one bit per element of `languages`. */
   readonly masks?: Uint32Array | undefined;
   readonly languages?: readonly WordLanguage[];
   /** Spellings with diacritics, by word. */
@@ -34,7 +34,7 @@ interface CountedWords {
 }
 
 export interface Related extends Candidate {
-  /** Share of the letter sequences of one word that the other word contains, up to 1. */
+  /** Share of the letter sequences of one word that the other contains, up to 1. */
   readonly share: number;
 }
 
@@ -60,12 +60,12 @@ export class Vocabulary {
     return this.#words.length * BYTES_PER_WORD;
   }
 
-  /** Returns `größe` for `grosse` if the index contains this spelling. */
+  /** `größe` for `grosse`, if the index contains this spelling. */
   spellingOf(word: string): string {
     return this.#spellings.get(word) ?? word;
   }
 
-  /** True if a section in this language contains a word with this beginning. Checks up to `BEGINNINGS_MAX` words. */
+  /** True if a section in this language has a word with this beginning. Checks up to `BEGINNINGS_MAX` words. */
   has(beginning: string, language: WordLanguage): boolean {
     const bits = this.#bitsOf([language]);
     const first = firstFrom(this.#words.length, (place) => (this.#words[place] ?? '') < beginning);
@@ -75,8 +75,8 @@ export class Vocabulary {
   }
 
   /**
-   * Finds longer words that contain the word or most of it (`datenbankverbindung` for `verbindung`), and shorter words with which
-   * the word begins. A word of four letters must be the beginning or end of the longer word. Takes 1 ms for 40,000 words.
+   * Finds longer words that contain all or most of the word (`datenbankverbindung` for `verbindung`), and beginnings of the word.
+   * A longer word must begin or end with a word of four letters. Takes 1 ms for 40,000 words.
    */
   related(word: string, languages: readonly WordLanguage[], limit: number): Related[] {
     const bits = this.#bitsOf(languages);
@@ -128,10 +128,7 @@ export class Vocabulary {
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
 
-  /**
-   * Similar words, the nearest first, then the most frequent. Takes 2 ms for 200,000 words, because a comparison of letter bits
-   * excludes most words.
-   */
+  /** Sorts by distance, then by frequency. Takes 2 ms for 200,000 words, because letter bits exclude most words. */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
     if (edits === 0) return [];
@@ -168,7 +165,7 @@ function joinedWords(words: readonly string[]): Joined {
   return { text: squeezed.join('\n'), starts };
 }
 
-/** Removes doubled letters, because Finnish doubles consonants in some forms of a word: `verkko`, `verkon`. */
+/** Removes doubled letters, because Finnish doubles consonants only in some forms of a word: `verkko`, `verkon`. */
 function squeeze(word: string): string {
   return word.replace(/(.)\1/g, '$1');
 }
@@ -177,7 +174,7 @@ function gramsOf(word: string): string[] {
   return Array.from({ length: Math.max(0, word.length - GRAM + 1) }, (_, at) => word.slice(at, at + GRAM));
 }
 
-/** Bit of the language with this number. All languages from number 30 share the last bit. */
+/** All languages from number 30 share one bit. */
 const bitOf = (at: number): number => 1 << Math.min(at, 30);
 
 const ARRAYS = [
@@ -204,7 +201,6 @@ export function readCountedWords(array: (name: string) => Uint8Array<ArrayBuffer
   };
 }
 
-/** Languages whose rules created the terms of the index. */
 export function readLanguages(array: (name: string) => Uint8Array): WordLanguage[] {
   const codes = JSON.parse(Buffer.from(array(ARRAYS[4] as string)).toString()) as string[];
   return codes.map(languageOf);
@@ -216,9 +212,9 @@ function lettersOf(word: string): number {
   return bits >>> 0;
 }
 
-/** Maximum words, twice the number of the largest measured site. Queries still find other words if they are spelled exactly. */
+/** Twice the number of the largest measured site. Further words are found only if they are spelled exactly. */
 const WORDS_MAX = 400_000;
-/** Excludes longer words and words that begin with a digit, because they are data and need no correction. */
+/** Longer words, and words that begin with a digit, are data and need no correction. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
 interface KnownWord {
@@ -235,7 +231,6 @@ export class KnownWords {
   #vocabulary = 0;
   #others = 0;
 
-  /** Functions that convert the words of a text in this language to terms. */
   in(language: WordLanguage): Terms {
     const known = this.#languages.get(language.code);
     if (known !== undefined) return known;

@@ -1,46 +1,41 @@
 export interface Word {
-  /**
-   * `joined` is a name with joints or signs, such as `server.port`, `10.0.0.0/8`, `C++` or `-Xmx`. The list of words contains the
-   * name, then the words in the name. `run` is text in a script without spaces.
-   */
+  /** `joined` is a name with signs, such as `server.port` or `C++`, listed before its words. `run` is text without spaces. */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
-  /** Word in lower case, with its diacritics, which stemmers need. */
+  /** In lower case, with diacritics, which stemmers need. */
   readonly spelling: string;
-  /** Words inside a word, or other spellings of a joined name: `nodejs` of `Node.js`, `1.2.3` of `v1.2.3`. */
+  /** Words inside a word, or other spellings of a joined name: `nodejs` for `Node.js`, `1.2.3` for `v1.2.3`. */
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number. `+` or `#` may end the
- * name of a programming language. Soft hyphens and joiners are invisible.
+ * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number.
+ * `++` or `#` may end the name of a programming language. Soft hyphens and joiners are invisible.
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
-/**
- * Most texts have only ASCII letters and digits, for which patterns with small character sets take 0.16 ms instead of 0.23 ms.
- */
+/** Most texts have only ASCII letters and digits, for which small character sets take 0.16 ms instead of 0.23 ms. */
 const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
 const PLAIN_JOINED =
   /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
 const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
-/** Matches an apostrophe, or the middle dot of Catalan, as in `col·lecció`. */
+/** Includes the middle dot of Catalan, as in `col·lecció`. */
 const APOSTROPHE = /['\u00b7]/;
 /** Signs that keyboards and typography use as an apostrophe, each of one UTF-16 code unit. */
 const APOSTROPHES = /[\u00b4\u2018\u2019\u201b\u2032\uff07]/g;
-/** Matches the signs between the parts of a path, address or number, but not the `#` at the end of a name. */
+/** Signs between the parts of a path, address or number, but not the `#` at the end of a name. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
-/** Matches a word with a shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
+/** A shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
 const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
-/** Matches a word that an apostrophe or a middle dot does not split: `don't`, `col·lecció`, Ukrainian words. */
+/** Words that an apostrophe or a middle dot does not split: `don't`, `col·lecció`, Ukrainian words. */
 const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}']+)$/iu;
 /** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
-/** Signs that belong to the name after them, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
+/** Signs that belong to the following name, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
 const SIGIL = /[.@$#%!:\\]/;
 const DASH = /[-\u2013\u2212]/;
 const OPENING = /[\s()[\]{}<>"'`|,;=\u00ab\u2018\u201c\u201e]/;
@@ -53,23 +48,16 @@ const CAPITALISED = /^[A-Z][a-z]*$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
-/** Matches `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
+/** `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
 const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+(?:\p{L}{2,}\p{N}*|[ghkmstwx]))$/u;
-/** Matches `1.5s`. */
 const DECIMAL_WITH_UNIT = /^(\p{N}+\.\p{N}+)(\p{L}{1,4})$/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/**
- * Maximum letters after the joint, for names that are also indexed as one word, such as `Node.js` and `TCP/IP`. Longer parts are
- * file extensions or names in a folder.
- */
+/** Names such as `Node.js` and `TCP/IP` are also indexed as one word, without the joint. */
 const ONE_WORD_LENGTH_MAX = 16;
-/**
- * Maximum letters after the joint of such a name, as in `Node.js` and `TCP/IP`. Longer parts are file extensions or names in a
- * folder.
- */
+/** Letters after the joint of such a name. Longer parts are file extensions or names in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(written: string): Word[] {
@@ -90,7 +78,7 @@ export function wordsOf(written: string): Word[] {
   return words;
 }
 
-/** Returns the length of the signs before a name that belong to the name, or 0. */
+/** Length of the signs before a name that belong to this name. */
 function sigilBefore(text: string, start: number): number {
   const last = text[start - 1];
   if (last === undefined || last === ' ' || last === '\n') return 0;
@@ -106,7 +94,7 @@ function sigilBefore(text: string, start: number): number {
 function addSigned(words: Word[], sign: string, found: string, place: Pick<Word, 'start' | 'end'>): void {
   if (found.length > WORD_LENGTH_MAX || found.search(UNSPACED) >= 0) return;
   const folded = sign + fold(found);
-  // The options `-Xmx512m` and `-j8` are `-Xmx` and `-j` with a value.
+  // `-Xmx512m` and `-j8` are `-Xmx` and `-j` with a value.
   const option = /^(-\p{L}+)\p{N}/u.exec(folded)?.[1];
   words.push({ kind: 'joined', ...plain(folded), parts: option === undefined ? [] : [option], ...place });
 }
@@ -142,7 +130,7 @@ function addInner(words: Word[], found: string, start: number): void {
 function addParts(words: Word[], found: string, pieces: readonly string[], start: number): void {
   const folded = fold(found.replaceAll(',', ''));
   if (pieces.length <= JOINED_WORDS_MAX) addName(words, found, folded, otherSpellings(folded), start);
-  // Add the version `1.2.3` of `tool-1.2.3`, but not of `1.2.3-rc.1`, which is a different version.
+  // Add `1.2.3` for `tool-1.2.3`, but not for `1.2.3-rc.1`, which is another version.
   const version = found.includes('.') ? DOTTED_NUMBER.exec(folded) : null;
   if (version !== null && version.index > 0 && !OUTER_SIGN.test(folded))
     addName(words, found, version[1] ?? '', [], start);
@@ -152,7 +140,7 @@ function addParts(words: Word[], found: string, pieces: readonly string[], start
 function addPieces(words: Word[], found: string, pieces: readonly string[], start: number): void {
   let at = 0;
   for (const piece of pieces) {
-    // Search for the position of each piece, because joints of addresses, such as `::`, differ in length.
+    // Joints differ in length, such as `.` and `::`, so search for each piece.
     at = found.indexOf(piece, at);
     if (piece === found) addPiece(words, piece, start);
     else addJoined(words, piece, start + at);
@@ -177,12 +165,11 @@ function otherSpellings(name: string): string[] {
   return [first + second];
 }
 
-/** False for a word of prose, which may have hyphens or apostrophes between its letters. */
+/** False for prose, in which words may have hyphens or apostrophes between letters. */
 export function isTechnical(name: string): boolean {
   return !/^\p{L}+(?:[-'\u2010\u2011\u2018\u2019]\p{L}+)*$/u.test(name);
 }
 
-/** True for letters and digits in a row, such as `HTTP2` and `16GiB`, but not for hexadecimal data. */
 export function isNumbered(folded: string): boolean {
   return LETTERS_AND_DIGITS.test(folded);
 }
@@ -233,7 +220,7 @@ export interface FoundSymbol {
   readonly end: number;
 }
 
-/** Operators of at least two signs, brackets of templates, mathematical signs and arrows, and a single sign between spaces. */
+/** Operators of at least two signs, brackets of templates, mathematical signs, arrows, and a single sign between spaces. */
 const SYMBOLS =
   /\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
 const SYMBOL_LENGTH_MAX = 8;
@@ -248,7 +235,7 @@ export function symbolsOf(text: string): FoundSymbol[] {
     const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
     if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
     symbols.push({ symbol, start, end });
-    // Add a second symbol without the full stop of a sentence, or `#!` without the slash of a path.
+    // Also add the symbol without the full stop of a sentence, or `#!` without the slash of a path.
     const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
     const isShebang = symbol === '#!/';
     if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
@@ -257,23 +244,20 @@ export function symbolsOf(text: string): FoundSymbol[] {
 }
 
 const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
-/** Signs that are only separators in a longer heading. */
+/** In a longer heading, these signs are only separators. */
 const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 
-/** Symbols of a heading, including brackets. @param wordsMax maximum words of a heading in which a separator is also a symbol */
+/** Includes brackets. @param wordsMax maximum words of a heading in which a separator is also a symbol */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
   for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
-  // A heading such as `? :` is also a symbol without its space.
+  // A heading such as `? :` is also the symbol `?:`.
   if (!/[\p{L}\p{N}]/u.test(heading)) symbols.add(heading.replace(/\s/g, ''));
   const isShort = heading.trim().split(/\s+/).length <= wordsMax;
   return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/**
- * Signs between spaces in a query, each with spellings to try in order: as typed, then without quotes, then without the
- * punctuation of the sentence.
- */
+/** Signs between spaces, each with spellings to try in order: as typed, without quotes, without the sentence's punctuation. */
 export function askedSymbols(query: string): string[][] {
   const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
@@ -308,22 +292,22 @@ export function titleKey(text: string): string {
     .join(' ');
 }
 
-/** Letters that Unicode does not decompose into base and mark. */
+/** Unicode does not decompose these letters into base and mark. */
 const BASES: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
   ς: 'σ',
 };
-/** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and characters that are invisible in a word. */
+/** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and invisible characters. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c\u00ad\u02bc\u2060\p{Join_C}]/gu;
 const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00b7\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
-/** Characters to remove after NFKC, which for example converts `⑴` to `(1)`. */
+/** NFKC can add such characters: it converts `⑴` to `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
 
 function spell(word: string): string {
   return word.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
 }
 
-/** Removes case, diacritics and width. Indic, Japanese and Korean marks stay, because they are letters. */
+/** Removes case, diacritics and width, but keeps Indic, Japanese and Korean marks, which are letters. */
 export function fold(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase().replace("'", '');
   return word
@@ -341,10 +325,10 @@ export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
 interface TextTerms {
-  /** One term per position, for phrases. A run of n characters has n - 1 pairs, followed by its last character. */
+  /** One term per position, for phrases. A run has its pairs of characters, then its last character. */
   readonly sequence: string[];
   readonly characters: string[];
-  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and column lengths do not include these names. */
+  /** Joined names, and the letters and digits of words such as `HTTP2`. Not part of phrases and column lengths. */
   readonly names: string[];
   readonly parts: string[];
 }

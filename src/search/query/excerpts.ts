@@ -12,7 +12,7 @@ interface Excerpt {
   readonly highlights: readonly Highlight[];
 }
 
-/** Terms of the query that a section contains, and the languages whose rules may have created these terms. */
+/** Terms of the query in a section, and the languages whose rules may have created these terms. */
 interface Marked {
   readonly terms: readonly string[];
   readonly languages: readonly WordLanguage[];
@@ -21,7 +21,7 @@ interface Marked {
 interface QueryFindings {
   readonly matchedIn: (section: number) => readonly string[];
   readonly passageOf: (section: number) => number | undefined;
-  /** Position of a table row in the text of a section, if the row defines a name of the query. */
+  /** Position of the table row that defines a name of the query, in the text of the section. */
   readonly rowOf: (section: number) => number | undefined;
   readonly partsOf: ((section: number) => RankParts) | null;
 }
@@ -55,10 +55,7 @@ function markedIn({ language }: IndexedSection, terms: readonly string[], keywor
   return { terms, languages: language === null ? keyword.languages : [languageOf(language)] };
 }
 
-/**
- * Adds a passage that starts at the row to the passages of a section. Null without a row, and for a section of one passage, which
- * is shown completely.
- */
+/** Adds a passage that starts at the row. Null without a row, or for a single passage, which is shown completely. */
 function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
   if (row === undefined || passages.length < 2) return null;
   const end = passages.find((passage) => passage.end > row)?.end;
@@ -73,16 +70,13 @@ function excerptOf(
 ): Excerpt {
   const passage = passages[nearest ?? -1];
   if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, marked);
-  // A section without text is found by its heading, so show the heading.
+  // A section without text was found by its heading, so show the heading.
   const whole = text || (headings.at(-1) ?? title);
   const content = passages.length > 1 && passage !== undefined ? text.slice(passage.start, passage.end) : whole;
   return { content, highlights: highlightsOf(content, marked.terms, marked.languages) };
 }
 
-/**
- * Passage with the largest number of distinct query words. The first passage wins a tie, because a section usually begins with
- * its topic.
- */
+/** Passage with most distinct query words. The first wins a tie, because a section usually begins with its topic. */
 function mostMarked(text: string, passages: readonly Passage[], { terms, languages }: Marked): Excerpt {
   const places = highlightsOf(text, terms, languages);
   const candidates = passages.map(({ start, end }) => ({
@@ -129,7 +123,7 @@ export function highlightsOf(
   return merged;
 }
 
-/** An English word and its stem have the same first letter, so only words with the first letter of a term need stemming. */
+/** An English word and its stem have the same first letter, so other words need no stemming. */
 function matcherOf(terms: ReadonlySet<string>, languages: readonly WordLanguage[]): (word: Surface) => boolean {
   const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
   const isEnglish = languages.every(({ code }) => code === ENGLISH.code);
@@ -156,7 +150,7 @@ function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): 
     if (pair !== undefined && isMatched(pair)) places.push({ start: at, end: at + pair.length });
     at += character.length;
   }
-  // If folding changed the length, the exact positions are unknown, so mark the whole run.
+  // Folding has changed the length, so the exact positions are unknown. Mark the whole run.
   if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
   return places;
 }

@@ -28,10 +28,7 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/**
- * Maximum memory of open indexes, about 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. Opening an index
- * again takes 30 ms.
- */
+/** About 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. Opening an index again takes 30 ms. */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
 export class QueryThread {
@@ -99,15 +96,12 @@ export class QueryThread {
   }
 }
 
-/** Wraps an index in a new object for each `set`, because LRUCache does not update the size of the same object. */
+/** New object for each `set`, because LRUCache does not update the size of a known object. */
 interface Open {
   readonly release: ReleaseSearch;
 }
 
-/**
- * Open indexes by search folder, opened by the first query. If memory is short, closes the least recently used index, but never the index of
- * the current query.
- */
+/** Opens an index at its first query. Over `bytesMax`, closes the least recently used index, never that of the current query. */
 export class OpenReleases {
   readonly #open: LRUCache<string, Open>;
   readonly #bytesMax: number;
@@ -130,10 +124,7 @@ export class OpenReleases {
     return this.#open.size;
   }
 
-  /**
-   * Verifies an index by reading it completely, even if the index is open. With `isAsked`, the index stays open for queries.
-   * @throws DocshelfError `index_damaged`
-   */
+  /** Reads the whole index, even if it is open. @param isAsked true to keep it open @throws DocshelfError `index_damaged` */
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {
     let release: ReleaseSearch;
     try {

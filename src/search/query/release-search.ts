@@ -11,23 +11,17 @@ import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
 import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 
-/** The minimum is not critical: with 50 or 200 candidates, nDCG changes by 0.0001. */
+/** `CANDIDATES_MIN` is not critical: with 50 or 200, nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/**
- * Minimum odds of relevance of a newer version of a page, as a share of the odds of the most relevant version. docshelf then
- * shows the newer version.
- */
+/** Share of the most relevant version's odds that a newer version of a page needs to be shown instead. */
 const AS_GOOD_PART = 0.25;
 const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
 const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
 
-/**
- * Sorts versions of a page in this order: pages without a version folder, names such as `latest`, numbers from the highest,
- * unreleased versions.
- */
+/** Order: pages without a version folder, names such as `latest`, numbers from the highest, unreleased versions. */
 function comparePages(one: string, other: string): number {
   const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
   const groupOf = (folder: string): number => {
@@ -45,7 +39,7 @@ export interface SemanticParts {
 interface SemanticSource {
   readonly digest: string;
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged`, after which the queries of this index use only keywords */
+  /** @throws DocshelfError `release_damaged`, after which queries use only keywords */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -128,7 +122,7 @@ export class ReleaseSearch {
     return excerptsOf(ranked, this.#keyword, findings, form);
   }
 
-  /** Keeps one version of each page: the newest version that is nearly as relevant as the most relevant version. */
+  /** Keeps one version of each page: the newest that is nearly as relevant as the most relevant version. */
   #ofOneVersion(ranked: readonly RankedSection[]): readonly RankedSection[] {
     if (this.#keyword.facets.versions.length < 2) return ranked;
     const read = this.#keyword.sections(ranked.map(({ section }) => section));
@@ -201,10 +195,7 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /**
-   * Embeds the query. Returns null if the model cannot judge the query or fails. Calls the model before the first `await`, so
-   * that the model runs while the caller looks up keywords.
-   */
+  /** Null if the model fails or cannot judge the query. Calls the model before the first `await`, to start it at once. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);

@@ -22,7 +22,7 @@ interface EmbedRequest {
   /** Vectors from the bundle, which are used only for this release and never added to the cache. */
   readonly carried?: () => Iterable<VectorRecord>;
   readonly file: string;
-  /** Texts to embed between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
+  /** Texts between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
   readonly batchSize?: number;
   readonly lanes?: () => number;
   readonly signal: AbortSignal;
@@ -30,8 +30,7 @@ interface EmbedRequest {
 }
 
 /**
- * Writes a vector for each passage. The next call resumes after an interruption. Uses 13 bytes of memory per passage, plus 24 to
- * 48 per distinct text.
+ * Writes a vector for each passage. After an interruption, the next call resumes. Uses 13 bytes of memory per passage.
  * @throws errors of the embedder; the signal's reason
  */
 export async function embedRelease(request: EmbedRequest): Promise<void> {

@@ -8,9 +8,7 @@ import type { ModelCalls, ModelFacts } from './worker.ts';
 const BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 
-/**
- * Caches the vectors of queries, because readers repeat queries and embedding takes most of a query's time (0.13 ms per token).
- */
+/** Readers repeat queries, and embedding takes most of the time of a query (0.13 ms per token). */
 export function rememberQueries(embedder: Embedder): Embedder {
   const vectors = new LRUCache<string, Promise<Float32Array>>({
     maxSize: BYTES_MAX,
@@ -20,7 +18,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    // Pass no signal, because several sites can wait for the same query, and one site must not abort it for the others.
+    // Passes no signal: several sites can wait for the same query, and one must not abort it for the others.
     embedQuery(text) {
       const known = vectors.get(text);
       if (known !== undefined) return known;
@@ -34,7 +32,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
   };
 }
 
-/** Calls to the parent thread if the model is an endpoint, because only the parent thread has network access. */
+/** Calls to the parent thread if the model is an endpoint (`ModelChoice`). */
 interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
@@ -81,15 +79,12 @@ export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls 
   };
 }
 
-/**
- * Maximum time for a model thread to end. Long, because a thread must not be terminated while it loads a model (see
- * `startProcess`). Loading takes 0.3 s on an idle machine.
- */
+/** Long, because terminating a thread that loads a model can end docshelf (see `startProcess`). Loading usually takes 0.3 s. */
 const ENDING_MS_MAX = 60_000;
 
 /**
- * Embeds texts concurrently in threads with one model each, because a run of the model blocks its thread. A run takes 2.6 ms for
- * a question of 19 tokens. A thread loads the model with its first text. If a thread has died, the next text starts it again.
+ * Threads with one model each, because the model blocks its thread: 2.6 ms for a question of 19 tokens. A thread loads the model
+ * with its first text. After a thread has died, the next text starts it again.
  */
 export class ModelThreads implements Embedder {
   readonly digest: string;
@@ -141,7 +136,7 @@ function modelThread(folder: string): Thread<ModelCalls> {
   });
 }
 
-/** If threads are equally busy, selects the first, so that a thread loads the model only if all previous threads are busy. */
+/** The first of equally busy threads, so that a thread loads the model only if all previous threads are busy. */
 function leastBusy(threads: readonly Thread<ModelCalls>[]): Thread<ModelCalls> {
   return threads.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 }

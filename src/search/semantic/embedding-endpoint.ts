@@ -12,11 +12,11 @@ interface EmbeddingEndpointSettings {
 
 /** Lower than the usual limits of such services, which allow at least 96 texts. */
 const TEXTS_A_REQUEST_MAX = 64;
-/** Maximum bytes of a response. 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
+/** 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
-/** Client of an OpenAI-compatible endpoint: `{model, input: [text]}` to `{data: [{index, embedding}]}`. Does not retry. */
+/** OpenAI-compatible: posts `{model, input: [text]}`, expects `{data: [{index, embedding}]}`. Does not retry. */
 export class EmbeddingEndpoint implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -27,13 +27,12 @@ export class EmbeddingEndpoint implements Embedder {
     this.#client = client;
     this.#settings = settings;
     this.dims = dims;
-    // The digest omits the API key, which does not change the model. The digest stays the same if the service changes the
-    // weights.
+    // The digest omits the API key, which does not change the model. A service may change the weights without a new digest.
     this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 
   /**
-   * Requests one vector to learn the length of vectors.
+   * Requests one vector to learn its length.
    * @param client called for each request, because a reload replaces the client
    * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason
    */
@@ -48,7 +47,7 @@ export class EmbeddingEndpoint implements Embedder {
     throw failed(settings, `its vectors have ${dims} numbers, which is not a multiple of 32`, false);
   }
 
-  /** Returns true for every language, because hosted models do not report their languages and are usually multilingual. */
+  /** Hosted models do not report their languages, and are usually multilingual. */
   reads(): boolean {
     return true;
   }

@@ -18,22 +18,16 @@ export interface ModelFiles {
   readonly digest: string;
 }
 
-/** Maximum tokens of a text. The cost of attention grows with the square of the length, and passages have about 220 tokens. */
+/** The time of attention grows with the square of the length, and passages have about 220 tokens. */
 const TOKENS_MAX = 512;
-/**
- * In order of preference. Quantised graphs have a quarter of the size and three times the speed, with nearly the same vectors
- * (cosine 0.99).
- */
+/** By preference: quantised graphs have a quarter of the size, three times the speed, and similar vectors (cosine 0.99). */
 const ONNX_FILES =
   'onnx/model_quantized.onnx onnx/model_int8.onnx onnx/model.onnx model_quantized.onnx model.onnx'.split(' ');
 const JSON_FILES = (
   'tokenizer.json tokenizer_config.json sentence_bert_config.json config_sentence_transformers.json ' +
   'config.json modules.json'
 ).split(' ');
-/**
- * Part of the digest of each model. Change this value when you change how texts are converted to vectors, so that old vectors are
- * not reused.
- */
+/** Part of each model's digest. Change it with each change to embedding, so that docshelf does not reuse old vectors. */
 const RECIPE = 'docshelf-embedding-1';
 
 type Json = Readonly<Record<string, unknown>>;

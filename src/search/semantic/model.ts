@@ -34,7 +34,7 @@ export class EmbeddingModel implements Embedder {
       const output = chooseOutput(session, files.onnxFile);
       const probe = await session.run(inputsOf(session, tokens.encode('a'), files), [output]);
       const dims = (probe[output] as Tensor).dims.at(-1) ?? 0;
-      // Require a multiple of 32, because sign bits are stored in words of 32 bits.
+      // Sign bits are stored in words of 32 bits.
       if (dims === 0 || dims % 32 !== 0 || dims > 4096)
         throw invalid(files.onnxFile, `its vectors have ${dims} numbers`);
       return new EmbeddingModel(files, tokens, session, output, dims);
@@ -67,9 +67,8 @@ export class EmbeddingModel implements Embedder {
   }
 
   /**
-   * Embeds one text per run, because batches are slower on one core and take 130 MB more memory. In a second, the model embeds 52
-   * passages of 150 tokens singly, 44 in sorted batches, or 31 in unsorted batches. In a batch, a quantised graph also scales all
-   * texts by the same largest number, so that vectors depend on the other texts.
+   * Embeds one text per run. On one core, batches are slower (44 instead of 52 passages per second) and take 130 MB more memory.
+   * In a batch, a quantised graph scales all texts by the same largest number, so vectors would depend on the other texts.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);
@@ -125,10 +124,7 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
   );
 }
 
-/**
- * Maximum characters to tokenise for each token that the model reads. The model ignores the rest of a text, such as a line of a
- * megabyte.
- */
+/** Characters to tokenise per token. The model ignores the rest of a long text, such as a line of a megabyte. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
 class Tokens {

@@ -1,12 +1,10 @@
 /**
- * Minimum number of vocabulary entries with at least two letters of a script, for a model that reads the script. MiniLM has
- * 26,461 such entries for Latin and at most 8 for other scripts. multilingual-e5-small has 404 (Katakana) to 109,484 for each of
- * 26 scripts.
+ * A model reads a script if its vocabulary has this number of entries with at least two letters of the script. MiniLM has 26,461
+ * for Latin and at most 8 for other scripts, multilingual-e5-small at least 404 for each of 26 scripts.
  */
-
 const PIECES_MIN = 100;
 
-/** ISO 15924 code and Unicode property of each script. Chinese and Japanese share Han. */
+/** ISO 15924 code and Unicode name of each script. Chinese and Japanese share Han. */
 const SCRIPT_NAMES = [
   'Latn:Latin Cyrl:Cyrillic Grek:Greek Arab:Arabic Hebr:Hebrew Deva:Devanagari Beng:Bengali Guru:Gurmukhi Gujr:Gujarati',
   'Taml:Tamil Telu:Telugu Knda:Kannada Mlym:Malayalam Sinh:Sinhala Thai:Thai Laoo:Lao Khmr:Khmer Mymr:Myanmar',
@@ -18,13 +16,10 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
 });
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/**
- * Language tag with a script (RFC 5646, section 2.2.3). Finding the likely script of a tag without a script takes 20 times as
- * long.
- */
+/** Language tag with a script (RFC 5646, section 2.2.3). Finding the likely script of another tag takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
-/** Returns the script of a language, such as `Latn` for `de`. Null if the tag is invalid or the language has no script. */
+/** `Latn` for `de`. Null if the tag is invalid, or if the language has no known script. */
 export function scriptOfLanguage(tag: string): string | null {
   const said = WITH_SCRIPT.exec(tag)?.[1];
   if (said !== undefined) return PART_OF[said] ?? said;
@@ -63,14 +58,14 @@ export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boole
 }
 
 /**
- * Decodes a vocabulary entry of a byte-level tokenizer, in which each character stands for one byte. Printable Latin-1 characters
- * stand for their own code, and characters from U+0100 for the other bytes in order.
+ * Decodes a vocabulary entry in which each character represents a byte. Printable Latin-1 characters represent their own code,
+ * characters from U+0100 on the other bytes in order.
  */
 function fromByteLevel(piece: string): string {
   const bytes = Array.from(piece, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x100) return code;
-    // Bytes without a printable character: 0 to 32, 127 to 160, and 173.
+    // The other bytes are 0 to 32, 127 to 160, and 173.
     const order = code - 0x100;
     if (order <= 32) return order;
     return order <= 66 ? order - 33 + 127 : 173;

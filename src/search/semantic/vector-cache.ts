@@ -13,8 +13,8 @@ export interface VectorRecord {
 }
 
 /**
- * Quantised vectors of one model, shared by all releases. Each open cache writes a separate segment file. Other processes find
- * new vectors the next time they read the cache. A power cut may lose vectors, which docshelf then computes again.
+ * Quantised vectors of one model, for all releases. Each open cache writes a separate segment file. Other processes find new
+ * vectors when they read the cache again. A power cut may lose vectors, which docshelf then computes again.
  */
 export class VectorCache {
   readonly folder: string;
@@ -31,7 +31,7 @@ export class VectorCache {
     return recordsOf(this.folder, this.#dims);
   }
 
-  /** Writes all vectors before it returns. @throws RangeError if a vector has another length than `dims` */
+  /** @throws RangeError if a vector has another length than `dims` */
   put(entries: Iterable<VectorRecord>): void {
     const records = Array.from(entries, ({ key, vector }) => {
       if (vector.length !== this.#dims)
@@ -101,7 +101,7 @@ function openIfThere(file: string): number | null {
 }
 
 /**
- * Segment of the vector cache, append-only and little-endian. The checksum detects torn records, whose texts are embedded again.
+ * Segment of the cache, append-only and little-endian. The checksum detects partial records, whose texts are embedded again.
  * ```
  * header   "DSHC", uint32 format version, uint32 dims, uint32 zero
  * record   32 bytes key, int8 * dims, uint32 CRC-32 of both
@@ -141,13 +141,10 @@ function recordIn(record: Buffer): VectorRecord | null {
 }
 
 const USES = 'uses';
-/**
- * Minimum time since the last write to a segment before docshelf removes it, because a process may still write to a more recent
- * segment.
- */
+/** A process may still write to a segment that was written more recently. */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
-/** Maximum number of keys to compare in one pass. A million keys take at most 48 MB of memory. */
+/** Keys to compare in one pass. A million keys take at most 48 MB of memory. */
 const KEYS_AT_ONCE = 1_000_000;
 const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
 
@@ -156,10 +153,7 @@ export async function noteUse(folder: string, release: string, keys: Uint8Array)
   await replaceFile(join(folder, USES, release), keys);
 }
 
-/**
- * Removes unused and duplicate vectors, if their share is at least `DEAD_PART_MAX`. Ignores segments to which a process may still
- * write. A crash leaves only harmless duplicates.
- */
+/** Removes unused and duplicate vectors from segments without recent writes. A crash leaves only harmless duplicates. */
 export async function sweepVectors(
   folder: string,
   dims: number,

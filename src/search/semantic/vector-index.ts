@@ -18,7 +18,7 @@ export interface SectionVectors extends VectorRows {
   close?(): void;
 }
 
-/** Finds vectors by the distance of sign bits, and orders them by the cosine of int8 values. */
+/** Finds near vectors by their sign bits, and orders them by the cosine of their int8 values. */
 export class VectorIndex {
   readonly #vectors: SectionVectors;
   readonly #toCommonScale: (cosine: number) => number;
@@ -56,10 +56,7 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /**
-   * Counts each distance, because distances are small integers, and counting finds the largest distance of a result without
-   * sorting.
-   */
+  /** Distances are small integers, so counts find the largest distance of a result without sorting. */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
@@ -124,10 +121,7 @@ interface VectorRows {
 
 export const OUT = 0xffff;
 
-/**
- * Keeps only the sign bits of vectors in memory, which take an eighth of the size of the values. Reads the values of near vectors
- * from the file.
- */
+/** Keeps only sign bits in memory, an eighth of the int8 values. Reads the values of near vectors from the file. */
 export class VectorKernel {
   readonly #rows: VectorRows;
   readonly #bits: Int32Array;
@@ -157,7 +151,7 @@ export class VectorKernel {
     return [this.#bits, this.#distances, this.#inverse, this.#isThere].reduce((sum, each) => sum + each.byteLength, 0);
   }
 
-  /** Distance of each row from the query, `OUT` if the row has no vector. The next call overwrites the array. */
+  /** Distance of each row, `OUT` for a row without a vector. The next call overwrites the array. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances, isThere] = [this.#bits, this.#distances, this.#isThere];
     const queryBits = signBits(query);
@@ -189,7 +183,7 @@ export class VectorKernel {
   }
 }
 
-/** Uses four sums, because the processor can add to them in parallel. */
+/** The processor can add to four sums in parallel. */
 function product(numbers: Float64Array, values: Int8Array): number {
   let [one, two, three, four] = [0, 0, 0, 0];
   for (let dim = 0; dim < values.length; dim += 4) {
@@ -202,8 +196,8 @@ function product(numbers: Float64Array, values: Int8Array): number {
 }
 
 /**
- * Quantisation factor for vectors of length 1. With 384 numbers per vector, the mean size of a number is 0.05. Only one number in
- * 100,000 exceeds 0.25, which the factor maps to 127, the maximum. nDCG@10 stays within 0.005 of exact float32 on three sets.
+ * Quantisation factor for vectors of length 1. In vectors of 384 numbers, one in 100,000 exceeds 0.25, which becomes 127, the
+ * maximum. nDCG@10 stays within 0.005 of exact float32 on three sets.
  */
 const SCALE = 508;
 
@@ -230,24 +224,18 @@ export function inverseLength(values: Int8Array): number {
 }
 
 /**
- * Models use different ranges of cosines: unrelated texts have 0.02 in MiniLM and 0.79 in multilingual-e5-small. Two measured
- * cosines map the scale of a model to the scale of the built-in model, for which ranking is fitted.
+ * Ranking is fitted to the cosines of the built-in model. Other models have other ranges: unrelated texts have 0.02 in MiniLM and
+ * 0.79 in multilingual-e5-small. Two measured cosines convert from one range to the other.
  */
 export interface CosineScale {
-  /**
-   * `related` is the mean cosine of a question and its own answer. `unrelated` is the mean cosine of a question and another
-   * answer.
-   */
+  /** `related`: mean cosine of a question and its own answer. `unrelated`: of a question and another answer. */
   readonly related: number;
   readonly unrelated: number;
 }
 
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
-/**
- * Minimum of `related` minus `unrelated`: half the difference of multilingual-e5-small, the smallest difference of all measured
- * models.
- */
+/** Minimum of `related` minus `unrelated`: half the value of multilingual-e5-small, the lowest of all measured models. */
 const SPAN_MIN = 0.04;
 
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -293,7 +281,7 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   });
 }
 
-/** Converts linearly, so that the order of results stays the same. A converted cosine may be outside of -1 to 1. */
+/** Linear, so that the order of results does not change. A converted cosine may be outside of -1 to 1. */
 function commonScaleOf({ related, unrelated }: CosineScale): (cosine: number) => number {
   const span = (COMMON_SCALE.related - COMMON_SCALE.unrelated) / (related - unrelated);
   return (cosine) => COMMON_SCALE.unrelated + (cosine - unrelated) * span;

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
 /**
- * Format of `search/vectors.bin`, a flat table in little-endian. A row with a wrong checksum (torn, lost or never written) has no vector.
+ * Format of `search/vectors.bin`, in little-endian. A row with a wrong checksum (partial, lost or never written) has no vector.
  * ```
  *  0  "DSHV"            magic
  *  4  uint32            format version
@@ -32,8 +32,8 @@ const DIMS_MAX = 4096;
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Maximum rows. A million sections have about two million rows. Four million rows take 1.6 GB on disk and 220 MB in the query
- * thread. docshelf finds further sections only by keywords.
+ * A million sections have about two million rows. Four million rows take 1.6 GB on disk and 220 MB in the query thread.
+ * Further sections are found only by keywords.
  */
 export const ROWS_MAX = 4_000_000;
 
@@ -180,7 +180,7 @@ function isRising(sections: Uint32Array): boolean {
   return sections.every((section, at) => section >= (sections[at - 1] ?? 0) && section < ROWS_MAX);
 }
 
-/** Symbolic links count as missing, because writing through them is unsafe. */
+/** A symbolic link counts as missing, because writing through it is unsafe. */
 function openIfThere(file: string, flags: 'r' | 'r+'): number | null {
   const { O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
   try {
