@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../config/index.ts';
 import {
@@ -146,7 +148,7 @@ class StoredSearch {
     this.#index = engine;
   }
 
-  /** @throws DocshelfError `search_off`, `release_damaged`, `index_damaged` */
+  /** @throws DocshelfError `search_off`, `release_damaged`, `index_building`, `index_damaged` */
   async search(version: SearchedVersion, request: SearchRequest): Promise<SearchAnswer> {
     const form = { ...PLAIN_FORM, root: normalBasePath(version.config.server.basePath).slice(0, -1) };
     const kept = await keptBeside(version, request.filter.version);
@@ -183,7 +185,12 @@ class StoredSearch {
     if (info === null)
       throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is incomplete`);
     const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
-    await this.#index.open(release);
+    await this.#index.open(release).catch((error: unknown) => {
+      if (existsSync(join(release.releaseDir, 'search'))) throw error;
+      throw new DocshelfError('index_building', `Cannot search version "${label}": its index is not built yet`, {
+        next: 'Start the daemon, which builds the index, then try again.',
+      });
+    });
     if (config.search.model !== 'off') {
       // Use stored vectors, but stop if some are missing, because docshelf should not compute vectors for a single query.
       const isMissing = new AbortController();

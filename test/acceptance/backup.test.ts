@@ -112,6 +112,12 @@ describe('docshelf backup and restore', () => {
     const names = async (cwd: string) => (await list(cwd)).versions.map(({ version, digest }) => [version, digest]);
     expect(await names(other)).toEqual(await names(folder));
     expect(await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: other })).toMatchObject({ code: 0 });
+    const env = { DOCSHELF__SEARCH__ENABLED: 'true' };
+    const search = await bench.run(['search', 'july'], { cwd: other, env });
+    expect({ code: search.code, text: search.stderr }).toEqual({
+      code: 69,
+      text: expect.stringContaining('its index is not built yet'),
+    });
 
     await exporter.daemon.stop();
     const daemon = await bench.start(null, { folder: other });
