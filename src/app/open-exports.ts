@@ -111,7 +111,9 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   const retain = async (): Promise<void> => {
     const { retentionMs } = current().exportApi;
     if (retentionMs === 'none') return;
-    await applyRetention({ ...jobOptions, signal: stopping.signal }, Date.now() - retentionMs);
+    const old =
+      typeof retentionMs === 'number' ? { beforeMs: Date.now() - retentionMs } : { newest: retentionMs.completed };
+    await applyRetention({ ...jobOptions, signal: stopping.signal }, old);
   };
   let retaining: Promise<void> = runsJobs ? retain().catch(onFault) : Promise.resolve();
   const timer = setInterval(() => {

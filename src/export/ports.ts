@@ -40,6 +40,9 @@ export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
 );
 
+/** Jobs that ended before a Unix time, or jobs beyond the newest completed and the newest failed ones of each domain. */
+export type OldJobs = { readonly beforeMs: number } | { readonly newest: number };
+
 export type JobCounts = { readonly queued: number; readonly running: number };
 
 /**
@@ -89,7 +92,8 @@ export interface JobQueue {
   /** Short text for polling, which changes when a job is added, progresses or ends. */
   revision(): Promise<string>;
 
-  prune(beforeMs: number): Promise<number>;
+  /** Removes ended jobs, except the newest completed job of each domain. @returns the number of removed jobs */
+  prune(old: OldJobs): Promise<number>;
 
   references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }>;
 

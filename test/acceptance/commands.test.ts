@@ -78,7 +78,7 @@ describe('serve with an invalid config', () => {
         '  bundelUrl: https://x.example',
         'server:',
         '  port: many',
-        'exportApi: { retention: { completed: 5 } }',
+        'organizations: [{ id: a, domains: { d: { source: { kind: command } } } }]',
       ].join('\n'),
       ['serve'],
     );
@@ -86,7 +86,7 @@ describe('serve with an invalid config', () => {
     expect(stderr).toMatch(/config\.yaml:2:3: staticExport\.enabled/);
     expect(stderr).toMatch(/config\.yaml:3:3: .*"staticExport\.bundelUrl".*"staticExport\.bundleUrl"/);
     expect(stderr).toMatch(/config\.yaml:5:3: server\.port/);
-    expect(stderr).toMatch(/config\.yaml:6:14: exportApi\.retention is not built yet/);
+    expect(stderr).toMatch(/config\.yaml:6:\d+: organizations\[0\]\.domains\.d\.source\.kind is not built yet/);
   });
 
   test('exits with 78 if the config is not YAML, and reports line and column', async () => {
@@ -96,11 +96,14 @@ describe('serve with an invalid config', () => {
   });
 
   test('exits with 78 and a separate code for a setting that is not implemented', async () => {
-    const result = await runWith('exportApi: { retention: { completed: 5 } }', ['serve', '--json']);
+    const result = await runWith('organizations: [{ id: a, domains: { d: { source: { kind: command } } } }]', [
+      'serve',
+      '--json',
+    ]);
     expect(result.code).toBe(78);
     expect(result.json<Failure>()).toMatchObject({
       code: 'config_not_built',
-      faults: [{ key: 'exportApi.retention', where: 'config.yaml:1:14' }],
+      faults: [{ key: 'organizations[0].domains.d.source.kind', where: expect.stringMatching(/^config\.yaml:1:\d+$/) }],
     });
   });
 

@@ -213,33 +213,39 @@ describe('a reload of the export config', () => {
   });
 });
 
-test('the export service removes jobs older than retention with their files, but never the newest completed job of a domain', async () => {
-  const clock = join(await bench.folder(), 'clock');
-  const env = withClock(clock);
-  const first = await startExporter(bench, {}, { env });
-  const old = await first.export();
-  await writeFiles(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
-  const kept = await first.export();
-  const canceled = await first.cancel((await first.start()).jobId);
-  await first.ended(canceled.jobId);
-  const { sha256 } = await first.bundle(kept.jobId);
-  expect((await stored(first)).bundles).toHaveLength(2);
-  expect(await first.daemon.stop()).toBe(0);
+test.each([
+  ['1h', false],
+  ['{ completed: 1 }', true],
+])(
+  'the export service with retention %s removes old jobs with their files, but never the newest completed job of a domain',
+  async (retention, keepsFailed) => {
+    const clock = join(await bench.folder(), 'clock');
+    const env = withClock(clock);
+    const first = await startExporter(bench, {}, { env });
+    const old = await first.export();
+    await writeFiles(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
+    const kept = await first.export();
+    const canceled = await first.cancel((await first.start()).jobId);
+    await first.ended(canceled.jobId);
+    const { sha256 } = await first.bundle(kept.jobId);
+    expect((await stored(first)).bundles).toHaveLength(2);
+    expect(await first.daemon.stop()).toBe(0);
 
-  // Longer than unused files stay: a job can run for 7 days.
-  setClock(clock, 10 * 24 * 3_600_000);
-  const config = await readFile(first.daemon.configFile, 'utf8');
-  await writeFile(first.daemon.configFile, config.replace('exportApi:', 'exportApi:\n  retention: 1h'));
-  const second = await startAgain(bench, first, env);
-  const left = async () => (await second.jobs()).jobs.map(({ jobId }) => jobId);
-  await expect.poll(left, { timeout: 60_000 }).toEqual([kept.jobId]);
-  expect((await problemOf(await second.call('GET', `/v1/static-export/jobs/${old.jobId}`))).status).toBe(404);
-  await expect.poll(async () => (await stored(second)).bundles, { timeout: 60_000 }).toEqual([`${sha256}.tar.gz`]);
-  await expect.poll(async () => (await stored(second)).manifests.length, { timeout: 60_000 }).toBe(1);
-  // The remaining files are enough to pack the bundle again.
-  await rm(join(second.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`));
-  expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
-});
+    // Longer than unused files stay: a job can run for 7 days.
+    setClock(clock, 10 * 24 * 3_600_000);
+    const config = await readFile(first.daemon.configFile, 'utf8');
+    await writeFile(first.daemon.configFile, config.replace('exportApi:', `exportApi:\n  retention: ${retention}`));
+    const second = await startAgain(bench, first, env);
+    const left = async () => (await second.jobs()).jobs.map(({ jobId }) => jobId);
+    await expect.poll(left, { timeout: 60_000 }).toEqual(keepsFailed ? [canceled.jobId, kept.jobId] : [kept.jobId]);
+    expect((await problemOf(await second.call('GET', `/v1/static-export/jobs/${old.jobId}`))).status).toBe(404);
+    await expect.poll(async () => (await stored(second)).bundles, { timeout: 60_000 }).toEqual([`${sha256}.tar.gz`]);
+    await expect.poll(async () => (await stored(second)).manifests.length, { timeout: 60_000 }).toBe(1);
+    // The remaining files are enough to pack the bundle again.
+    await rm(join(second.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`));
+    expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
+  },
+);
 
 test('the export service keeps jobs for years if no retention is set', async () => {
   const clock = join(await bench.folder(), 'clock');

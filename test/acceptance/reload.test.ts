@@ -156,8 +156,8 @@ describe('an invalid config', () => {
     ['an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
     [
       'a setting that is not implemented',
-      'staticExport: { enabled: true }\nexportApi: { retention: { completed: 5 } }',
-      /exportApi\.retention/,
+      'staticExport: { enabled: true }\norganizations: [{ id: a, domains: { d: { source: { kind: command } } } }]',
+      /source\.kind/,
     ],
     ['a list', '- 1\n- 2\n', /./],
   ])(

@@ -149,14 +149,6 @@ describe('config.example.yaml', () => {
     expect(check.errors).toBeNull();
   });
 
-  it('marks no implemented key as "not built yet"', async () => {
-    const sections = (await read('config.example.yaml')).matchAll(/# Not built yet:.*\n((?: *# \w+:.*\n)+)/g);
-    const keys = [...sections].flatMap(([, lines = '']) => [...lines.matchAll(/# (\w+):/g)].map(([, key]) => key));
-    const notBuilt = JSON.stringify(CONFIG_KEYS.filter(({ schema }) => JSON.stringify(schema).includes('x-not-built')));
-    expect(keys.length).toBeGreaterThan(0);
-    for (const key of keys) expect(notBuilt).toContain(`"${key}"`);
-  });
-
   it('shows every key in its section', async () => {
     const shown = shownKeys(await read('config.example.yaml'));
     // Documented by reference to the site's keys, on a separate page, or for all features at once.

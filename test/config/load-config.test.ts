@@ -196,6 +196,15 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
     });
   });
 
+  it.each([
+    ['none', 'none'],
+    ['90d', 90 * 24 * 3_600_000],
+    ['{ completed: 5 }', { completed: 5 }],
+  ])('reads exportApi.retention as an age or a number of jobs: %s', async (written, retentionMs) => {
+    const { config } = await load(`exportApi: { retention: ${written} }`);
+    expect(config.exportApi).toMatchObject({ retentionMs });
+  });
+
   it('resolves relative paths of every source from the folder of the config file', async () => {
     const cwd = await folderWith({ 'conf/config.yaml': 'storage: { dir: ./here }', 'conf/in/x': '' });
     const env = { DOCSHELF__STATIC_EXPORT__PRELOAD: 'in' };
@@ -243,7 +252,8 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
 
 describe('loadConfig(), reporting errors', () => {
   it('reports the errors of all sources together, ordered by line, with one code for the config error', async () => {
-    const yaml = 'exportApi:\n  retention: { completed: 5 }\nserver:\n  port: 70000\nadmni: 1\n';
+    const source = '{ kind: folder, path: /srv, headersFile: h }';
+    const yaml = `organizations: [{ id: a, domains: { d: { source: ${source} } } }]\n\nserver:\n  port: 70000\nadmni: 1\n`;
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };
     const cwd = await folderWith({ 'config.yaml': yaml });
@@ -251,7 +261,7 @@ describe('loadConfig(), reporting errors', () => {
     expect(error.code).toBe('config_invalid');
     expect(error.fields.faults).toBe(error.faults);
     expect(error.faults.map(({ code, key, where }) => `${code} ${key} ${where}`)).toEqual([
-      'config_not_built exportApi.retention config.yaml:2:3',
+      'config_not_built organizations[0].domains.d.source.headersFile config.yaml:1:78',
       'config_invalid server.port config.yaml:4:3',
       'config_invalid admni config.yaml:5:1',
       'config_invalid null environment DOCSHELF__NOTHING',

@@ -8,13 +8,10 @@ import { section } from './blocks.ts';
 import { admin, api, basePath, log, metrics, network, perSite, server, traces } from './listeners.ts';
 import { database, organizations, organizationsFile, rateLimits, search, siteSearch } from './service.ts';
 
-const keptJobs = {
-  type: 'object',
-  properties: { completed: t.integer(1, 1000, 'Number of completed jobs that docshelf keeps per domain.') },
-  additionalProperties: false,
-  required: ['completed'],
-  'x-not-built': true,
-};
+const keptJobs = t.record(
+  { completed: t.integer(1, 1000, 'Number of completed jobs that docshelf keeps per domain.') },
+  'Keeps jobs by number.',
+);
 
 export const exportApi = t.section(
   {
@@ -34,11 +31,11 @@ export const exportApi = t.section(
     ),
     deadline: t.duration('1s', '7d', 'Maximum time for one job.', '1h'),
     linkTtl: t.duration('1s', '7d', 'Lifetime of a link to a bundle.', '1h'),
-    retention: t.durationOr<'none'>(
+    retention: t.durationOr<'none' | Static<typeof keptJobs>>(
       [{ enum: ['none'] }, keptJobs],
-      'none, a duration such as 30d (s, m, h or d), or {completed: 5}',
+      'none, {completed: 5}, or a duration such as 30d (s, m, h or d)',
       ['1h', '3650d'],
-      'Age to which docshelf keeps finished jobs. none: it keeps all. The newest completed job of a domain always stays. {completed: 5} is not built yet.',
+      'Age to which docshelf keeps finished jobs. The newest completed job of a domain always stays. {completed: 5} keeps the newest 5 completed jobs of each domain, and the newest 5 failed or canceled jobs.',
       'none',
     ),
     browser: t.section(

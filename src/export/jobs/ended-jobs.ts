@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
 import { makeRepackFolder, removePictures, storeFolders } from '../exports-folder.ts';
-import type { StoredJob } from '../ports.ts';
+import type { OldJobs, StoredJob } from '../ports.ts';
 import { openJobThread, type RunJobOptions } from './run-job.ts';
 
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
@@ -48,11 +48,11 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'sign
 /** Age from which to remove unused data: more than 7 days, the longest deadline of a running job that may need the data. */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
-/** Removes old ended jobs, then all data that no job uses. @param beforeMs Unix time in ms @returns number of removed jobs */
-export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
+/** Removes old ended jobs, then all data that no job uses. @returns number of removed jobs */
+export async function applyRetention(options: RetentionOptions, old: OldJobs): Promise<number> {
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
-  const removed = await queue.prune(beforeMs);
+  const removed = await queue.prune(old);
   // Continue if daemons share jobs (`shared`): another daemon may have removed the jobs, but this daemon's copies remain.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();

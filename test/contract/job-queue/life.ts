@@ -295,19 +295,38 @@ export function lifeOfAJob(open: OpenSubject): void {
     bench.clocks.wait(60_000);
     await bench.failed('later', { domain: 'news' });
 
-    expect(await bench.queue.prune(beforeMs)).toBe(3);
+    expect(await bench.queue.prune({ beforeMs })).toBe(3);
     const { jobs } = await bench.queue.list({ organizationId: 'acme', limit: 100 });
     const kept = ['later', 'queued', 'running', 'blog 1', 'docs 2'].map(jobIdOf);
     expect(jobs.map(({ jobId }) => jobId)).toEqual(kept);
-    expect(await bench.queue.prune(beforeMs)).toBe(0);
+    expect(await bench.queue.prune({ beforeMs })).toBe(0);
     const { bundles } = await bench.queue.references();
     expect([...bundles].toSorted()).toEqual([bundleOf('2').sha256, bundleOf('3').sha256]);
+  });
+
+  test('prunes all but the newest completed and the newest failed jobs of each domain', async () => {
+    for (const n of [1, 2, 3]) {
+      await bench.completed(`docs ${n}`, { domain: 'docs' }, bundleOf(String(n)));
+      await bench.failed(`failed ${n}`, { domain: 'docs' });
+    }
+    await bench.add('canceled', { domain: 'docs' });
+    await bench.queue.cancel(jobIdOf('canceled'));
+    await bench.completed('blog', { domain: 'blog' }, bundleOf('1'));
+    await bench.add('running', { domain: 'docs' });
+    await bench.claim();
+    await bench.add('queued', { domain: 'docs' });
+
+    expect(await bench.queue.prune({ newest: 2 })).toBe(3);
+    const { jobs } = await bench.queue.list({ organizationId: 'acme', limit: 100 });
+    const kept = ['queued', 'running', 'blog', 'canceled', 'failed 3', 'docs 3', 'docs 2'].map(jobIdOf);
+    expect(jobs.map(({ jobId }) => jobId)).toEqual(kept);
+    expect(await bench.queue.prune({ newest: 2 })).toBe(0);
   });
 
   test('prunes any number of jobs', async () => {
     for (let i = 0; i < 450; i += 1) await bench.add(`job ${i}`, { organizationId: `org-${i % 3}` });
     for (let i = 0; i < 450; i += 1) await bench.queue.cancel(jobIdOf(`job ${i}`));
-    expect(await bench.queue.prune(bench.clocks.wallMs() + 1)).toBe(450);
+    expect(await bench.queue.prune({ beforeMs: bench.clocks.wallMs() + 1 })).toBe(450);
   });
 
   test('returns each digest of completed jobs once in references()', async () => {

@@ -67,7 +67,7 @@ export function listing(open: OpenSubject): void {
     for (const name of ['v1', 'v2', 'v3']) await add(name);
     const { nextCursor } = await bench.queue.list({ organizationId: 'acme', limit: 2 });
     await bench.queue.cancel(jobIdOf('v2'));
-    expect(await bench.queue.prune(bench.clocks.wallMs() + 1)).toBe(1);
+    expect(await bench.queue.prune({ beforeMs: bench.clocks.wallMs() + 1 })).toBe(1);
     expect(await names({ cursor: nextCursor ?? '' })).toEqual(['v1']);
   });
 

@@ -16,7 +16,10 @@ describe('applyRetention()', () => {
   afterEach(() => bench.close());
 
   const apply = () =>
-    applyRetention({ ...bench.options(), signal: new AbortController().signal }, bench.clocks.wallMs() - DAY_MS);
+    applyRetention(
+      { ...bench.options(), signal: new AbortController().signal },
+      { beforeMs: bench.clocks.wallMs() - DAY_MS },
+    );
   const change = (text: string) => bench.write({ 'index.html': `<!doctype html><title>${text}</title>` });
 
   /** Makes files look unused for that time. */

@@ -136,7 +136,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(await namesOf('manifests/')).toBe(1);
     expect(await namesOf('files/')).toBeLessThan(before);
     // Young files may belong to a running job.
-    await applyRetention({ ...bench.options({ ...first, shared }), signal: NEVER }, Date.now() + 1000);
+    await applyRetention({ ...bench.options({ ...first, shared }), signal: NEVER }, { beforeMs: Date.now() + 1000 });
     expect(await namesOf('manifests/')).toBe(1);
   });
 });

@@ -5,7 +5,7 @@ import type { Statement, StatementValues } from '../../../database/statement.ts'
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../../../domain/errors.ts';
 import { CANCELED, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
 import { isRunning, startTicksOf } from '../../../files/index.ts';
-import type { Claim, JobCounts, JobFilter, JobQueue, StoredJob } from '../../ports.ts';
+import type { Claim, JobCounts, JobFilter, JobQueue, OldJobs, StoredJob } from '../../ports.ts';
 import type { JobStatements } from './statements.ts';
 
 type JobSession = Pick<Session, 'run'>;
@@ -141,9 +141,10 @@ export class SqlJobQueue implements JobQueue {
     return JSON.stringify(await this.#database.run(this.#sql.revision));
   }
 
-  async prune(beforeMs: number): Promise<number> {
+  async prune(old: OldJobs): Promise<number> {
+    const prune = 'newest' in old ? this.#sql.pruneBeyond : this.#sql.pruneOlder;
     for (let total = 0; ; await setImmediate()) {
-      const removed = await this.#database.run(this.#sql.prune, { beforeMs, limit: PRUNE_MAX });
+      const removed = await this.#database.run(prune, { ...old, limit: PRUNE_MAX });
       total += removed.length;
       if (removed.length < PRUNE_MAX) return total;
     }

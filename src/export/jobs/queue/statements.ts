@@ -32,6 +32,14 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
   const listOf = (filter: string) => list(`organization_id = :organizationId AND ${filter}`);
   const count = (status: string, filter: string) =>
     `(SELECT CAST(count(*) AS INTEGER) FROM ${jobs} WHERE status = '${status}' ${filter}) AS ${status}`;
+  const prune = (isOld: string) => `
+    DELETE FROM ${jobs} WHERE seq IN (
+      SELECT seq FROM ${jobs} AS job WHERE status IN ('completed', 'failed') AND ${isOld} AND NOT (
+        status = 'completed' AND completion = (
+          SELECT max(completion) FROM ${jobs} AS other WHERE other.status = 'completed' AND other.domain = job.domain
+        )
+      ) LIMIT :limit
+    ) RETURNING seq`;
   const counts = (filter = '') => `SELECT ${count('queued', filter)}, ${count('running', filter)}`;
 
   return {
@@ -124,14 +132,13 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
     lastCompleted: `
       SELECT ${columns} FROM ${jobs} WHERE status = 'completed' AND organization_id = :organizationId AND domain = :domain
         AND version IS NOT DISTINCT FROM :version ORDER BY completion DESC LIMIT 1`,
-    prune: `
-      DELETE FROM ${jobs} WHERE seq IN (
-        SELECT seq FROM ${jobs} AS job WHERE status IN ('completed', 'failed') AND updated_at_ms < :beforeMs AND NOT (
-          status = 'completed' AND completion = (
-            SELECT max(completion) FROM ${jobs} AS other WHERE other.status = 'completed' AND other.domain = job.domain
-          )
-        ) LIMIT :limit
-      ) RETURNING seq`,
+    pruneOlder: prune('updated_at_ms < :beforeMs'),
+    pruneBeyond: prune(`seq IN (
+      SELECT seq FROM (
+        SELECT seq, row_number() OVER (PARTITION BY organization_id, domain, status ORDER BY seq DESC) AS nth
+        FROM ${jobs} WHERE status IN ('completed', 'failed')
+      ) AS counted WHERE nth > :newest
+    )`),
     references: `
       SELECT CAST(job.seq AS FLOAT) AS seq, bundle_sha256 AS "bundleSha256", content_sha256 AS "contentSha256" FROM ${jobs} AS job
       WHERE status = 'completed' AND job.seq > :after ORDER BY job.seq LIMIT :limit`,

@@ -10,7 +10,9 @@ const SMALL = /^SCAN (?:head|CONSTANT ROW)\b/;
 
 test('the SQL statements of the job queue do not scan ended jobs, and sort no lists', async () => {
   const database = openDatabase(`${await newFolder()}/jobs.sqlite`, { monotonicMs: () => 0 });
-  const slow = Object.entries(SQLITE_STATEMENTS).flatMap(([name, { text }]) => {
+  // pruneBeyond counts the ended jobs of each domain. It runs once an hour.
+  const { pruneBeyond: _, ...frequent } = SQLITE_STATEMENTS;
+  const slow = Object.entries(frequent).flatMap(([name, { text }]) => {
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as unknown as { detail: string }[];
     return plan
       .map(({ detail }) => detail)
