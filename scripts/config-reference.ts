@@ -40,7 +40,6 @@ function sectionReference(name: string, keys: readonly KeySpec[]): string {
       schema.description ?? '',
       ...(chain.some((each) => each?.['x-restart'] === true) ? ['A change needs a restart.'] : []),
       ...(schema['x-restart'] === 'presence' ? ['Setting or removing it needs a restart.'] : []),
-      ...(chain.some((each) => each?.['x-not-built']) ? ['*Not built yet in this version.*'] : []),
     ];
     const usual = typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default);
     const cells = [

@@ -61,9 +61,7 @@ export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { pro
   const properties = configSchema.properties?.[name]?.properties ?? {};
   return {
     properties: Object.fromEntries(
-      Object.entries(properties)
-        .filter(([, child]) => isBuilt(child))
-        .map(([key, child]) => [key, cut(child, `${name}.${key}`)]),
+      Object.entries(properties).map(([key, child]) => [key, cut(child, `${name}.${key}`)]),
     ),
   };
 }
@@ -76,14 +74,14 @@ export function siteSchemaOfChart(): { domain: Schema; properties: Record<string
 
 const siteSchema: SchemaNode = configSchema.properties?.sites?.items ?? {};
 
-/** Built keys of the schema that contain no other keys, with their dotted names. */
+/** Keys of the schema that contain no other keys, with their dotted names. */
 function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode]> {
   const sections = [schema, ...(schema.anyOf ?? [])].filter(({ properties }) => properties !== undefined);
   if (!sections.includes(schema)) yield [key, schema];
   for (const { properties = {} } of sections) {
     for (const [name, child] of Object.entries(properties)) {
       const path = key === '' ? name : `${key}.${name}`;
-      if (isBuilt(child)) yield* leaves(child, path);
+      yield* leaves(child, path);
     }
   }
 }

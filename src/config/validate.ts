@@ -3,7 +3,6 @@ import { editDistance } from '../domain/text.ts';
 import {
   CONFIG_KEYS,
   childOf,
-  configSchema,
   FORMATS,
   parseDuration,
   parseSize,
@@ -207,16 +206,8 @@ const isLike = (name: string, other: string): boolean =>
   editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 
 /** Rejects a setting of a feature that is not built yet, because docshelf would ignore the setting. */
-function notBuiltIn(setting: Setting): ConfigFault[] {
-  let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
-  for (const key of setting.path) {
-    schema = childOf(schema, key);
-    isNotBuilt ||= schema?.['x-not-built'] === true;
-  }
-  if (schema === undefined) return [];
-  const asked = isNotBuilt ? { ...schema, 'x-not-built': true as const } : schema;
-  return pathsNotBuilt(setting.value, asked, setting.path).map((path) => faultAt(path, setting));
-}
+const notBuiltIn = (setting: Setting): ConfigFault[] =>
+  pathsNotBuilt(setting.value, schemaAt(setting.path) ?? {}, setting.path).map((path) => faultAt(path, setting));
 
 function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
   const pointer = pointerOf(path);
@@ -226,7 +217,7 @@ function faultAt(path: readonly string[], { places, where }: Setting): ConfigFau
 }
 
 function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
-  const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
+  const alternative = schema.anyOf?.find((each) => each['x-not-built'] && each.enum?.includes(value as string));
   if (schema['x-not-built'] || alternative !== undefined)
     return textOf(value, schema) === textOf(schema.default, schema) ? [] : [[...path]];
   if (Array.isArray(value))
@@ -241,6 +232,3 @@ function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefi
   const bare = unit === 'ms' ? parseDuration(value) : unit === 'bytes' ? parseSize(value) : null;
   return JSON.stringify(bare ?? value);
 }
-
-const takes = (schema: SchemaNode, value: unknown): boolean =>
-  schema.enum?.includes(value as string) ?? typesOf(schema).has(typeof value);
