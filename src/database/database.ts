@@ -30,6 +30,13 @@ export class Database implements Session {
     await checkServer(this.#session);
   }
 
+  /** Calls `check()`, and checks the version of the schema. @throws DocshelfError as `check` */
+  async checkSchema(): Promise<void> {
+    await this.check();
+    const { rows } = await this.#session.execute(`SELECT to_regclass('${SCHEMA_NAME}.migrations') AS migrations`);
+    if (rows[0]?.migrations !== null) await this.#knownVersion(this.#session);
+  }
+
   async run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
     await this.bringUp();
     return this.#session.run<Row>(statement, values).catch((error) => this.#explain(error));

@@ -1,5 +1,6 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
 import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
@@ -80,6 +81,27 @@ describe('docshelf doctor', () => {
     const result = await bench.run(['doctor', '--json'], { cwd: folder });
     expect(result.code).not.toBe(0);
     expect(about(result, 'bundle')).toMatchObject([{ state: 'fault', code, next: expect.any(String) }]);
+  });
+
+  test.each([
+    ['clean', (database: DatabaseSync) => database.close()],
+    ['with a log, as after a crash', () => undefined],
+  ])('reports export jobs that a newer docshelf stored, and does not change their folder: %s', async (_, end) => {
+    const folder = await bench.folder();
+    const exports = join(folder, 'data/exports');
+    await mkdir(exports, { recursive: true });
+    await bench.writeConfig(folder, { exportApi: { enabled: true } });
+    const database = new DatabaseSync(join(exports, 'jobs.sqlite'));
+    bench.onEnd(() => database.isOpen && database.close());
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA user_version = 99');
+    end(database);
+    const before = await readdir(exports);
+    const result = await bench.run(['doctor', '--json'], { cwd: folder });
+    expect(about(result, 'folder', /jobs/)).toMatchObject([
+      { state: 'fault', code: 'data_folder_newer', next: expect.any(String) },
+    ]);
+    expect(result.code).toBe(78);
+    expect(await readdir(exports)).toEqual(before);
   });
 
   test('never prints a credential, as text or JSON', async () => {
@@ -179,6 +201,10 @@ describe('docshelf doctor', () => {
     const url = await server.createDatabase();
     const writeUrl = (folder: string) => writeFile(join(folder, 'database-url'), url, { mode: 0o600 });
     expect(about(await doctor(config, writeUrl), 'reach', /database/)).toMatchObject([{ state: 'ok' }]);
+    await server.query('CREATE SCHEMA docshelf', url);
+    await server.query('CREATE TABLE docshelf.migrations AS SELECT 99 AS version', url);
+    const newer = about(await doctor(config, writeUrl), 'reach', /database/);
+    expect(newer).toMatchObject([{ state: 'fault', code: 'database_unfit' }]);
     await server.stop();
     const result = await doctor(config, writeUrl);
     expect(about(result, 'reach', /database/)).toMatchObject([{ state: 'fault', code: 'database_unavailable' }]);

@@ -102,10 +102,18 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
   it('rejects a schema that is newer than the program, and does not change it', async () => {
     const url = await server.createDatabase();
     await open(url, { migrations: [NOTES, 'SELECT 1'] }).bringUp();
-    await expect(open(url, { migrations: [NOTES] }).bringUp()).rejects.toMatchObject({
+    const newer = {
       code: 'database_unfit',
       message: 'Cannot use the database: its schema "docshelf" is version 2, this docshelf knows up to 1',
-    });
+    };
+    await expect(open(url, { migrations: [NOTES] }).bringUp()).rejects.toMatchObject(newer);
+    await expect(open(url, { migrations: [NOTES] }).checkSchema()).rejects.toMatchObject(newer);
+  });
+
+  it('checks the schema without creating it', async () => {
+    const url = await server.createDatabase();
+    await open(url).checkSchema();
+    expect(await server.query("SELECT to_regnamespace('docshelf') AS made", url)).toEqual([{ made: null }]);
   });
 
   it('rejects a schema that a newer docshelf has migrated while the database is open', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { access, constants, readdir, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
@@ -8,7 +9,7 @@ import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.t
 import { errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { FolderKeys } from '../../http/keys/folder-keys.ts';
-import { bundleLink, organizationsSlice } from '../slices.ts';
+import { bundleLink, organizationsSlice, queueKind } from '../slices.ts';
 import { certificateFindings, presentedCertificates } from '../tls.ts';
 import { certificateState, type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
@@ -191,6 +192,18 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
   return keys.length === 0
     ? []
     : [sound('keys', 'keys.json', `docshelf can read ${counted(keys.length, 'key')} created at run time.`)];
+}
+
+export async function checkJobs(config: Config): Promise<Diagnosis[]> {
+  const file = join(config.storage.dir, 'exports/jobs.sqlite');
+  if (!config.exportApi.enabled || queueKind(config) !== 'sqlite' || !existsSync(file)) return [];
+  const subject = 'exports/jobs.sqlite';
+  try {
+    (await import('../../export/jobs/queue/sqlite.ts')).checkDatabase(file);
+    return [sound('folder', subject, 'docshelf can read the jobs of exports.')];
+  } catch (error) {
+    return [faulty('folder', subject, toDocshelfError(error))];
+  }
 }
 
 export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {

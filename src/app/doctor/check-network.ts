@@ -249,7 +249,10 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
   };
   const checks: Promise<Diagnosis>[] = [];
   const database = await connectDatabase(config, network);
-  if (database !== null) checks.push(check('database.urlFile', 'PostgreSQL responds.', database));
+  if (database !== null) {
+    const store = { check: () => database.checkSchema(), close: () => database.close() };
+    checks.push(check('database.urlFile', 'PostgreSQL responds.', store));
+  }
   const settings = s3Slice(config);
   if (config.exportApi.enabled && settings !== null) {
     const { S3BundleStore } = await import('../../export/stores/s3-bundle-store.ts');

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Statement, StatementValues } from '../../../database/statement.ts';
 import { DocshelfError } from '../../../domain/errors.ts';
 import { refuseLink } from '../../../files/index.ts';
@@ -157,6 +158,23 @@ export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>):
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** Checks the format of an existing file, and does not change its folder. @throws DocshelfError as `openSqliteJobQueue` */
+export function checkDatabase(file: string): void {
+  const url = pathToFileURL(file);
+  // If the file has no log, SQLite would create one, which other users could not write to. `immutable` prevents this.
+  if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1');
+  try {
+    const database = new DatabaseSync(url, { readOnly: true });
+    try {
+      knownVersion(database, file);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw asStoreFault(file, error);
   }
 }
 
