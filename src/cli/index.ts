@@ -98,7 +98,7 @@ export function createProgram(version: string): Command {
     previewCommand(version),
     exportCommand(),
     keysCommand(),
-    transferCommand(),
+    transferCommand(version),
     backupCommand(),
     restoreCommand(),
     healthcheckCommand(),

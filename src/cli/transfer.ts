@@ -23,16 +23,16 @@ import { type CommonOptions, command, group, type SiteChoice, siteCommand } from
 import { type ChosenSite, loadSite } from './load-config.ts';
 import { printResult, toMiB } from './output.ts';
 
-export function transferCommand(): Command {
+export function transferCommand(programVersion: string): Command {
   return group(
     'transfer',
     'Move the image, the chart, and bundles across an air gap in one folder',
     'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
-    [packCommand(), unpackCommand()],
+    [packCommand(programVersion), unpackCommand()],
   );
 }
 
-function packCommand(): Command {
+function packCommand(programVersion: string): Command {
   return command(
     'pack',
     'Create a transfer folder of the given files, with checksums and a list of software parts',
@@ -47,7 +47,7 @@ function packCommand(): Command {
     .option('--signing-key-file <file>', 'Minisign secret key without a password, to sign the checksums')
     .option('--sbom-file <file>', 'List of software parts in CycloneDX format (default: the list of this program)')
     .action(async (options: PackOptions & CommonOptions) => {
-      printResult(options, await packTransfer(options), ({ files, folder }) => {
+      printResult(options, await packTransfer(options, programVersion), ({ files, folder }) => {
         const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
         return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. For the next steps, see its README.txt.`;
       });
@@ -94,7 +94,10 @@ const OWN_SBOM = new URL('../sbom.json', import.meta.url);
 const KEY_BYTES_MAX = 64 * 1024;
 
 /** @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `no_signature`, `bad_signature`, and the codes of archives */
-async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
+async function packTransfer(
+  options: PackOptions,
+  programVersion: string,
+): Promise<{ folder: string; files: readonly TransferFile[] }> {
   const { image, chart, program = [], bundle = [], publicKey = [] } = options;
   const folder = resolve(options.output);
   if (image === undefined && chart === undefined && program.length === 0 && bundle.length === 0) {
@@ -118,7 +121,7 @@ async function packTransfer(options: PackOptions): Promise<{ folder: string; fil
     for (const file of program) await copyInto(file, work, 'program');
     for (const file of bundle) await copyBundle(file, work, keys);
     await copySbom(options.sbomFile, work);
-    await writeFile(join(work, 'README.txt'), readmeText(options, await listFiles(work)));
+    await writeFile(join(work, 'README.txt'), readmeText(options, await listFiles(work), programVersion));
     const files = await digestFolder(work);
     const sums = join(work, SUMS_FILE);
     await writeFile(sums, files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join(''));
@@ -230,7 +233,12 @@ function domainOf(bundles: readonly string[]): string | undefined {
   return bundles.flatMap((file) => /^([a-z0-9-]+?)-export-/.exec(basename(file))?.[1] ?? [])[0];
 }
 
-function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: readonly string[]): string {
+function readmeText(
+  { chart, bundle = [], signingKeyFile, sbomFile }: PackOptions,
+  files: readonly string[],
+  programVersion: string,
+): string {
+  const listed = sbomFile === undefined ? `docshelf ${programVersion}, which packed this folder` : 'docshelf';
   const image = files.find((path) => path.startsWith('image/'));
   const program = files.find((path) => path.startsWith('program/'));
   const isForCluster = image !== undefined || chart !== undefined;
@@ -287,7 +295,7 @@ function readmeText({ chart, bundle = [], signingKeyFile }: PackOptions, files: 
   const lines = rows.flatMap((row) => (row === false ? [] : [`${`${row[0]}:`.padEnd(26)}${row[1]}`]));
   return `This folder contains the files that a docshelf deployment needs from outside. Run the commands in this folder.
 ${lines.join('\n')}
-The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of docshelf, with digests and licenses.
+The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of ${listed}, with digests and licenses.
 `;
 }
 

@@ -73,6 +73,20 @@ describe('transfer pack', () => {
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
+  test('names the version whose software parts the list contains, unless --sbom-file names another list', async () => {
+    const { folder, transfer } = await pack();
+    const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    const readme = () => readFile(join(transfer, 'README.txt'), 'utf8');
+    expect(await readme()).toContain(`the software parts of docshelf ${version}, which packed this folder, with`);
+
+    await rm(transfer, { recursive: true });
+    await writeFile(join(folder, 'other.cdx.json'), '{}');
+    const args = ['transfer', 'pack', '--bundle', OCTOBER, '--sbom-file', 'other.cdx.json', '--output', 'transfer'];
+    expect((await bench.run(args, { cwd: folder })).code).toBe(0);
+    expect(await readme()).toContain('the software parts of docshelf, with');
+    expect(await readFile(join(transfer, 'sbom.cdx.json'), 'utf8')).toBe('{}');
+  });
+
   test('writes a README whose commands for a host without containers succeed', async () => {
     const { folder } = await pack();
     const packed = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, NOVEMBER, '--output', 'bundles-only'], {
