@@ -12,6 +12,7 @@ import {
   realpath,
   rename,
   rm,
+  rmdir,
   stat,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -385,7 +386,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
   );
   const staging = join(dir, 'staging', `restore-${process.pid}`);
   await checkEmpty(dir).catch(toWriteFault);
-  await mkdir(staging, { recursive: true, mode: 0o700 }).catch(toWriteFault);
+  const created = await mkdir(staging, { recursive: true, mode: 0o700 }).catch(toWriteFault);
   try {
     const restored = await unpackInto(staging, from, signal).catch((error: unknown) =>
       errnoOf(error) === undefined ? Promise.reject(error) : toWriteFault(error),
@@ -405,7 +406,17 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     return restored;
   } finally {
     await rm(staging, { recursive: true, force: true });
+    if (created !== undefined) await removeEmpty(dirname(staging), created);
   }
+}
+
+/** Removes the folder and its parents up to `top`, except if they have content. */
+async function removeEmpty(folder: string, top: string): Promise<void> {
+  if (folder.length < top.length) return;
+  await rmdir(folder).then(
+    () => removeEmpty(dirname(folder), top),
+    () => undefined,
+  );
 }
 
 /** Sets the owner of the restored files to the owner of the data folder, because root can run the restore. */

@@ -176,15 +176,14 @@ describe('docshelf backup and restore', () => {
       65,
       'damaged_archive',
     ],
-  ] as const)('reject %s, and leave the data folder empty', async (_, change, code, fault) => {
+  ] as const)('reject %s, and leave no data folder', async (_, change, code, fault) => {
     homeBackup ??= await saveHome();
     const other = await openEmptyHome();
     await writeFile(join(other, 'changed.tar'), change(await readFile(homeBackup)));
     const result = await bench.run(['restore', 'changed.tar', '--json'], { cwd: other });
     expect({ exit: result.code, code: result.json().code }).toEqual({ exit: code, code: fault });
     expect(result.json().error).toMatch(/: (?:it|its) [a-z]/);
-    const left = await readdir(join(other, 'data'), { recursive: true, withFileTypes: true });
-    expect(left.filter((entry) => !entry.isDirectory())).toEqual([]);
+    expect(existsSync(join(other, 'data'))).toBe(false);
     expect(await bench.run(['restore', homeBackup], { cwd: other })).toMatchObject({ code: 0 });
   });
 
@@ -470,6 +469,6 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
       exit: 73,
       error: expect.stringContaining('the disk is full'),
     });
-    expect(await readdir(join(volume, 'data'), { recursive: true })).toEqual(['staging']);
+    expect(await readdir(join(volume, 'data'))).toEqual([]);
   });
 });
