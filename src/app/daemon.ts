@@ -120,7 +120,7 @@ class Daemon {
   readonly #apiHasSearch: boolean;
   readonly #exports: DaemonParts['exports'];
   readonly #dependencies: Dependencies;
-  #checkBucket: Exports['checkBucket'] = null;
+  #openedExports: Exports | null = null;
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
@@ -140,7 +140,7 @@ class Daemon {
     const { database } = parts;
     this.#dependencies = new Dependencies({
       database: () => (database === null ? null : database.check()),
-      bucket: () => this.#checkBucket?.() ?? null,
+      bucket: () => this.#openedExports?.checkBucket?.() ?? null,
     });
     this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
   }
@@ -203,7 +203,7 @@ class Daemon {
       log,
       programVersion,
     });
-    this.#checkBucket = exports.checkBucket;
+    this.#openedExports = exports;
     this.#exports.resolve(exports);
   }
 
@@ -363,6 +363,7 @@ class Daemon {
         ...certificateNotices(this.#config, Date.now()),
         ...(await this.#dependencies.notices()),
         ...this.#parts.keys.notices,
+        ...(this.#openedExports?.notices ?? []),
       ],
       deploymentType: this.#config.deployment.type,
       opened: this.#opened,

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
+import type { DocshelfError } from '../domain/errors.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { JobCounts, JobQueue } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api/exports.ts';
@@ -18,6 +19,8 @@ export interface Exports {
   readonly service: Service | null;
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
+  /** Reason why no job runs here. */
+  readonly notices: readonly string[];
   /** Lists objects in the bucket of exports. Null if exports are on disk. */
   readonly checkBucket: (() => Promise<void>) | null;
   stop(): Promise<void>;
@@ -102,8 +105,14 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   const runsJobs = role !== 'api';
   const isOnDisk = download !== null;
   if (isOnDisk && role !== 'worker') await markApiFolder(folder);
+  let notices: readonly string[] = [];
+  const onMissing = (error: DocshelfError): void => {
+    notices = [`${error.message}. ${error.next}`];
+    onFault(error);
+  };
   const start = async (): Promise<void> => {
-    if (isOnDisk) await untilApiFolder(folder, stopping.signal, onFault);
+    if (isOnDisk) await untilApiFolder(folder, stopping.signal, onMissing);
+    notices = [];
     runner.start();
   };
   if (runsJobs) void start().catch((error: unknown) => stopping.signal.aborted || onFault(error));
@@ -139,6 +148,9 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     service,
     download,
     counts: () => queue.counts(),
+    get notices() {
+      return notices;
+    },
     checkBucket,
     stop: async () => {
       clearInterval(timer);

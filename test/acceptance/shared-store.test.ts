@@ -23,7 +23,7 @@ async function startService(workers: number, config = {}) {
 }
 
 describe.skipIf(!HAS_POSTGRES)('an API process and a worker with separate data folders', () => {
-  test('run no job while bundles are stored on disk, and the worker logs which settings to change', async () => {
+  test('run no job while bundles are stored on disk, and the worker reports which settings to change', async () => {
     const service = await SharedService.start(bench, { apis: 1, workers: 0 });
     const worker = await service.addWorker({ storage: { dir: './data-of-worker' } });
     const { jobId } = await service.as('a').start('a-0', { version: 'v1' });
@@ -32,6 +32,8 @@ describe.skipIf(!HAS_POSTGRES)('an API process and a worker with separate data f
       () => worker.log(),
     );
     expect(worker.log()).toContain('Set exportApi.store.kind to s3');
+    const missing = expect.stringMatching(/no API daemon stores its bundles in .*\. Set exportApi\.store\.kind to s3/);
+    expect((await worker.status()).notices).toContainEqual(missing);
     // Another worker shares the folder of the API process.
     await service.addWorker();
     expect(await service.as('a').ended(jobId)).toMatchObject({ status: 'completed' });
