@@ -89,7 +89,9 @@ describe('the commands of docs/backup.md', () => {
     await other.run(blockWith('backup', 'docshelf restore docshelf-move.tar'));
     await bench.writeConfig(overSsh.folder, CONFIG);
     writePrograms(operator.folder, { ssh: `test "$1" = new-host && cd "${overSsh.folder}" && exec sh -c "$2"` });
-    const ssh = blockWith('backup', 'ssh new-host').replace('/opt/docshelf-0.1.0-linux-x64/bin/', '').replace('/srv/docs/', '');
+    const ssh = blockWith('backup', 'ssh new-host')
+      .replace('/opt/docshelf-0.1.0-linux-x64/bin/', '')
+      .replace('/srv/docs/', '');
     await operator.run(ssh);
     for (const machine of [other, overSsh]) {
       const checked = await machine.run(blockWith('backup', 'docshelf doctor'));
