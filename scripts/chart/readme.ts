@@ -21,8 +21,8 @@ This page is generated from \`values.schema.json\` and \`values.yaml\`: \`sh scr
 const SIZES = `
 ## Sizes
 
-Requests cover serving. Limits are more than 1.5 times the highest measured value. The first index of a large site needs the most
-memory, and so do swaps, while two releases are open. [Sizing](../docs/sizing.md) has values by number of pages.
+The default requests are enough to serve pages. The default limits are more than 1.5 times the highest measured value. The first
+index of a large site, and version switches, need the most memory. [Sizing](../docs/sizing.md) has values by number of pages.
 
 | What | Resident memory |
 |---|---|
@@ -31,9 +31,10 @@ memory, and so do swaps, while two releases are open. [Sizing](../docs/sizing.md
 const VALUES = `
 ## Values
 
-The chart rejects values that are not in this table. For names that are usual in other charts, it states the name here. \`config\` takes the sections of [docshelf's config](../docs/config.md), except the keys that
-the chart sets itself: \`deployment\` and \`staticExport\` (separate values), \`storage\`, hosts and ports, and \`exportApi.enabled\` and
-\`role\`. The chart moves credentials in \`config\` (a token, a proxy with a password, keys of S3) into its Secret.
+The chart rejects values that are not in this table. If you use a name from another common chart, the error states the name in this
+table. \`config\` accepts the sections of [docshelf's config](../docs/config.md), except the keys that the chart sets itself:
+\`deployment\` and \`staticExport\` (separate values), \`storage\`, hosts and ports, and \`exportApi.enabled\` and \`role\`. The chart
+moves credentials in \`config\` (a token, a proxy with a password, keys of S3) into its Secret.
 
 | Value | Default | What it does |
 |---|---|---|
