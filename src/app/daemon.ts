@@ -348,7 +348,7 @@ class Daemon {
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
     if (!isServing) return { ready: false, reason: sites.only?.reasonNotReady() ?? 'no site is being served yet' };
     const mustWait = this.#phase === 'starting' && sites.state !== 'off';
-    return { ready: !mustWait, reason: mustWait ? 'some sites have not completed their first attempt yet' : null };
+    return { ready: !mustWait, reason: mustWait ? 'some sites have not yet tried to load their version' : null };
   }
 
   async #jobs(): Promise<ExportJobs | null> {
@@ -417,7 +417,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         return [];
       });
       return left.map(
-        (name) => `No site imports "${name}" from "${inbox}". Move it into the inbox of a site, "sites/DOMAIN/inbox".`,
+        (name) =>
+          `No site imports the archive "${name}" from "${inbox}". Move it into the inbox of a site, "sites/DOMAIN/inbox".`,
       );
     },
     hostOf: (domain) => ({
@@ -479,7 +480,7 @@ export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Co
   if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
   const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);
   const advice = exportApi.enabled
-    ? 'Completed exports stay until exportApi.retention removes them: set it, or give the folder a larger volume.'
-    : 'Lower staticExport.keep, or give the folder a larger volume.';
+    ? 'To remove old exports, set exportApi.retention to a shorter time. Otherwise, enlarge the volume.'
+    : 'Lower staticExport.keep, or enlarge the volume.';
   return [`The volume of storage.dir has ${free} free of ${size}. ${advice}`];
 }

@@ -31,7 +31,9 @@ export class Dependencies {
   async notices(): Promise<string[]> {
     const names = { database: 'database (database.urlFile)', bucket: 'bucket of exports (exportApi.store)' };
     const down = (await this.read()).filter(({ isUp }) => !isUp);
-    return down.map(({ dependency }) => `The ${names[dependency]} does not respond. Run "docshelf doctor".`);
+    return down.map(
+      ({ dependency }) => `The ${names[dependency]} does not respond. To find the cause, run "docshelf doctor".`,
+    );
   }
 
   #check(): Promise<readonly DependencyState[]> {

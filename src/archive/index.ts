@@ -217,7 +217,7 @@ const DETECT_BYTES = TAR_BLOCK_BYTES;
 
 const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
 const NOT_THE_BUNDLE =
-  'Open the link and fetch the bundle again: it returned other content, perhaps the page of a proxy or a sign-in.';
+  'Open the link in a browser. Check whether a proxy or a sign-in page responds instead of the server.';
 
 const starts = (...bytes: number[]) => Buffer.from(bytes);
 

@@ -82,7 +82,7 @@ class ManifestSplitter {
     this.#isBehindBlank = false;
     if (isParted) throw this.#parts.onFault('it is not valid JSON');
     if (this.#headBytes === this.#head.length)
-      throw this.#parts.onFault(`all but its files has more than ${this.#head.length} bytes`);
+      throw this.#parts.onFault(`its part outside the list of files has more than ${this.#head.length} bytes`);
     const isFiles = byte === OPEN_LIST && !this.#isInString && this.#depth === 1 && this.#endsWithKey();
     this.#head[this.#headBytes] = byte;
     this.#headBytes += 1;
@@ -90,7 +90,7 @@ class ManifestSplitter {
       this.#follow(byte);
       return;
     }
-    if (this.#hasFiles) throw this.#parts.onFault('it lists its files twice');
+    if (this.#hasFiles) throw this.#parts.onFault('it contains two lists of files');
     this.#hasFiles = true;
     this.#state = 'first';
   }
@@ -136,7 +136,7 @@ class ManifestSplitter {
   #hold(part: Buffer): void {
     this.#heldBytes += part.length;
     if (this.#heldBytes > this.#parts.fileBytesMax)
-      throw this.#parts.onFault(`what it says of a file has more than ${this.#parts.fileBytesMax} bytes`);
+      throw this.#parts.onFault(`its entry for one file has more than ${this.#parts.fileBytesMax} bytes`);
     this.#held.push(Buffer.from(part));
   }
 }

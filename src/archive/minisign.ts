@@ -41,8 +41,8 @@ export async function verifyFile(
   const keys = known.filter((candidate) => candidate.keyId === keyId);
   if (keys.length === 0) {
     throw bad(
-      `it is signed with key ${keyId}, expected ${expected.join(' or ') || 'none'}`,
-      'Get the bundle from the owner of an expected key; if you also trust this key, add its public key.',
+      `it is signed with key ${keyId}, but docshelf trusts only ${expected.join(' and ') || 'no key'}`,
+      'Get the bundle from the owner of a trusted key. If you trust this key as well, add its public key to staticExport.signature.publicKeys.',
     );
   }
   const message = await messageOf(file, signature, bad, signal);
@@ -50,7 +50,7 @@ export async function verifyFile(
   if (signer === undefined) {
     throw bad(
       `its signature with key ${keyId} is for other content`,
-      'Fetch the bundle and its signature again: they do not belong together, or one of them was changed.',
+      'Get the bundle again, together with the signature that was made for it.',
     );
   }
   if (!verify(null, globalMessage(signature), signer.key, signature.globalSignature))
@@ -67,8 +67,8 @@ async function messageOf(
   if (isPrehashed) return prehashOf(file, signal);
   if ((await stat(file)).size > LEGACY_BYTES_MAX) {
     throw bad(
-      `its signature is of the legacy kind, which docshelf accepts only for files of up to ${LEGACY_BYTES_MAX} bytes`,
-      'Sign it without -l, with minisign 0.10 or later.',
+      `its signature has the legacy format, which docshelf accepts only for files of up to ${LEGACY_BYTES_MAX} bytes`,
+      'Sign the bundle again with minisign 0.10 or later, without -l.',
     );
   }
   return readFile(file, signal === undefined ? {} : { signal });

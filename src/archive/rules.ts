@@ -47,12 +47,13 @@ export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 
 export type ArchiveRule = { readonly rule: string; readonly next: string };
 
-const REGENERATE = 'Generate the bundle again; if docshelf rejects it again, fix the program that writes it.';
+const REGENERATE = 'Generate the bundle again. If docshelf rejects it again, fix the program that writes it.';
 const FETCH_AGAIN = 'Fetch or copy the archive again, and compare its size and SHA-256 with those of the original.';
 const RENAME = 'Rename the file in the site, and generate the bundle again.';
-const COPY_FILES = 'Pack the files themselves in their place (with GNU tar: --dereference --hard-dereference).';
-const RAISE = 'If you trust the bundle, raise the limit in the config. Otherwise, check its origin.';
-const REPACK = 'Unpack it on its original machine, and pack it again as .tar.gz, .tar.zst or .zip.';
+const COPY_FILES = 'Pack the linked files instead of the links (GNU tar: --dereference --hard-dereference).';
+const raise = (key: string) =>
+  `If you trust the bundle, raise staticExport.limits.${key}. Otherwise, check its origin.`;
+const REPACK = 'Unpack the archive on the machine that created it, and pack it again as .tar.gz, .tar.zst or .zip.';
 
 const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
 
@@ -74,28 +75,31 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   name_too_long: rule('no name is longer than file systems allow', RENAME),
   name_too_deep: rule('folders nest within the limit', RENAME),
   name_duplicate: rule('no name occurs twice', REGENERATE),
-  name_case_conflict: rule('names differ by more than case, where the data folder folds case', RENAME),
-  file_folder_conflict: rule('no file stands where another entry needs a folder', RENAME),
+  name_case_conflict: rule(
+    'names differ by more than case, if the file system of the data folder ignores case',
+    RENAME,
+  ),
+  file_folder_conflict: rule('no file has the path of a folder that another entry needs', RENAME),
   type_symlink: rule('no entry is a symbolic link', COPY_FILES),
   type_hardlink: rule('no entry is a hard link', COPY_FILES),
   type_device: rule('no entry is a device', REGENERATE),
   type_fifo: rule('no entry is a FIFO', REGENERATE),
-  type_sparse: rule('no file is stored sparse', 'Pack the archive again without --sparse.'),
+  type_sparse: rule('no file is a sparse file', 'Pack the archive again without --sparse.'),
   type_unknown: rule('every entry is a file or a folder', REGENERATE),
   folder_with_size: rule('folders contain no data', REGENERATE),
   encrypted: rule('no entry is encrypted', 'Pack the archive again without a password.'),
   zip_method: rule('zip entries are stored or deflated', REPACK),
-  too_many_entries: rule('the number of entries is within the limit', RAISE),
-  file_too_large: rule('every file is within the limit', RAISE),
-  total_too_large: rule('all files together are within the limit', RAISE),
-  ratio_too_high: rule('the archive does not expand beyond the limit', RAISE),
+  too_many_entries: rule('the number of entries is within the limit', raise('entries')),
+  file_too_large: rule('every file is within the limit', raise('fileBytes')),
+  total_too_large: rule('all files together are within the limit', raise('totalBytes')),
+  ratio_too_high: rule('the archive does not expand beyond the limit', raise('ratio')),
   wrong_crc: rule('checksums agree', FETCH_AGAIN),
   wrong_size: rule('files have the size that the archive declares', FETCH_AGAIN),
   zip_overlap: rule('no two zip entries share bytes', REGENERATE),
   zip_header_mismatch: rule("a zip entry's local header agrees with the central one", REGENERATE),
   bad_length: rule('lengths and counts are correct', FETCH_AGAIN),
   multi_disk: rule('the archive is in one piece', 'Join the parts into one archive, or pack it again as one.'),
-  window_too_large: rule('the zstd window is within the limit', 'Pack it again without --ultra --long.'),
+  window_too_large: rule('the zstd window is within the limit', 'Pack the archive again without --ultra and --long.'),
   no_pages: rule('the archive contains an HTML page', 'Check that this is the archive of a static export.'),
 });
 

@@ -69,14 +69,14 @@ export async function findDaemons(
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
   if (options.pid !== undefined && meant.length === 0) {
     const running = here.map(({ owner }) => owner.pid).join(', ');
-    const state = `Cannot reach the daemon ${options.pid}: no daemon with this process id runs here`;
+    const state = `Cannot reach the daemon ${options.pid}: no daemon with this process id runs on this machine and data folder`;
     throw new DocshelfError('daemon_unreachable', state, {
       next:
         running === '' ? 'Omit --pid.' : `Pass --pid with the process id of a daemon on this data folder: ${running}.`,
     });
   }
   if (here.length === 0 && otherHost !== null) {
-    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${otherHost}" uses it`;
+    const state = `Cannot use "${config.storage.dir}": a daemon on the host "${otherHost}" uses this folder`;
     throw new DocshelfError('daemon_unreachable', state, {
       next: 'Run the command on that host, or pass the URL of its admin listener with --admin-url and set admin.token.',
     });
@@ -160,7 +160,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
           'daemon_unreachable',
           `reach ${name}`,
           target.socketPath === undefined
-            ? 'Check the URL and the network. If your own authority signed the certificate, set network.caFile.'
+            ? 'Check the URL and the network. If your own certificate authority signed the certificate, set network.caFile.'
             : 'Run "docshelf healthcheck" to check the daemon, then run the command again.',
           connectionState,
         ),
@@ -173,8 +173,8 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       const { code, error, next } = answer as Partial<Pick<Problem, 'code' | 'error' | 'next'>>;
       if (typeof error === 'string' && ERROR_CODES.some((known) => known === code))
         throw new DocshelfError(code as ErrorCode, error, { next });
-      const state = `Cannot use ${name}: its response (${statusCode}) is not from docshelf`;
-      const where = 'Check the address. Another program or a proxy may listen there.';
+      const state = `Cannot use ${name}: the response (status ${statusCode}) is not from docshelf`;
+      const where = 'Check the address. Another program or a proxy may use it.';
       throw new DocshelfError('daemon_unreachable', state, { next: where });
     },
   };
@@ -182,7 +182,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
 
 function connectionState(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (CERTIFICATE_FAULT.test(code)) return `its certificate is not trusted (${message})`;
+  if (CERTIFICATE_FAULT.test(code)) return `docshelf does not trust its certificate (${message})`;
   return errnoOf(error) ?? 'it closed the connection';
 }
 

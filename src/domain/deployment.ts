@@ -26,7 +26,7 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
   if (domain === null) {
     const state = second === undefined ? 'no site' : 'several sites';
     throw new DocshelfError('site_needed', `Cannot choose a site: ${holder} has ${state}`, {
-      next: `Select one with --site, or with a path under /v1/sites/{domain}: ${known}.`,
+      next: `Name one of these sites with --site, or with a path under /v1/sites/{domain}: ${known}.`,
       fields: { domains },
     });
   }

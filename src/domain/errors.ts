@@ -220,8 +220,8 @@ const STATES: Readonly<Record<string, string>> = {
   ENOTDIR: 'it does not exist',
   EISDIR: 'it is a folder',
   EACCES: 'it is not readable for the user that docshelf runs as',
-  EMFILE: 'docshelf has no file handles left',
-  ENFILE: 'this machine has no file handles left',
+  EMFILE: 'docshelf has too many open files',
+  ENFILE: 'this machine has too many open files',
 };
 
 /** Returns `next`, or advice to raise the limit if too many files are open. */
@@ -254,7 +254,7 @@ export function toDocshelfError(error: unknown): DocshelfError {
   const message = error instanceof Error ? error.message : String(error);
   if (errno === 'ENOSPC' || errno === 'EDQUOT') {
     return new DocshelfError('cannot_write', `Cannot write to the data folder: the disk is full (${message})`, {
-      next: 'Free space on the volume of storage.dir, or give it a larger one, and try again.',
+      next: 'Free space on the volume of storage.dir, or enlarge the volume. Then try again.',
       cause: error,
     });
   }
@@ -295,7 +295,7 @@ export const problemSchema = {
       error: text('Same text as `detail`.'),
       code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Error code, for programs.' },
     },
-    { next: text('Next step.'), requestId: text('Same value as `X-Request-Id`.') },
+    { next: text('Next step for the operator or the client.'), requestId: text('Same value as `X-Request-Id`.') },
   ),
 } as const;
 export type Problem = Omit<ShapeOf<typeof problemSchema>, 'code'> & { readonly code: ErrorCode };

@@ -88,13 +88,13 @@ function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish:
   const { id, name, key, [type]: support } = feature;
   const state = (enabled: boolean, reason: string): FeatureState => ({ id, name, support, enabled, reason });
   if (support === 'unavailable') {
-    const because = `it relies on the service's cloud, and ${type === 'air-gapped' ? 'an air-gapped' : `a ${type}`} deployment has no outbound network`;
+    const because = `it needs a cloud service, and ${type === 'air-gapped' ? 'an air-gapped' : `a ${type}`} deployment has no outbound network`;
     return state(false, wish === true ? `Overruled: ${key} turns it on, but ${because}.` : `Unavailable: ${because}.`);
   }
   if (wish !== null) return state(wish, `Turned ${wish ? 'on' : 'off'} by ${key}.`);
   return support === 'available'
-    ? state(true, `Available in a ${type} deployment, on by default.`)
-    : state(false, `Depends on the environment's set-up. To turn it on, set ${key} to true.`);
+    ? state(true, `On by default in a ${type} deployment.`)
+    : state(false, `Off by default in a ${type} deployment. If your environment supports it, set ${key} to true.`);
 }
 
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;

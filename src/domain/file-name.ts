@@ -19,14 +19,14 @@ export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;
   throw new DocshelfError('bad_request', message, {
-    next: 'Rename the file. Its name must not contain slashes, control characters, or characters that change the writing direction.',
+    next: 'Rename the file. Its name must not contain slashes, control characters, or characters that change the writing direction (such as U+202E).',
     fields: { field: 'fileName' },
   });
 }
 
 export function refuseUnfitName(name: string): void {
   if (cleanFileName(name) === name) return;
-  const state = 'its file name contains a control character or changes the writing direction';
+  const state = 'its file name contains a control character, or a character that changes the writing direction';
   throw new DocshelfError('name_control', `Cannot import "${showName(name)}": ${state}`, {
     next: 'Rename the archive, then import it again.',
   });
@@ -36,6 +36,6 @@ export function refuseUnfitName(name: string): void {
 export function refuseSignatureName(name: string): void {
   if (!name.endsWith(SIGNATURE_EXTENSION)) return;
   throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {
-    next: `Import "${showName(name.slice(0, -SIGNATURE_EXTENSION.length))}", with this signature in the same folder.`,
+    next: `Import the archive "${showName(name.slice(0, -SIGNATURE_EXTENSION.length))}". Keep this signature in the same folder.`,
   });
 }

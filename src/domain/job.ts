@@ -16,8 +16,8 @@ export const jobSchema = {
   title: 'Job',
   ...objectOf({
     jobId: jobIdSchema,
-    domain: { type: 'string', description: 'Domain of the site, also if the request contained a host name.' },
-    version: textOrNull('Label of the export; null if the request had none.'),
+    domain: { type: 'string', description: 'Domain of the site, even if the request named the site by a host name.' },
+    version: textOrNull('Version label of the export; null if the request contained no label.'),
     status: { enum: JOB_STATUSES, description: '`completed` and `failed` are final.' },
     progress: { type: 'number', minimum: 0, maximum: 100, description: 'Percent. It never decreases.' },
     pageCount: count('Number of HTML files exported so far, including 404 pages.'),
@@ -99,7 +99,7 @@ export const exportRequestSchema = {
     version: {
       type: 'string',
       pattern: VERSION_PATTERN.source,
-      description: 'Label of the export. Without it, the bundle has no label.',
+      description: 'Version label of the export. Without it, the bundle has no version.',
       'x-expects': 'a version: 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit',
     },
     paths: {
@@ -113,7 +113,7 @@ export const exportRequestSchema = {
         pattern: PATH_PATTERN.source,
         'x-expects': 'a path on the site, without scheme, host, "..", backslash and control characters',
       },
-      description: 'Paths of the pages that the export is limited to. Without it, the whole site.',
+      description: 'Paths of the pages to export. Without it, docshelf exports the whole site.',
     },
   },
 } as const;
@@ -177,7 +177,7 @@ export const exportReportSchema = {
       description: 'Omissions and problems, in the order of the pages.',
       items: objectOf({
         /** For example, `broken_reference`, `missing_fragment`, `off_origin_load` or `left_out`. */
-        kind: text('Lower case with underscores. More kinds may be added.'),
+        kind: text('Kind of the finding, in lower case with underscores. Later versions may add kinds.'),
         page: text('Path of the page or file with the finding.'),
         detail: text('Description in one line.'),
       }),

@@ -12,7 +12,7 @@ const query = {
   // In code points, which JSON Schema counts, and not in UTF-16 code units.
   maxLength: 1000,
   description:
-    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase, -word excludes a word that no page has after a dash.',
+    'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase. `-word` excludes a word, unless a page of the site contains `-word` itself, such as a command-line option.',
 } as const;
 const pageSize = {
   type: 'integer',
@@ -24,7 +24,9 @@ const pageSize = {
 const filterText = (description: string) =>
   ({ type: 'string', minLength: 1, maxLength: FILTER_LENGTH_MAX, description }) as const;
 const language = filterText('Content language. `pt` also finds `pt-BR`.');
-const version = filterText('Version of the documentation, as named on its pages, else the version of the release.');
+const version = filterText(
+  'Version of the documentation. It is the version that the page names. If the page names none, it is the version of the release.',
+);
 const tag = filterText('Tag of the page.');
 
 export const searchRequestSchema = {
@@ -61,14 +63,20 @@ export const siteSearchSchema = {
     language,
     version,
     tag,
-    legs: { enum: ['words', 'all'], description: 'words: searches only by keywords, which is faster.' },
+    legs: {
+      enum: ['words', 'all'],
+      description:
+        '`words` searches only by keywords, which is faster. `all` also searches by meaning. Default: `all`.',
+    },
     scope: {
       enum: ['site', 'all'],
-      description: 'all: searches all sites of the shelf that readers of this site may see. Default: this site.',
+      description:
+        '`site` searches this site. `all` searches each site of the shelf that readers of this site may see. Default: `site`.',
     },
     view: {
       enum: ['box'],
-      description: 'Returns an object with the other texts of a search box as well as the results.',
+      description:
+        'With `box`, the response is an object with the results and the additional facts for a search box. Without it, the response is the list of results.',
     },
   },
 } as const;

@@ -19,7 +19,13 @@ export const lastReloadSchema = {
 export type LastReload = ShapeOf<typeof lastReloadSchema>;
 
 const activeSchema = {
-  ...objectOf({ version, digest, pages: count('Pages.'), bytes: count('Unpacked.'), activatedAt: RFC3339 }),
+  ...objectOf({
+    version,
+    digest,
+    pages: count('Pages.'),
+    bytes: count('Size of the unpacked files.'),
+    activatedAt: RFC3339,
+  }),
   type: ['object', 'null'],
   description: 'The version that is served.',
 } as const;
@@ -31,8 +37,8 @@ const storedSchema = {
     digest,
     pages: count('Pages.'),
     files: count('Files.'),
-    bytes: count('Unpacked.'),
-    source: { enum: BUNDLE_SOURCE_KINDS, description: 'Way by which the bundle was delivered.' },
+    bytes: count('Size of the unpacked files.'),
+    source: { enum: BUNDLE_SOURCE_KINDS, description: 'How docshelf received the bundle.' },
     createdAt: RFC3339,
     fetchedAt: RFC3339,
   }),
@@ -57,7 +63,7 @@ export const statusSchema = {
       state: { enum: ['ready', 'stale', 'waiting', 'off'] },
       deployment: objectOf({
         type: { enum: DEPLOYMENT_TYPES },
-        domain: textOrNull('Identifier of the site; null with several.'),
+        domain: textOrNull('Identifier of the site; null if the daemon has several sites.'),
       }),
       active: activeSchema,
       pinned: textOrNull('The version that the config pins.'),
@@ -76,11 +82,11 @@ export const statusSchema = {
       },
       jobs: {
         description: 'Static exports.',
-        ...objectOf({ queued: count('Waiting.'), running: count('At work.') }),
+        ...objectOf({ queued: count('Waiting exports.'), running: count('Running exports.') }),
       },
       notices: texts('Notices for the operator that are not errors, one sentence each.'),
       activity: textOrNull(
-        'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
+        'Current work, or the work that waits for a free thread: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
       ),
       startedAt: RFC3339,
       programVersion: text('Version of docshelf itself.'),
@@ -89,7 +95,7 @@ export const statusSchema = {
       sites: {
         type: 'array',
         description:
-          'One such object for each site of a list. With several sites, the fields of a single site are null or empty outside this list.',
+          'One object per site, present if the config lists its sites. With several sites, the same fields outside this list are null or empty.',
         items: { type: 'object' },
       },
     },

@@ -19,7 +19,7 @@ export function readCertificates(file: string, setting: string): string {
   // Reject a file without certificates. Node would ignore the file, and each connection would then fail for an unclear reason.
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it contains no PEM certificate`, {
-    next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
+    next: 'Put the certificates of your certificate authority into the file, each with its BEGIN and END line.',
   });
 }
 

@@ -125,7 +125,10 @@ export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<
   const addresses = await lookup(host, { all: true }).catch(() => null);
   if (addresses === null) {
     if (policy.allowsPrivate || policy.lists(url)) return;
-    throw new AddressRefused(url.hostname, 'cannot be resolved here, and a proxy could connect to any address');
+    throw new AddressRefused(
+      url.hostname,
+      'cannot be resolved on this machine, and the proxy could connect to a private address',
+    );
   }
   if (!addresses.every(({ address }) => policy.allowsAddress(address, url.hostname, port)))
     throw new AddressRefused(url.hostname);

@@ -145,7 +145,7 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
 
-  constructor(host: string, reason = 'is not one that may be contacted') {
+  constructor(host: string, reason = 'is not allowed') {
     super(`the address of "${host}" ${reason}`);
   }
 }

@@ -74,13 +74,17 @@ export class HttpClient {
       const location = response.header('location');
       answer.body.destroy();
       if (redirects === this.#bounds.redirectsMax) {
-        throw new DocshelfError('too_many_redirects', `Cannot fetch ${facts.thing}: over ${redirects} redirects`, {
-          next: 'Use the final address of the redirects.',
-          fields: { redirects, retryable: false },
-        });
+        throw new DocshelfError(
+          'too_many_redirects',
+          `Cannot fetch ${facts.thing}: more than ${redirects} redirects followed each other`,
+          {
+            next: 'Use the final address, which does not redirect.',
+            fields: { redirects, retryable: false },
+          },
+        );
       }
       if (location === null || !URL.canParse(location, url.href))
-        throw badRedirect(facts.thing, `a redirect (${response.status}) without a usable target`);
+        throw badRedirect(facts.thing, `it returned a redirect (${response.status}) without a valid Location header`);
       url = this.#checkTarget(new URL(location, url).href, url);
     }
   }
@@ -130,9 +134,9 @@ export class HttpClient {
     const ending = new AbortController();
     const onAbort = (): void => ending.abort(signal.reason);
     const timer = setTimeout(() => {
-      const state = `not completed within ${totalTimeoutMs / 1000} s in total`;
+      const state = `the transfer took longer than ${totalTimeoutMs / 1000} s`;
       const timeout = new DocshelfError('source_timeout', `Cannot fetch "${linkWithoutSecrets(link)}": ${state}`, {
-        next: 'Try again when the network is faster. docshelf keeps the received part if the server can resume.',
+        next: 'Try again when the network is faster. If the server supports range requests, docshelf resumes the download.',
         fields: { retryable: true },
       });
       ending.abort(timeout);
@@ -152,7 +156,11 @@ export class HttpClient {
     const asked = linkWithoutSecrets(first);
     const now = linkWithoutSecrets(url.href);
     const { connectTimeoutMs, idleTimeoutMs } = this.#policy.rules;
-    return { thing: asked === now ? `"${asked}"` : `"${asked}" (by way of "${now}")`, connectTimeoutMs, idleTimeoutMs };
+    return {
+      thing: asked === now ? `"${asked}"` : `"${asked}" (redirected to "${now}")`,
+      connectTimeoutMs,
+      idleTimeoutMs,
+    };
   }
 }
 

@@ -21,12 +21,12 @@ interface Fault {
 }
 
 const NETWORK_NEXT =
-  'Check the host name, the network, and network.proxy. docshelf continues with its current version.';
+  'Check the host name, the network, and network.proxy. docshelf continues to serve the current version.';
 const ADDRESS_NEXT =
-  'If the address is correct, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl, network.allowedHosts for a name that only a proxy knows. docshelf never contacts the metadata services of clouds.';
-const PORT_NEXT = 'Check the port, and https or http.';
+  'If the address is correct, allow it. For a bundle, set network.allowPrivate. For a crawl, set allowAddresses in its source. For a host name that only a proxy can resolve, add the name to network.allowedHosts. docshelf never contacts the metadata services of clouds.';
+const PORT_NEXT = 'Check the port, and whether the address must begin with https or http.';
 const CERTIFICATE_NEXT =
-  'If the server uses your own certificate authority, put its certificate into a PEM file and set network.caFile.';
+  'If the server uses your own certificate authority, put the certificate of the authority into a PEM file. Then set network.caFile to that file.';
 
 export const requestFault = (error: unknown, facts: RequestFacts): DocshelfError =>
   asError(timeoutOf(error, facts) ?? connectionFault(error), error, facts, {});
@@ -43,10 +43,10 @@ export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: nu
 
 function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestFacts): Fault | null {
   const states: Readonly<Record<string, string>> = {
-    UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectTimeoutMs / 1000} s`,
+    UND_ERR_CONNECT_TIMEOUT: `the connection was not established within ${connectTimeoutMs / 1000} s`,
     ETIMEDOUT: 'the connection timed out',
-    UND_ERR_HEADERS_TIMEOUT: `no response for ${idleTimeoutMs / 1000} s`,
-    UND_ERR_BODY_TIMEOUT: `no data for ${idleTimeoutMs / 1000} s`,
+    UND_ERR_HEADERS_TIMEOUT: `the server sent no response for ${idleTimeoutMs / 1000} s`,
+    UND_ERR_BODY_TIMEOUT: `the server sent no data for ${idleTimeoutMs / 1000} s`,
   };
   const state = states[codeOf(error)];
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
@@ -54,9 +54,9 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
 
 /** Errors to retry. Includes ENOTFOUND, because a name service can start after the containers that need it. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'its host name is not known (ENOTFOUND)',
-  EAI_AGAIN: 'the name service does not respond (EAI_AGAIN)',
-  ECONNREFUSED: 'no server listens there (ECONNREFUSED)',
+  ENOTFOUND: 'DNS does not know the host name (ENOTFOUND)',
+  EAI_AGAIN: 'DNS does not respond (EAI_AGAIN)',
+  ECONNREFUSED: 'no server listens on this address (ECONNREFUSED)',
 };
 
 function connectionFault(error: unknown): Fault {
@@ -66,11 +66,11 @@ function connectionFault(error: unknown): Fault {
   };
   if (code === 'ADDRESS_REFUSED') return final(messageOf(error), ADDRESS_NEXT, 'address_not_allowed');
   if (CERTIFICATE_FAULT.test(code))
-    return final(`its certificate is not trusted (${messageOf(error)})`, CERTIFICATE_NEXT);
+    return final(`docshelf does not trust its certificate (${messageOf(error)})`, CERTIFICATE_NEXT);
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
-    return final(`it does not speak TLS as expected (${code})`, PORT_NEXT);
+    return final(`the server does not speak TLS on this port (${code})`, PORT_NEXT);
   if (error instanceof errors.HTTPParserError)
-    return final('the server there does not speak HTTP', PORT_NEXT, 'source_failed');
+    return final('the server does not speak HTTP on this port', PORT_NEXT, 'source_failed');
   const state = UNREACHABLE[code] ?? `the connection failed (${messageOf(error)})`;
   return { code: 'source_unreachable', state, retryable: true, next: NETWORK_NEXT };
 }

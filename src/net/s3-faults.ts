@@ -21,8 +21,8 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
     'credentials',
     'the store does not accept the credentials',
   ],
-  [/^CredentialsProviderError$/, 'no_credentials', 'there are no credentials for the store'],
-  [/^(?:RequestTimeTooSkewed|RequestExpired)$/, 'clock', "this machine's clock and the store's are too far apart"],
+  [/^CredentialsProviderError$/, 'no_credentials', 'docshelf found no credentials for the store'],
+  [/^(?:RequestTimeTooSkewed|RequestExpired)$/, 'clock', 'the clocks of this machine and the store differ too much'],
   [/^NoSuchBucket$/, 'no_bucket', 'the bucket does not exist'],
   [
     /^(?:PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|AuthorizationQueryParametersError|IllegalLocationConstraintException)$/,
@@ -32,9 +32,9 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
   [
     /^(?:InvalidObjectState|BlobArchived|BlobBeingRehydrated|NotRestored)$/,
     'archived',
-    'the object is in an archive class without immediate access',
+    'the object is in an archive class, and must be restored first',
   ],
-  [/^KMS\./, 'kms', 'the store cannot use the key of KMS'],
+  [/^KMS\./, 'kms', 'the store cannot use its KMS key'],
   [/^NoSuchUpload$/, 'upload', 'the store or another process has ended the upload'],
   [
     /^(?:BadDigest|InvalidDigest|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)$/,

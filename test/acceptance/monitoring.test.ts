@@ -62,8 +62,8 @@ describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
     const { notices } = await daemon.status();
     expect(notices).toEqual(
       expect.arrayContaining([
-        'The database (database.urlFile) does not respond. Run "docshelf doctor".',
-        'The bucket of exports (exportApi.store) does not respond. Run "docshelf doctor".',
+        'The database (database.urlFile) does not respond. To find the cause, run "docshelf doctor".',
+        'The bucket of exports (exportApi.store) does not respond. To find the cause, run "docshelf doctor".',
       ]),
     );
 

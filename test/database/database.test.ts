@@ -184,7 +184,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     const url = await server.createDatabase();
     const refused = {
       code: 'database_unavailable',
-      message: expect.stringContaining('is not one that may be contacted'),
+      message: expect.stringContaining('is not allowed'),
     };
     const named = { allowedHosts: ['elsewhere.dev'], allowsUnnamed: false };
     await expect(open(url, named).bringUp()).rejects.toMatchObject(refused);

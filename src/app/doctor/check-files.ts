@@ -43,7 +43,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   const strangers = await foldersElsewhere(dir);
   if (strangers.length > 0) {
     const names = strangers.map((folder) => `"${folder}"`).join(', ');
-    const message = `Cannot move releases within "${dir}": ${names} is on another file system`;
+    const message = `Cannot move releases within "${dir}": another file system contains ${names}`;
     const next = 'Mount one volume at storage.dir, and no other volume under it.';
     return [faulty('folder', DATA_FOLDER, { code: 'cannot_write', message, next })];
   }
@@ -93,21 +93,28 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
   const free = `${inGiB(freeBytes)} free`;
 
   if (nextBytes > freeBytes) {
-    const state = `importing a bundle as large as the largest stored one needs ${inGiB(nextBytes)}, and the disk has ${free}`;
+    const state = `a bundle as large as the largest stored bundle needs ${inGiB(nextBytes)}, and the disk has ${free}`;
     return [noSpace(state)];
   }
   // Ignore inodes on file systems without a fixed number of them (btrfs), which report 0.
-  if (files > 0 && ffree < nextFiles) return [noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`)];
+  if (files > 0 && ffree < nextFiles)
+    return [noSpace(`the largest stored bundle needs ${counted(nextFiles, 'inode')}, and the disk has ${ffree} free`)];
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
   if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE))
-    return [warning('space', DATA_FOLDER, `There are ${free}, ${counted(ffree, 'inode')}.`, MAKE_ROOM)];
+    return [warning('space', DATA_FOLDER, `The disk has ${free}, and ${counted(ffree, 'free inode')}.`, MAKE_ROOM)];
   const { totalBytesMax } = config.staticExport.limits;
   const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
-  const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
-  return [sound('space', DATA_FOLDER, `There are ${free}; ${counted(stored.length, 'stored release')}.${largest}`)];
+  const largest = freeBytes < limit ? ` A bundle of the maximum size (${inGiB(limit)}) would not fit.` : '';
+  return [
+    sound(
+      'space',
+      DATA_FOLDER,
+      `The disk has ${free}. The folder contains ${counted(stored.length, 'stored release')}.${largest}`,
+    ),
+  ];
 }
 
-const MAKE_ROOM = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';
+const MAKE_ROOM = 'Free space on the volume of storage.dir, enlarge the volume, or lower staticExport.keep.';
 
 function noSpace(state: string): Diagnosis {
   const message = `Cannot import the next bundle: ${state}`;
@@ -243,13 +250,13 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
   const pem = await readFile(file, 'utf8').catch(() => '');
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   const message = `Cannot use "${file}" as ${subject}: it contains no valid PEM certificate`;
-  const next = 'Put the certificates of your authority into it, each between its BEGIN and END lines.';
+  const next = 'Put the certificates of your certificate authority into the file, each with its BEGIN and END line.';
   const invalid = faulty('certificate', subject, { code: 'config_invalid', message, next });
   if (blocks.length === 0) return [invalid];
   return blocks.map((block) => {
     try {
       const { subject: name, validTo } = new X509Certificate(block);
-      const authority = `The authority ${name.replaceAll('\n', ', ')}`;
+      const authority = `The certificate authority ${name.replaceAll('\n', ', ')}`;
       return certificateState(subject, authority, Date.parse(validTo), Date.now());
     } catch {
       return invalid;

@@ -124,9 +124,9 @@ async function checkName(url: URL, setting: string, { policy }: NetworkTarget, c
     return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
-    const state = errnoOf(cause) ?? 'the name service does not respond in time';
+    const state = errnoOf(cause) ?? 'DNS does not respond in time';
     const message = `Cannot look up "${host}": ${state}`;
-    const next = 'Check the name, and the name service of this machine (/etc/resolv.conf).';
+    const next = 'Check the host name, and the DNS servers of this machine (/etc/resolv.conf).';
     return faulty('name', setting, { code: 'source_unreachable', message, next });
   }
 }
@@ -199,8 +199,9 @@ function clockState(origin: string, aheadMs: number): Diagnosis {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   if (Math.abs(aheadMs) <= SKEW_MS_MAX)
     return sound('clock', origin, `Its clock differs from the clock of this machine by at most ${seconds} s.`);
-  const state = `Our clock is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${origin}.`;
-  const next = 'Synchronize the clock of this machine (NTP): docshelf checks links and certificates with it.';
+  const state = `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the clock of ${origin}.`;
+  const next =
+    'Synchronize the clock of this machine with NTP. docshelf needs the time to check links and certificates.';
   return warning('clock', origin, state, next);
 }
 

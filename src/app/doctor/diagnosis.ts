@@ -61,7 +61,7 @@ export function certificateState(subject: string, whose: string, endsAtMs: numbe
     return faulty('certificate', subject, { code: 'source_unreachable', message, next });
   }
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
-  const state = `${whose} has a certificate until ${day} (${counted(days, 'day')}).`;
+  const state = `${whose} has a certificate that expires on ${day} (in ${counted(days, 'day')}).`;
   if (endsAtMs - nowMs < SOON_MS)
     return warning('certificate', subject, state, 'Ask the operator of the server to renew it before that day.');
   return sound('certificate', subject, state);

@@ -30,7 +30,7 @@ function deployLine(event: Exclude<DeployEvent, { kind: 'progress' | 'failed' }>
     case 'link-renewed':
       return `received a new link to the bundle of ${event.jobId}`;
     case 'turned-off':
-      return 'turned serving off';
+      return 'stopped serving: staticExport.enabled is false';
     case 'pruned':
       return `removed ${counted(event.digests.length, 'old release')}`;
     case 'removed':

@@ -77,10 +77,10 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
   const recordStart = toNumber(locator.readBigUInt64LE(8));
   if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1) throw multiDisk(refuse);
   if (recordStart === null || recordStart + END64_BYTES > locatorStart)
-    throw refuse('bad_length', 'its ZIP64 locator names a place outside of the archive');
+    throw refuse('bad_length', 'its ZIP64 locator points outside the archive');
   const record = await archive.read(recordStart, END64_BYTES);
   if (record.readUInt32LE(0) !== END64_SIGNATURE)
-    throw refuse('bad_length', 'its ZIP64 locator names a place without a ZIP64 end record');
+    throw refuse('bad_length', 'its ZIP64 locator points to a position without a ZIP64 end record');
   const recordBytes = toNumber(record.readBigUInt64LE(4));
   if (recordBytes === null || recordStart + END64_SIZE_LEAVES_OUT + recordBytes !== locatorStart)
     throw refuse('bad_length', 'the length of its ZIP64 end record is wrong');
@@ -99,7 +99,7 @@ function checked({ entries, bytes, start }: Directory, directoryLimit: number, r
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can contain');
   if (start + bytes > directoryLimit)
-    throw refuse('bad_length', 'the declared place of its central directory is outside of the archive');
+    throw refuse('bad_length', 'it declares that its central directory is outside the archive');
   if (start + bytes < directoryLimit)
     throw refuse('trailing_garbage', 'it has bytes between its central directory and its end record');
   return { entries, directoryStart: start, directoryEnd: start + bytes };

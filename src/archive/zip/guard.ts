@@ -116,7 +116,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   const bad = (state: string) => archive.refuse('bad_length', state, { entry: entry.name });
   const mismatch = (what: string, where = 'local header') =>
     archive.refuse('zip_header_mismatch', `has ${what} in its ${where}`, { entry: entry.name });
-  const outside = () => bad('is declared to be outside of the archive');
+  const outside = () => bad('is declared to be outside the archive');
   if (entry.localStart + LOCAL_BYTES > dataLimit) throw outside();
   const fixed = await ahead.read(entry.localStart, LOCAL_BYTES);
   if (fixed.readUInt32LE(0) !== LOCAL_SIGNATURE) throw mismatch('no signature');

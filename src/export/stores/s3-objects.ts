@@ -127,8 +127,8 @@ function connectionFault(error: unknown): Fault {
   if (message === 'Region is missing') return lasting('the region is not known', 'Set exportApi.store.region.');
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
     return lasting(
-      `its certificate is not trusted (${code})`,
-      'If the store uses your own certificate authority, put its certificate into a PEM file and set exportApi.store.caFile.',
+      `docshelf does not trust its certificate (${code})`,
+      'If the store uses your own certificate authority, put the certificate of the authority into a PEM file. Then set exportApi.store.caFile to that file.',
     );
   }
   if (code === 'ADDRESS_REFUSED') {
