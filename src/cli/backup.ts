@@ -52,19 +52,20 @@ const AGAIN = 'Run the command again.';
 export function backupCommand(): Command {
   return command(
     'backup',
-    'Write the data folder to a tar file, also while the daemon runs',
+    'Write the data folder to a tar file, even while the daemon runs',
     'docshelf backup docshelf-backup.tar --config config.yaml',
   )
     .argument('<file>', 'File to write ("-" for standard output)')
     .action(async (file: string, options: CommonOptions) => {
       if (file === '-' && options.json === true) {
         throw new DocshelfError('usage', 'Cannot use --json: the backup goes to standard output', {
-          next: 'Pass a file instead of "-", or leave out --json. The summary then goes to standard error.',
+          next: 'Pass a file instead of "-". Or omit --json, and docshelf writes the summary to standard error.',
         });
       }
       const { config } = await loadStrictly(options);
       const { dir } = config.storage;
-      if (config.database.urlFile !== null) note('The backup does not contain PostgreSQL: back it up with pg_dump.');
+      if (config.database.urlFile !== null)
+        note('The backup does not contain the PostgreSQL database. Back up the database with pg_dump.');
       if (config.exportApi.enabled && config.exportApi.store.kind === 's3')
         note('The backup does not contain the bucket of exportApi.store.');
       const written = await whileInterruptible(AGAIN, (signal) => writeBackup(dir, file, signal));
@@ -198,7 +199,7 @@ function writeFault(cause: unknown): DocshelfError {
     EPIPE: 'the program that reads the backup has ended',
   };
   const state = states[errno ?? ''] ?? errno ?? String(cause);
-  const next = 'Free space, or write the backup to another place. docshelf has not changed the data folder.';
+  const next = 'Free space, or write the backup to another disk. docshelf did not change the data folder.';
   return new DocshelfError('cannot_write', `Cannot write the backup: ${state}`, { next, cause });
 }
 

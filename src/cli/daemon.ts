@@ -120,7 +120,7 @@ export function healthcheckCommand(): Command {
       const state = response === null ? 'it does not respond' : (await response.text()).trim();
       if (response?.ok !== true) {
         const message = `Cannot confirm the health of the daemon at ${url.origin}: ${state}`;
-        const next = 'Check its log, and /v1/status of its admin listener.';
+        const next = 'Check the log of the daemon, and /v1/status of its admin listener.';
         throw new DocshelfError('daemon_unreachable', message, { next });
       }
       printResult(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);

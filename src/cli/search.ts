@@ -29,14 +29,11 @@ export function searchCommand(): Command {
     'Search the documentation of one site or of all sites, with or without a running daemon',
     'docshelf search "how do I rotate keys" --language en',
   )
-    .argument(
-      '<query>',
-      'Words to search for; "quoted words" are a phrase, -word excludes a word that no page has after a dash',
-    )
+    .argument('<query>', 'Words to search for. "quoted words" are a phrase, and -word excludes a word')
     .option('--release <version>', 'Stored version to search (default: the active version)')
     .option(
       '--version <version>',
-      'Show only results of this documentation version: as named on its pages, or a kept version that readers may open',
+      'Show only results of this version: a version that the pages name, or a kept version that readers may open',
     )
     .option('--language <language>', 'Show only pages in this language: en, pt (also finds pt-BR)')
     .option('--tag <tag>', 'Show only pages with this tag')

@@ -72,7 +72,7 @@ function unpackCommand(): Command {
           `${counted(files.length, 'file matches its checksum', 'files match their checksums')}.`,
           ...imported.map(
             ({ version, activated }) =>
-              `Imported version ${version}${activated ? '; it is the active version now' : ''}.`,
+              `Imported version ${version}${activated ? '. It is the active version now' : ''}.`,
           ),
         ].join('\n'),
       );
@@ -483,7 +483,7 @@ function checkSums(expected: ReadonlyMap<string, string>, files: readonly Transf
   const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
   const strangers = paths.difference(named);
   if (strangers.size > 0) {
-    const next = 'Move files of your own out of the folder. If the files are not yours, copy the whole folder again.';
+    const next = 'Move your own files out of the folder. If you did not add these files, copy the whole folder again.';
     throw mismatch(`its ${SUMS_FILE} does not list ${fewOf(strangers)}`, next);
   }
   const missing = named.difference(paths);

@@ -245,12 +245,12 @@ interface Use {
 
 const USE = {
   served: {
-    state: 'it is being served',
-    next: 'Activate another version first. If the config pins it, pin another one.',
+    state: 'it is the active version',
+    next: 'Activate another version first. If the config pins this version, pin another version.',
   },
   pinned: { state: 'the config pins it', next: 'Pin another version first.' },
   unpinned: {
-    state: 'docshelf serves it again if staticExport.version is removed',
+    state: 'docshelf activates it again when the config no longer pins a version',
     next: 'Activate the pinned version first ("docshelf bundle activate VERSION").',
   },
   elsewhere: { state: 'another daemon serves it', next: 'Activate another version on that daemon first.' },

@@ -192,9 +192,13 @@ export async function openDaemonSocket<T>(
   const id = randomBytes(8).toString('hex');
   const open = async (path: string) => {
     if (Buffer.byteLength(path) > PATH_BYTES_MAX) {
-      throw new DocshelfError('cannot_listen', `Cannot listen on "${path}": it is over ${PATH_BYTES_MAX} bytes long`, {
-        next: 'Set TMPDIR to a folder with a shorter path.',
-      });
+      throw new DocshelfError(
+        'cannot_listen',
+        `Cannot listen on "${path}": the path is longer than ${PATH_BYTES_MAX} bytes`,
+        {
+          next: 'Set TMPDIR to a folder with a shorter path.',
+        },
+      );
     }
     return { socket: { id, path }, listener: await listen(path) };
   };
@@ -213,9 +217,13 @@ async function privateFolder(): Promise<string> {
   await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
   const info = await lstat(folder);
   if (!info.isDirectory() || info.uid !== uid) {
-    throw new DocshelfError('cannot_listen', `Cannot listen in "${folder}": it is not a folder of this user`, {
-      next: 'Remove it, or set TMPDIR to another folder.',
-    });
+    throw new DocshelfError(
+      'cannot_listen',
+      `Cannot listen in "${folder}": it is not a folder, or it belongs to another user`,
+      {
+        next: 'Remove it, or set TMPDIR to another folder.',
+      },
+    );
   }
   if ((info.mode & 0o077) !== 0) await chmod(folder, 0o700);
   return folder;

@@ -233,7 +233,7 @@ export class Deployment {
     const isStored = versions.some((each) => each.version === version && (sha256 === null || each.digest === sha256));
     if (isStored || (sha256 !== null && versions.some(({ digest }) => digest === sha256))) return [];
     return [
-      `The config pins version ${version}, which is not stored. docshelf serves version ${active.version} until its next start, and would then not be ready. Import version ${version}, or pin a stored version.`,
+      `The config pins version ${version}, which is not stored. docshelf still serves version ${active.version}, but would serve no version after a restart. Import version ${version}, or pin a stored version.`,
     ];
   }
 

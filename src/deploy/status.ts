@@ -89,7 +89,7 @@ async function noticesOf(
     const pointer = await store.label(version);
     if (pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {
       notices.push(
-        `The configured bundleUrl was not fetched: version ${version} is stored already. Set staticExport.sha256 to move it to another bundle.`,
+        `docshelf did not fetch the configured bundleUrl, because version ${version} is already stored. To replace its bundle, set staticExport.sha256 to the digest of the new bundle.`,
       );
     }
   }

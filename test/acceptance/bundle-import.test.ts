@@ -54,7 +54,7 @@ test('bundle import suggests --version if archive and file name contain no versi
   const label = sha256Of(JUNE).slice(0, 12);
   const { stdout } = await importIt('hand-1.0.tar.gz');
   expect(stdout).toContain(label);
-  expect(stdout).toContain('import it again with --version');
+  expect(stdout).toContain('import the archive again with --version');
   expect((await importIt('hand-1.0.tar.gz', '--version', '1.0')).stdout).not.toContain('--version');
   expect(await home.shelf()).toEqual(['1.0', ['1.0', label].sort()]);
 });

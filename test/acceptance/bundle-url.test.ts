@@ -136,7 +136,7 @@ describe('bundleUrl with a version', () => {
     const requestCount = server.requests.length;
     await daemon.rewriteConfig({ staticExport: { bundleUrl: `${server.origin}/other.tar.gz` } });
     const { notices } = await daemon.until((status) => status.notices.length > 0);
-    expect(notices.join()).toMatch(/bundleUrl was not fetched/);
+    expect(notices.join()).toMatch(/did not fetch the configured bundleUrl/);
     expect(server.requests.length).toBe(requestCount);
   });
 

@@ -267,7 +267,9 @@ describe('remove()', () => {
     await unpinned.deployment.activate(V1);
     await unpinned.deployment.stop();
     const { deployment } = await startDaemon(store, { version: V2 });
-    await expect(deployment.remove(V1)).rejects.toThrow('docshelf serves it again if staticExport.version is removed');
+    await expect(deployment.remove(V1)).rejects.toThrow(
+      'docshelf activates it again when the config no longer pins a version',
+    );
     await deployment.activate(V2);
     expect((await store.active())?.version).toBe(V2);
     await deployment.remove(V1);

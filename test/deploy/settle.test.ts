@@ -74,7 +74,7 @@ describe('a pinned daemon', () => {
     expect((await daemon.deployment.status()).notices).toEqual([]);
     await daemon.reload({ version: 'v9', link: OTHER_LINK });
     const { notices, state } = await daemon.deployment.status();
-    expect(notices).toEqual([expect.stringContaining('was not fetched')]);
+    expect(notices).toEqual([expect.stringContaining('docshelf did not fetch the configured bundleUrl')]);
     expect(notices.join()).not.toContain('canary');
     expect(state).toBe('ready');
     expect(daemon.source.opened).toEqual([LINK]);

@@ -211,6 +211,6 @@ test("a site of a list rejects a bundle of another site's domain, and names that
   await expect(importing).rejects.toMatchObject({
     code: 'domain_mismatch',
     message: expect.stringContaining('this site is "beta"'),
-    next: expect.stringContaining('the site of acme'),
+    next: expect.stringContaining('for the site acme'),
   });
 });

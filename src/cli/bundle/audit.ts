@@ -19,7 +19,10 @@ export function bundleAuditCommand(): Command {
     'docshelf bundle audit 2024-06-01 --json',
   )
     .argument('<version>', 'Stored version')
-    .option('--base-path <path>', 'List instead the addresses that docshelf cannot rewrite for this base path')
+    .option(
+      '--base-path <path>',
+      'List the addresses that docshelf cannot rewrite for this base path, instead of broken references',
+    )
     .action(async (version: string, options: SiteChoice & { readonly basePath?: string }) => {
       const { config } = await loadSite(options);
       const { basePath } = options;
@@ -87,11 +90,11 @@ async function auditBasePath(version: string, written: string, config: Config) {
 function basePathText({ version, basePath, builtFor, files, rewritten, left }: BasePathAudit): string {
   if (builtFor === basePath) return `Version ${version} was built for ${basePath}, so docshelf rewrites no files.`;
   const head = `Version ${version} was built for ${builtFor}. For ${basePath}, docshelf rewrites ${rewritten} of ${counted(files, 'file')}.`;
-  if (left.length === 0) return `${head} No known addresses remain.`;
+  if (left.length === 0) return `${head} docshelf found no address that it cannot rewrite.`;
   const rows = left.map(({ file, addresses }) => [file, shown(addresses)]);
   return [
     head,
-    `docshelf cannot rewrite some addresses in ${counted(left.length, 'file')}. Scripts that use them link outside of ${basePath}.`,
+    `docshelf cannot rewrite some addresses in ${counted(left.length, 'file')}. Scripts that use these addresses link to pages outside ${basePath}.`,
     firstRows(['FILE', 'ADDRESSES'], rows),
   ].join('\n');
 }

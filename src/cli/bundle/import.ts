@@ -70,7 +70,7 @@ interface ImportRequest {
 const SIGNATURE_BYTES_MAX = 20_000;
 
 const UNNAMED =
-  'The archive names no version, so its digest is the label. To choose one, import it again with --version.';
+  'The archive names no version, so docshelf uses its digest as the label. To choose a label, import the archive again with --version.';
 
 export function bundleImportCommand(): Command {
   return withSite(
@@ -179,7 +179,7 @@ async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
   if (isLinkLike(file)) {
     const state = `Cannot fetch "${linkWithoutSecrets(file)}": docshelf does not support this kind of link`;
-    throw new DocshelfError('usage', state, { next: `Write it as ${BUNDLE_LINK_FORMS}.` });
+    throw new DocshelfError('usage', state, { next: `Write the link as ${BUNDLE_LINK_FORMS}.` });
   }
   const next = 'Pass a readable archive file, or - for standard input.';
   const info = await stat(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
@@ -189,9 +189,10 @@ async function inputOf(file: string): Promise<ArchiveInput> {
 
 export function sentenceOf({ version, digest, unpacked, activated, moved }: Delivered): string {
   const taken = unpacked ? 'Imported' : 'Already stored:';
-  const state = activated ? 'it is the active version now' : 'it is stored but not active';
-  const former = moved === undefined ? '' : ` Before, this label was on ${moved.slice(0, 12)}.`;
-  return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
+  const state = activated ? 'It is the active version now' : 'It is stored, but not active';
+  const former =
+    moved === undefined ? '' : ` Until now, this version was the bundle with digest ${moved.slice(0, 12)}.`;
+  return `${taken} version ${version} (${digest.slice(0, 12)}). ${state}.${former}`;
 }
 
 /** Deletes the fetched file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */

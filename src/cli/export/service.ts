@@ -71,7 +71,7 @@ export async function withService(
     await serviceAddress(options, config, process.env),
   );
   try {
-    const next = 'Run "docshelf export wait JOB": a started job continues at the service.';
+    const next = 'Run "docshelf export wait JOB". A started job continues at the service.';
     await whileInterruptible(next, (signal) => act(opened, site, signal));
   } finally {
     await opened.close();
@@ -147,7 +147,7 @@ async function keyIn(file: string): Promise<Secret> {
 
 function keyOf(text: string, place: string): Secret {
   if (KEY.test(text)) return new Secret(text);
-  throw new DocshelfError('unauthorized', `Cannot use the key of ${place}: it is not a valid key`, {
+  throw new DocshelfError('unauthorized', `Cannot use the key in ${place}: it is not a valid key`, {
     next: 'Use a key of one line of visible ASCII characters, without spaces.',
   });
 }

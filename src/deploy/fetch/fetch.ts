@@ -75,7 +75,7 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
     link,
     'source_failed',
     'docshelf does not support this kind of link',
-    `Write it as ${BUNDLE_LINK_FORMS}.`,
+    `Write the link as ${BUNDLE_LINK_FORMS}.`,
   );
 }
 
@@ -129,13 +129,13 @@ function noLength(link: Secret): DocshelfError {
 }
 
 function tooLarge(link: Secret, bytesMax: number): DocshelfError {
-  const next = 'Check that the link is for a bundle.';
+  const next = 'Check that the link is for a bundle. If it is, raise staticExport.limits.bundleBytes.';
   return cannotFetch(link, 'source_too_large', `it is larger than ${bytesMax} bytes`, next, { bytesMax });
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
-  const state = `${counted(receivedBytes, 'byte')} arrived instead of the declared ${totalBytes}`;
-  const next = 'Try again; if it fails each time, check the server and the proxies between it and docshelf.';
+  const state = `the server declared ${counted(totalBytes, 'byte')}, but sent ${receivedBytes}`;
+  const next = 'Try again. If it fails each time, check the server and the proxies between it and docshelf.';
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
@@ -145,7 +145,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
     next:
       expected === opened.sha256
-        ? 'Try again, or push the bundle again: the bytes from the registry do not match its manifest.'
+        ? 'Try again. If it fails again, push the bundle to the registry again, because its bytes do not match the manifest.'
         : 'Compare staticExport.sha256 with the digest that the export reported, or generate the bundle again.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });

@@ -74,7 +74,9 @@ export class Fetcher {
   }
 
   abort(): void {
-    this.#running?.abort.abort(new DocshelfError('stopping', 'Cannot continue: a reload has changed the settings'));
+    this.#running?.abort.abort(
+      new DocshelfError('stopping', 'Cannot finish the fetch: the config was reloaded with other settings'),
+    );
   }
 
   async #run(task: FetchTask, signal: AbortSignal): Promise<void> {
@@ -232,16 +234,20 @@ function isDead(error: unknown): boolean {
 }
 
 function nothingExported(): DocshelfError {
-  return new DocshelfError('no_bundle', 'Cannot renew the bundle: the export service has no completed export of it', {
-    next: 'Start one with "docshelf export start", or set staticExport.renew.every.',
-    fields: { retryable: false },
-  });
+  return new DocshelfError(
+    'no_bundle',
+    'Cannot renew the bundle: the export service has no completed export of the site',
+    {
+      next: 'Start an export with "docshelf export start", or set staticExport.renew.every.',
+      fields: { retryable: false },
+    },
+  );
 }
 
 function noOwnExport(domain: string, version: string | null): DocshelfError {
   const wanted = version === null ? `"${domain}"` : `version "${version}" of "${domain}"`;
   return new DocshelfError('no_bundle', `Cannot serve ${wanted}: this daemon has no completed export of it`, {
-    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}". docshelf serves it when it is completed.`,
+    next: `Start an export with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}". When the export is completed, docshelf serves its bundle.`,
     fields: { retryable: false },
   });
 }
@@ -249,7 +255,7 @@ function noOwnExport(domain: string, version: string | null): DocshelfError {
 function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): DocshelfError {
   const message = `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', message, {
-    next: 'Set staticExport.sha256 to the digest of the intended bundle, or remove it.',
+    next: 'Set staticExport.sha256 to the digest of this bundle, or remove staticExport.sha256.',
     fields: { expected, found, retryable: false },
   });
 }

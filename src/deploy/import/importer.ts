@@ -312,7 +312,7 @@ function inUtc(time: string | undefined): string | null {
 
 function changedMeanwhile(name: string): DocshelfError {
   return new DocshelfError('damaged_archive', `Cannot import "${name}": it changed while it was being read`, {
-    next: 'Copy it under a name that ends in .part, and rename it when the copy is complete.',
+    next: 'Copy the archive under a name that ends in .part. Rename it when the copy is complete.',
   });
 }
 

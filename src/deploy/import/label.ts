@@ -110,9 +110,9 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   }
   const version = parseVersion(request.version);
   if (own !== null && own !== version) {
-    const message = `Cannot import "${name}" as version "${version}": its own manifest names version "${own}"`;
+    const message = `Cannot import "${name}" as version "${version}": its manifest names version "${own}"`;
     throw new DocshelfError('version_mismatch', message, {
-      next: `Import it as version ${own}, or get the bundle of version ${version}.`,
+      next: `Import this bundle as version ${own}, or get the bundle of version ${version}.`,
     });
   }
   return version;
@@ -131,7 +131,7 @@ function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string
   if (differences.length === 0) return;
   const message = `Cannot trust "${name}": its signature is for ${differences.join(', and ')}`;
   throw new DocshelfError('signature_mismatch', message, {
-    next: 'Get the bundle together with the signature that belongs to it, and import it under the version in the signature.',
+    next: 'Get the bundle together with the signature that was made for it, and import it under the version that the signature names.',
     fields: { signed },
   });
 }
@@ -145,13 +145,13 @@ async function checkDomain(
   const own = manifest?.domain ?? null;
   if (own === null || domain === null || own === domain) return;
   const next = store.isListed
-    ? `Import it for the site of ${own}, or get the bundle of ${domain}.`
+    ? `Import this bundle for the site ${own}, or get the bundle of ${domain}.`
     : configured === null && (await store.hasDefaultDomain())
-      ? `Set deployment.domain to ${own}, then import the bundle again: the stored versions move from the default domain ${domain} to it.`
-      : `Get the bundle of ${domain}. To serve ${own} instead, set deployment.domain to ${own}, and storage.dir to another folder.`;
+      ? `Set deployment.domain to ${own}, then import the bundle again. docshelf moves the stored versions from the default domain ${domain} to ${own}.`
+      : `Get the bundle of ${domain}. To serve ${own} instead, set deployment.domain to ${own} and storage.dir to another folder.`;
   throw new DocshelfError(
     'domain_mismatch',
-    `Cannot import "${name}": its own manifest names domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
+    `Cannot import "${name}": its manifest names domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
     { next },
   );
 }
@@ -168,8 +168,8 @@ async function refuseToMovePin(
   const asked = sha256 ?? current?.digest ?? '';
   throw new DocshelfError(
     'pinned',
-    `Cannot import "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
-    { next: `Set staticExport.sha256 to ${digest} to move the pinned version to this bundle.` },
+    `Cannot import "${name}" as version "${version}": the config pins this version to digest ${asked.slice(0, 12)}, but the archive has digest ${digest.slice(0, 12)}`,
+    { next: `To use this archive for the pinned version, set staticExport.sha256 to ${digest}.` },
   );
 }
 
@@ -190,7 +190,7 @@ async function refuseOtherVersionsLink(
     'link_of_another_version',
     `Cannot use "${link}" for version "${version}": it returned the same bundle for version "${other.version}"`,
     {
-      next: `Set the link of version ${version}. If both versions have the same bytes, set staticExport.sha256 to ${digest}.`,
+      next: `Set staticExport.bundleUrl to the link of version ${version}. If both versions have the same bytes, set staticExport.sha256 to ${digest}.`,
       fields: { version, otherVersion: other.version, digest, retryable: true },
     },
   );
@@ -206,7 +206,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
       ? `docshelf cannot compare it with staticExport.minVersion (${minVersion}): both must be dates, or both semantic versions`
       : `it is older than staticExport.minVersion (${minVersion})`;
   throw new DocshelfError('downgrade', `Cannot import "${name}" as version "${version}": ${state}`, {
-    next: 'Get a newer bundle. If this bundle is intended, pin its version in staticExport.version, or change staticExport.minVersion.',
+    next: 'Get a newer bundle. To import this one, pin its version in staticExport.version, or change staticExport.minVersion.',
     fields: { version, minVersion },
   });
 }
@@ -241,7 +241,7 @@ async function olderThanNewest(
     'downgrade',
     `Cannot serve "${name}": it was created at ${madeAt}, before version "${newest.version}" (${newest.createdAt}), which was active`,
     {
-      next: 'If the older bundle is intended, pin its version in staticExport.version, or import it with --no-activate and activate it.',
+      next: 'To serve this older bundle, pin its version in staticExport.version, or import it with --no-activate and then activate it.',
       fields: { madeAt, newest },
     },
   );

@@ -138,7 +138,12 @@ export class Preload {
 
   beginRound(): void {
     if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
-    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot continue: a reload has changed the settings'));
+    this.#run?.abort.abort(
+      new DocshelfError(
+        'stopping',
+        'Cannot finish the import of the preload folder: the config was reloaded with other settings',
+      ),
+    );
     this.#run = null;
   }
 

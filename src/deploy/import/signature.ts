@@ -101,6 +101,6 @@ function tooLarge(link: Secret): DocshelfError {
 
 function noSignature(name: string): DocshelfError {
   return new DocshelfError('no_signature', `Cannot trust "${name}": it has no signature`, {
-    next: `Put its signature next to the archive, as ARCHIVE${SIGNATURE_EXTENSION}. Or pass it with --signature, or set staticExport.signature.file or .url. To accept unsigned bundles, set staticExport.signature.required to false.`,
+    next: `Put the signature next to the archive, as ARCHIVE${SIGNATURE_EXTENSION}. For a link, set staticExport.signature.file or staticExport.signature.url. To accept unsigned bundles, set staticExport.signature.required to false.`,
   });
 }

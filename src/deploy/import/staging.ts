@@ -79,6 +79,6 @@ export async function spoolStream(
 
 function tooLarge(bytesMax: number): DocshelfError {
   return new DocshelfError('source_too_large', `Cannot import the archive: it is larger than ${bytesMax} bytes`, {
-    next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is intended.',
+    next: 'If the archive is a bundle, raise staticExport.limits.bundleBytes.',
   });
 }

@@ -122,7 +122,7 @@ async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, f
     'not_enough_space',
     `Cannot unpack "${name}": it needs ${toMiB(neededBytes)} MiB and the data folder has ${toMiB(freeBytes)} MiB free`,
     {
-      next: 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.',
+      next: 'Free space on the volume of storage.dir, enlarge the volume, or lower staticExport.keep.',
       fields: { neededBytes, freeBytes },
     },
   );
@@ -148,11 +148,11 @@ function notesOf(listing: ArchiveListing): string[] {
     const more = listing.caseConflicts.length - 1;
     const count = more + 1 === NAMED_MAX ? 'many' : more;
     notes.push(
-      `Names that differ only by case: "${conflict[0]}" and "${conflict[1]}"${more > 0 ? ` and ${count} more pairs` : ''}; a data folder on a volume that ignores case would reject them.`,
+      `The names "${conflict[0]}" and "${conflict[1]}"${more > 0 ? `, and ${count} more pairs,` : ''} differ only by case. docshelf rejects this archive if the file system of the data folder ignores case.`,
     );
   }
   if (listing.launchers.length > 0)
-    notes.push(`Ignored launchers, which are not part of the site: ${listing.launchers.join(', ')}.`);
+    notes.push(`Ignored start scripts, which are not part of the site: ${listing.launchers.join(', ')}.`);
   return notes;
 }
 

@@ -98,7 +98,7 @@ export function folderName({ id, device, inode }: FolderIdentity): string {
 export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {
   if (existsSync(sites) || ![join(dir, 'versions'), join(dir, 'active'), domain].some(existsSync)) return;
   throw new DocshelfError('data_folder_older', `Cannot open the data folder "${dir}": an older docshelf wrote it`, {
-    next: 'Set storage.dir to an empty folder, and import the archives again. docshelf did not change this one.',
+    next: 'Set storage.dir to an empty folder, and import the archives again. docshelf did not change the old data folder.',
   });
 }
 

@@ -73,14 +73,14 @@ export async function versionNotFound(
       next:
         stored.length === 0
           ? 'Set staticExport.bundleUrl, put an archive into the preload folder or the inbox, or run "docshelf bundle import FILE".'
-          : 'Pin one with staticExport.version, or run "docshelf bundle activate VERSION".',
+          : 'Run "docshelf bundle activate VERSION" with a stored version, or pin it with staticExport.version.',
       fields: { stored },
     });
   }
   const withDigest = sha256 === null ? '' : ` with digest ${sha256.slice(0, 12)}`;
   const message = `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`;
   return new DocshelfError('version_not_found', message, {
-    next: 'Import its bundle ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a stored version.',
+    next: `Run "docshelf bundle import FILE --version ${version}", set staticExport.bundleUrl to its link, or pin a stored version.`,
     fields: { version, stored },
   });
 }

@@ -133,13 +133,13 @@ function kindOf({ status, body, location }: Refused): Kind {
       return { code: 'unauthorized', next: KEY_NEXT };
     case 402:
     case 403:
-      return { code: 'forbidden', next: `${KEY_NEXT} Its plan must include static export.` };
+      return { code: 'forbidden', next: `${KEY_NEXT} The plan of the organization must include static export.` };
     case 404:
     case 410:
-      return { code: 'not_found', next: 'Check the domain or the job, the key, and the address of the service.' };
+      return { code: 'not_found', next: 'Check the domain or job ID, the key, and the address of the service.' };
     case 409: {
       const noSource = codeIn(body) === 'no_source';
-      if (noSource) return { code: 'no_source', next: 'Give the domain a source at the service.' };
+      if (noSource) return { code: 'no_source', next: 'Configure a source for this domain at the export service.' };
       return { code: 'not_completed', next: 'Wait until the job is completed ("docshelf export wait").' };
     }
     case 429:
@@ -157,8 +157,8 @@ function kindOf({ status, body, location }: Refused): Kind {
 function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
-    ? 'Set the address that the redirect points to.'
-    : `It redirects to ${origin}: the key is not sent there. If that is the service, write its address.`;
+    ? 'Set the address of the service to the target of the redirect.'
+    : `If ${origin} is the export service, set its address. docshelf does not send the key to the target of a redirect.`;
 }
 
 function codeIn(body: string): unknown {

@@ -181,7 +181,7 @@ export class ExportServiceClient {
     }
     const value = read(jsonOf(text));
     if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
-    throw new DocshelfError('export_service_failed', `Cannot ${act}: its response is not from an export service`, {
+    throw new DocshelfError('export_service_failed', `Cannot ${act}: the response is not from an export service`, {
       next: 'Check the address. docshelf appends /v1/static-export to it.',
       fields: { status, retryable: false },
     });
@@ -221,7 +221,7 @@ function judged(job: JobAnswer): JobAnswer {
 function timedOut(jobId: string, timeoutMs: number): DocshelfError {
   const state = `it has not ended after ${Math.round(timeoutMs / 1000)} s`;
   return new DocshelfError('job_timeout', `Cannot wait any longer for the export "${jobId}": ${state}`, {
-    next: `Run "docshelf export wait ${jobId}": the export continues at the service.`,
+    next: `Run "docshelf export wait ${jobId}". The export continues at the service.`,
     fields: { jobId, retryable: true },
   });
 }

@@ -34,7 +34,8 @@ export class FileBundleSource implements BundleSource {
     };
     try {
       const info = await handle.stat();
-      if (!info.isFile()) throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', undefined);
+      if (!info.isFile())
+        throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', undefined, CHECK_LINK);
       return {
         stream: read(handle, name, info.size, signal, close),
         offset: 0,
@@ -59,7 +60,12 @@ export class FileBundleSource implements BundleSource {
       const at = await realpath(root).catch(() => null);
       if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
     }
-    throw cannotRead(name, 'it is outside network.fileRoots', undefined);
+    throw cannotRead(
+      name,
+      'it is outside network.fileRoots',
+      undefined,
+      'Add the folder of the file to network.fileRoots.',
+    );
   }
 }
 
@@ -80,6 +86,7 @@ async function* read(
           name,
           `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown error'})`,
           error,
+          'Check the disk of the file, then try again.',
         );
       });
       if (bytesRead === 0) return;
@@ -97,7 +104,12 @@ function pathOf(link: Secret, name: string): string {
     return fileURLToPath(link.reveal());
   } catch {
     // Omit the cause, which may contain the link.
-    throw cannotRead(name, 'it is not a link to a local file (file:///folder/bundle.tar.gz)', undefined);
+    throw cannotRead(
+      name,
+      'it is not a link to a local file',
+      undefined,
+      'Write the link as file:///folder/bundle.tar.gz.',
+    );
   }
 }
 
@@ -111,16 +123,17 @@ async function openFile(path: string, name: string): Promise<FileHandle> {
 
 function cannotOpen(name: string, error: unknown): DocshelfError {
   const errno = errnoOf(error) ?? 'unknown error';
-  return cannotRead(
-    name,
-    errno === 'ENOENT' ? 'the file does not exist (ENOENT)' : `it cannot be opened (${errno})`,
-    error,
-  );
+  return errno === 'ENOENT'
+    ? cannotRead(name, 'the file does not exist (ENOENT)', error, CHECK_LINK)
+    : cannotRead(name, `it cannot be opened (${errno})`, error, READABLE);
 }
 
-function cannotRead(name: string, state: string, cause: unknown): DocshelfError {
+const CHECK_LINK = 'Correct the link. It must be the path of an archive file.';
+const READABLE = 'Make the file readable for the user that docshelf runs as.';
+
+function cannotRead(name: string, state: string, cause: unknown, next: string): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read "${name}": ${state}`, {
-    next: 'Correct the link, make the file readable for the user that docshelf runs as, or add its folder to network.fileRoots.',
+    next,
     fields: { retryable: false },
     cause,
   });

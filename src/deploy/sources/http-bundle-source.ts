@@ -141,7 +141,7 @@ const FRESH_LINK =
   'Generate a new link (the bundle call of the export job) and set it as staticExport.bundleUrl. If staticExport.version names a stored version, no link is needed.';
 const SET_CLOCK = 'Set the clock of the machine that signed the link, and of this machine, then generate a new link.';
 const CHECK_LINK =
-  'Compare it with the generated link: a presigned link works only unchanged. In a shell or a YAML file, put it in quotes.';
+  'Compare the link with the generated link, including its query. In a shell or a YAML file, put the link in quotes.';
 
 interface RefusingAnswer {
   readonly status: number;
@@ -190,7 +190,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
     if (isClock || (status !== 400 && !MISMATCH.test(body) && isAhead(links, nowMs))) {
       return refusal(
         'link_refused',
-        'the clocks of the server and of the machine that signed the link are too far apart',
+        'the clocks of the server and of the machine that signed the link differ too much',
         SET_CLOCK,
       );
     }
@@ -202,7 +202,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   if (passing !== null) {
     return refusal('source_failed', 'the server is unavailable', 'Try again later, or check the server.', passing);
   }
-  return refusal('source_failed', 'the server returns an unexpected response', 'Check the link.');
+  return refusal('source_failed', 'the server returned an unexpected response', 'Check the link.');
 }
 
 function serverCodeOf(response: HttpResponse, body: string): string | null {

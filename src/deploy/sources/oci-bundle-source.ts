@@ -56,7 +56,7 @@ async function readManifest(registry: RegistryClient, reference: OciReference, s
       'wrong_digest',
       `Cannot use "${referenceText(reference)}": its manifest has digest ${found}`,
       {
-        next: 'Check the registry and any proxy in front of it: it returned unexpected content.',
+        next: 'Check the registry and any proxy in front of it. The content that arrived is not the content of this digest.',
         fields: { expected: reference.digest, found, retryable: false },
       },
     );
@@ -135,7 +135,7 @@ function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = membersOf<Manifest>(text);
   if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'the registry returned no manifest');
   if (Array.isArray(manifest.manifests)) {
-    throw wrongContent(reference, 'it is an index of several images, not an artifact of one layer');
+    throw wrongContent(reference, 'it is an image index, not an artifact of one layer');
   }
   const layers = (Array.isArray(manifest.layers) ? (manifest.layers as Descriptor[]) : []).flatMap((layer) => {
     const extension = extensionOf(layer?.mediaType);
@@ -143,7 +143,8 @@ function readBundleLayer(text: string, reference: OciReference): OciLayer {
   });
   const [only] = layers;
   if (only === undefined) throw wrongContent(reference, 'it has no layer that is an archive');
-  if (layers.length > 1) throw wrongContent(reference, `it has ${layers.length} layers, and a bundle is one archive`);
+  if (layers.length > 1)
+    throw wrongContent(reference, `it has ${layers.length} layers with archives, but must have one`);
   const { digest, size, annotations } = only.layer;
   if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
     throw wrongContent(reference, 'its layer has no SHA-256 digest');
@@ -169,7 +170,7 @@ function notAReference(link: Secret): DocshelfError {
     link,
     'source_failed',
     'it is not a link to an OCI artifact',
-    `Write it as ${LINK_SCHEMES.oci.form}.`,
+    `Write the link as ${LINK_SCHEMES.oci.form}.`,
   );
 }
 
@@ -197,12 +198,12 @@ function registryRefusal(
       ? refusal(
           'link_refused',
           'the registry rejects the credentials',
-          `Compare them with ${LINK_SCHEMES.oci.credentialsKey}, and give them the right to pull from this repository.`,
+          `Check the credentials in the file of ${LINK_SCHEMES.oci.credentialsKey}. Their user must have the right to pull from this repository.`,
         )
       : refusal(
           'link_refused',
-          'the registry asks for credentials',
-          `Put them into a docker config.json under "${reference.registry}", and name it in ${LINK_SCHEMES.oci.credentialsKey}.`,
+          'the registry requires credentials',
+          `Put the credentials for "${reference.registry}" into a docker config.json, and set ${LINK_SCHEMES.oci.credentialsKey} to this file.`,
         );
   }
   if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');
@@ -316,7 +317,7 @@ class RegistryClient {
 /** Rejects a sign-in at another host, because a compromised registry could name any host to receive the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   const state = `it requests a sign-in at "${host}", which is another host`;
-  const next = `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`;
+  const next = `If docshelf may send the registry's credentials to this host, add "${host}" to network.tokenHosts.`;
   return cannotFetch(referenceText(reference), 'link_refused', state, next);
 }
 
@@ -420,7 +421,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
 
 function cannotRead(file: string, state: string, cause: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read the credentials in "${file}": ${state}`, {
-    next: `${LINK_SCHEMES.oci.credentialsKey} names a docker config.json: {"auths": {"registry.example": {"auth": "…"}}}.`,
+    next: `Set ${LINK_SCHEMES.oci.credentialsKey} to a docker config.json such as {"auths": {"registry.example": {"auth": "…"}}}.`,
     fields: { retryable: false },
     ...(cause === null ? {} : { cause }),
   });

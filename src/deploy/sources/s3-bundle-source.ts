@@ -37,7 +37,12 @@ export class S3BundleSource implements BundleSource {
     request.signal.throwIfAborted();
     const object = parseS3Link(link.reveal());
     if (object === null) {
-      throw cannotFetch(link, 'source_failed', 'it is not a link to an object', `Write it as ${LINK_SCHEMES.s3.form}.`);
+      throw cannotFetch(
+        link,
+        'source_failed',
+        'it is not a link to an object',
+        `Write the link as ${LINK_SCHEMES.s3.form}.`,
+      );
     }
     try {
       return await this.#open(object, link, request, 0);
@@ -69,18 +74,18 @@ export class S3BundleSource implements BundleSource {
 }
 
 const ENVIRONMENT = 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE';
-const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf; docshelf does not use the metadata service of the machine.`;
+const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf. docshelf does not use the metadata service of the machine.`;
 const CHECK_CREDENTIALS = `Check ${ENVIRONMENT} in the environment of docshelf.`;
 
 const ADVICE: Partial<Readonly<Record<S3FaultKind, readonly [code: ErrorCode, next: string]>>> = {
   credentials: ['link_refused', CHECK_CREDENTIALS],
   clock: [
     'link_refused',
-    'Synchronize the clock of this machine: the store rejects requests that differ by more than 15 minutes.',
+    'Synchronize the clock of this machine with NTP. The store accepts a difference of at most 15 minutes.',
   ],
-  no_bucket: ['bundle_not_found', 'Check the bucket of the link, and network.s3.endpoint.'],
+  no_bucket: ['bundle_not_found', 'Check the bucket in the link, and network.s3.endpoint.'],
   archived: ['source_failed', RESTORE_OBJECT],
-  kms: ['link_refused', 'Allow the credentials kms:Decrypt on the key that the object is encrypted with.'],
+  kms: ['link_refused', 'Allow these credentials the action kms:Decrypt for the KMS key of the object.'],
 };
 
 async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
@@ -100,29 +105,34 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   const known = s3FaultOf(serverCode ?? '') ?? (isClock ? s3FaultOf('RequestTimeTooSkewed') : null);
   if (known?.kind === 'region' || (status >= 300 && status < 400)) {
     const region = /^[a-z0-9-]{1,64}$/.exec(response.header('x-amz-bucket-region') ?? '')?.[0];
-    const next = `Set network.s3.region to ${region === undefined ? 'the region of the bucket' : `"${region}"`}, and network.s3.endpoint to its address, if the bucket is not at Amazon.`;
+    const next = `Set network.s3.region to ${region === undefined ? 'the region of the bucket' : `"${region}"`}. If the store is not Amazon S3, set network.s3.endpoint to its address.`;
     return refusal('source_failed', 'the bucket is in another region', next);
   }
   const advice = known && ADVICE[known.kind];
   if (advice) return refusal(advice[0], known.state, advice[1]);
   if (status === 401 || status === 403) {
     const next =
-      'Allow the credentials s3:GetObject on the object (and kms:Decrypt on the key that it is encrypted with), and s3:ListBucket on the bucket: without the last, S3 responds with 403 if an object does not exist.';
+      'Check that the object exists. Allow these credentials s3:GetObject for the object, s3:ListBucket for the bucket, and kms:Decrypt for its KMS key.';
     return refusal('link_refused', 'the store denies access', next);
   }
   if (status === 404) return refusal('bundle_not_found', 'the bucket has no such object', 'Check the link.');
   return passing === null
-    ? refusal('source_failed', 'the store returns an unexpected response', 'Check the link, and network.s3.endpoint.')
+    ? refusal('source_failed', 'the store returned an unexpected response', 'Check the link, and network.s3.endpoint.')
     : refusal('source_failed', 'the store is unavailable', 'Try again later, or check the store.');
 }
 
 /** Omits the cause, which may contain headers and the access key id. */
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
   if (message === 'Region is missing') {
-    return cannotFetch(link, 'source_failed', 'its region is unknown', 'Set network.s3.region, or AWS_REGION.');
+    return cannotFetch(
+      link,
+      'source_failed',
+      'the region of the bucket is unknown',
+      'Set network.s3.region, or the environment variable AWS_REGION.',
+    );
   }
   const known = s3FaultOf(name);
   if (known?.kind === 'no_credentials') return cannotFetch(link, 'link_refused', known.state, NO_CREDENTIALS);
   const code = /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'unknown';
-  return cannotFetch(link, 'link_refused', `docshelf got no credentials for it (${code})`, CHECK_CREDENTIALS);
+  return cannotFetch(link, 'link_refused', `docshelf got no credentials for the store (${code})`, CHECK_CREDENTIALS);
 }
