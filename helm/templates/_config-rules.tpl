@@ -16,7 +16,7 @@ end first, readers would have no site.
 {{- fail "config.exportApi.store.kind is s3, which needs a bucket: set config.exportApi.store.bucket" -}}
 {{- end -}}
 {{- if and $store.kmsKeyId (ne ($store.encryption | default "bucket") "kms") -}}
-{{- fail "config.exportApi.store.kmsKeyId is set, but config.exportApi.store.encryption is not kms: set it to kms, or remove kmsKeyId" -}}
+{{- fail "config.exportApi.store.kmsKeyId is set, but config.exportApi.store.encryption is not kms: set encryption to kms, or remove kmsKeyId" -}}
 {{- end -}}
 {{- $hasId := or $store.accessKeyId (include "docshelf.isFrom" (list . "exportApi.store.accessKeyId")) -}}
 {{- $hasKey := or $store.secretAccessKey (include "docshelf.isFrom" (list . "exportApi.store.secretAccessKey")) -}}

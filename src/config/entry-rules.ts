@@ -41,7 +41,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === undefined) claims.set(place, index);
       else {
         const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
-        const sentence = `site "${domain}" and site "${domainOf(other)}" (sites[${other}]) both claim ${place}`;
+        const sentence = `site "${domain}" and site "${domainOf(other)}" (sites[${other}]) both serve ${place}`;
         report(at, (key) => `${key}: ${sentence}; change the host or base path of one of them`);
       }
     }
@@ -50,7 +50,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
     if (organizations.length === 0 || organizations.some((each) => Object.hasOwn(each.domains, domain))) continue;
     report(
       [index, 'domain'],
-      (key) => `${key} "${domain}" belongs to no organization; add it to the domains of an organization`,
+      (key) => `${key} "${domain}" belongs to no organization; add this domain to the domains of an organization`,
     );
   }
   const owned = new Map(
@@ -66,7 +66,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === domain) continue;
       report(
         [index, 'hosts', nth],
-        (key) => `${key} "${host}" also belongs to domain "${other}"; remove it from one of the two`,
+        (key) => `${key} "${host}" also belongs to domain "${other}"; remove the host from one of the two domains`,
       );
     }
   }
@@ -88,13 +88,13 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
       const other = first.get(host);
       if (other === undefined) first.set(host, index);
       else if (signInOf(config) !== signInOf(sites[other]?.config ?? config)) {
-        const sentence = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, but scripts of one site can read the other; give one of them a separate host`;
+        const sentence = `site "${domain}" and site "${sites[other]?.domain}" have different auth on ${host}, where scripts of one site can read the other site; give one of them a separate host`;
         return [fault(index, sentence)];
       }
     }
     const host = hasGuardedShelf ? hostsOf(site).find((each) => !withRoot.has(each)) : undefined;
     if (host === undefined || signInOf(config) === signInOf({ server })) return [];
-    const sentence = `site "${domain}" and the shelf page share ${host} and differ in auth, but scripts of the site can read the list of sites on the page; give the site a separate host and base path "/", or set server.shelf to false`;
+    const sentence = `site "${domain}" and the shelf page have different auth on ${host}, where scripts of the site can read the shelf page; give the site a separate host and base path "/", or set server.shelf to false`;
     return [fault(index, sentence)];
   });
 }

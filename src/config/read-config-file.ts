@@ -30,7 +30,10 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   } catch (error) {
     if (named === null && errnoOf(error) === 'ENOENT') return { path: null, ...nothing, faults: [] };
     const message = `Cannot read the config file "${name}": ${stateOf(error)}`;
-    const next = nextFor(error, 'Name the file with --config or DOCSHELF_CONFIG; "docshelf init" writes a new one.');
+    const next = nextFor(
+      error,
+      'Pass the file with --config or DOCSHELF_CONFIG. To create a config, run "docshelf init".',
+    );
     return { path, ...nothing, faults: [{ ...faultOf(message, null, null), next }] };
   }
 }

@@ -115,7 +115,7 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
       const map: Record<string, unknown> = Object.create(null);
       for (const { key, value } of node.items) {
         const keyOffset = offsetOf(key, offset);
-        const name = isScalar(key) ? (key.source ?? String(key.value)) : '(a key that is no text)';
+        const name = isScalar(key) ? (key.source ?? String(key.value)) : '(a key that is not text)';
         if (Object.hasOwn(map, name)) on.onDuplicate(dottedOf(pointerOf([...path, name])), keyOffset);
         map[name] = child(value, childOf(schema, name), [...path, name], keyOffset);
       }

@@ -70,7 +70,7 @@ function deploymentRules({ staticExport, deployment, exportApi }: Config): Rule[
     [
       ['staticExport.renew.apiUrl', 'deployment.type'],
       renew.apiUrl !== null && deployment.type === 'air-gapped',
-      'staticExport.renew contacts a service, but an air-gapped deployment has no outbound network; remove it',
+      'staticExport.renew contacts a service, but an air-gapped deployment has no outbound network; remove staticExport.renew',
     ],
     [
       ['staticExport.renew.apiUrl', 'staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'],
@@ -114,7 +114,7 @@ function serviceRules(config: Config): Rule[] {
     [
       ['server.headers.set'],
       reservedHeader !== undefined,
-      `server.headers.set contains "${reservedHeader}", which docshelf sets itself; remove it`,
+      `server.headers.set contains "${reservedHeader}", which docshelf sets itself; remove this header`,
     ],
     [
       ['server.basePath'],
@@ -146,7 +146,7 @@ function serviceRules(config: Config): Rule[] {
     [
       ['exportApi.store.kmsKeyId', 'exportApi.store.encryption'],
       store.kmsKeyId !== null && store.encryption !== 'kms',
-      'exportApi.store.kmsKeyId is set, but exportApi.store.encryption is not kms: set it to kms, or remove kmsKeyId',
+      'exportApi.store.kmsKeyId is set, but exportApi.store.encryption is not kms: set encryption to kms, or remove kmsKeyId',
     ],
     [
       ['exportApi.role', 'exportApi.queue.kind', 'database.urlFile'],
@@ -289,7 +289,7 @@ function egressRules(config: Config, daemon: Config): Rule[] {
       [
         [key, 'network.fileRoots', 'staticExport.preload'],
         isOutside(text, roots),
-        `${key} points to a file outside network.fileRoots; add its folder there, or put the archive into the preload folder`,
+        `${key} points to a file outside network.fileRoots; add the folder to network.fileRoots, or put the archive into the preload folder`,
       ],
     );
   }
@@ -306,7 +306,7 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
   if (url === null || isNamed(config, url)) return null;
   const gap =
     config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment contacts only listed hosts' : '';
-  return `contains a host that network.allowedHosts does not list${gap}; add the host there, or remove the link`;
+  return `contains a host that network.allowedHosts does not list${gap}; add the host to network.allowedHosts, or remove the link`;
 }
 
 /**
@@ -315,7 +315,7 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
   if (fits(pair, { format: 'cidr' }) || url === null || isNamed(config, url)) return null;
-  return `contains a host that network.allowedHosts does not list; add "${pair}" there, or remove it here`;
+  return `contains a host that network.allowedHosts does not list; add "${pair}" to network.allowedHosts, or remove the entry`;
 }
 
 const isNamed = ({ deployment, network }: Config, url: URL): boolean =>
@@ -324,7 +324,7 @@ const isNamed = ({ deployment, network }: Config, url: URL): boolean =>
 export function userInLink(link: string | null, secrets: string): string | null {
   const url = askedUrl(link, null);
   if (url === null || (url.username === '' && url.password === '')) return null;
-  return `has a user or a password in its link; remove them, and use ${secrets}`;
+  return `contains a user or a password; remove both from the link, and use ${secrets}`;
 }
 
 function isOutside(link: string, roots: readonly string[]): boolean {

@@ -188,7 +188,7 @@ function unknownKeySentence(parent: string, name: string, siblings: readonly str
   const dotted = parent === '' ? name : `${parent}.${name}`;
   const removed = REMOVED[dotted];
   if (removed !== undefined) return `unknown key "${dotted}": ${removed}`;
-  const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
+  const shown = isPlainName(name) ? `"${dotted}"` : 'with special characters in its name';
   const nearest = nearestKey(parent, name, siblings);
   return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }
@@ -212,7 +212,7 @@ const notBuiltIn = (setting: Setting): ConfigFault[] =>
 function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
   const pointer = pointerOf(path);
   const key = dottedOf(pointer);
-  const message = `${key} is not built yet in this version of docshelf; remove it`;
+  const message = `${key} is not built yet in this version of docshelf; remove this key`;
   return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
 }
 

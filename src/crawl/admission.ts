@@ -65,7 +65,7 @@ export class Admission {
     const { scope, settings, archiveLimits } = this.#options;
     const { depthMax } = settings.limits;
     if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
-    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start`;
+    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start page`;
     const full = isLink ? this.reasonAgainstPage(size) : null;
     if (full !== null) return full;
     if (size.entries >= archiveLimits.entriesMax * ENTRIES_SHARE) return 'the export has too many files';
@@ -97,15 +97,15 @@ export class Traps {
     if (href.length > URL_CHARS_MAX) return `its address is longer than ${URL_CHARS_MAX} characters`;
     const segments = pathname.split('/').slice(1);
     if (segments.length > SEGMENTS_MAX) return `its path is deeper than ${SEGMENTS_MAX} folders`;
-    if (mostRepeated(segments) >= REPEATS_MAX) return 'its path repeats itself';
+    if (mostRepeated(segments) >= REPEATS_MAX) return 'its path repeats the same folders';
     if (search !== '') {
       const max = isPage ? this.#limits.queryVariantsMax : ASSET_VARIANTS_MAX;
       const key = `${isPage ? 'page' : 'asset'} ${url.origin}${pathname}`;
-      if (countUp(this.#variants, key) > max) return `over ${max} addresses differ in their query alone`;
+      if (countUp(this.#variants, key) > max) return `more than ${max} addresses differ only in their query`;
     }
     const date = isPage ? DATE.exec(pathname + search) : null;
     if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX)
-      return `over ${DATES_MAX} addresses differ in a date alone`;
+      return `more than ${DATES_MAX} addresses differ only in a date`;
     return null;
   }
 }

@@ -158,8 +158,8 @@ async function findScope(
     const answer = await responder.look(at.href);
     if (answer.kind === 'failed') {
       throw fail(
-        `its start page cannot be fetched: ${answer.state}`,
-        'Check the url of the source, that the site is up, and that docshelf can reach it: list private addresses in allowAddresses.',
+        `docshelf cannot fetch its start page: ${answer.state}`,
+        'Check the url of the source, and that the site responds. If its address is private, add the address to allowAddresses of the source.',
       );
     }
     const { status, location } = answer.fetched;
@@ -198,10 +198,10 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   const robots = bytes === null ? Robots.none() : Robots.parse(bytes.toString('utf8'));
   if (settings.robots === 'ignore') return robots;
   const next =
-    'Allow docshelf in the robots.txt of the site, or, if it is your own site, set robots: ignore in the source.';
+    'Allow docshelf in the robots.txt of the site. If it is your own site, you can set robots: ignore in the source instead.';
   // An unavailable robots.txt disallows all paths (RFC 9309, section 2.3.1.4). An HTML page instead of robots.txt means no rules.
   if (entry.fetched === null && !entry.isPageInstead)
-    throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
+    throw badSource(settings.url, 'docshelf cannot fetch its robots.txt', next);
   if (!robots.allows(new URL(settings.url)))
     throw badSource(settings.url, 'its robots.txt disallows the start page', next);
   crawl.useRobots(robots);
@@ -265,9 +265,9 @@ function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): 
   if (pages > 0 && faults <= asked * FAULT_SHARE_MAX) return;
   const state =
     pages === 0
-      ? 'no page of it could be fetched'
+      ? 'docshelf could not fetch any page of the site'
       : `${faults} of ${counted(asked, 'page')} could not be fetched, because the site responds with errors or not at all`;
   const next =
-    'Check the log of the site. If the site cannot process so many requests, lower concurrency in the source or set its rate.';
+    'Check the log of the site. If the site cannot process so many requests, lower concurrency or set rate in its source.';
   throw badSource(url, state, next);
 }

@@ -194,7 +194,8 @@ export class Crawl {
     if (entry.askedAs === 'browser' && isPage && !followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
-      if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it responds with a page');
+      if (!entry.isOptional)
+        findings.add('not_fetched', entry.url, entry.referrer, 'the response is a page instead of this file');
       return;
     }
     if (isPage && !isProbe) this.counts.pages += 1;
@@ -218,7 +219,12 @@ export class Crawl {
     if (url === null) {
       findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to an address that is not http(s)');
     } else if (entry.redirects + 1 > REDIRECTS_MAX) {
-      findings.add('too_many_redirects', entry.url, entry.referrer, `over ${REDIRECTS_MAX} redirects`);
+      findings.add(
+        'too_many_redirects',
+        entry.url,
+        entry.referrer,
+        `more than ${REDIRECTS_MAX} redirects followed each other`,
+      );
     } else {
       const { askedAs, depth, isOptional } = entry;
       const [referrer, redirects] = [entry.referrer || entry.url, entry.redirects + 1];

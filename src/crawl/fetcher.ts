@@ -149,9 +149,13 @@ export class GuardedFetcher {
 }
 
 function tooSlow(thing: string, requestTimeoutMs: number): DocshelfError {
-  return new DocshelfError('source_timeout', `Cannot fetch ${thing}: not done within ${requestTimeoutMs / 1000} s`, {
-    fields: { retryable: false },
-  });
+  return new DocshelfError(
+    'source_timeout',
+    `Cannot fetch ${thing}: the request took longer than ${requestTimeoutMs / 1000} s`,
+    {
+      fields: { retryable: false },
+    },
+  );
 }
 
 const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
@@ -196,7 +200,7 @@ async function readBody(
     }
     const decoder = decoderOf(coding);
     if (decoder === null)
-      throw faultOf('source_encoded', `its Content-Encoding "${coding.slice(0, 32)}" was not requested`);
+      throw faultOf('source_encoded', `docshelf did not request its Content-Encoding "${coding.slice(0, 32)}"`);
     pipeline(received(), decoder, () => undefined);
     return await gather(decoder, limits, tooLarge, spoolDir).catch((error: unknown) => {
       if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;

@@ -4,7 +4,6 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { Finding } from '../domain/job.ts';
 import { type FileEntry, isPage } from '../domain/release.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
-import { counted } from '../domain/text.ts';
 import { replaceFile } from '../files/index.ts';
 import { encodeSegments } from '../web/escape.ts';
 import { percentDecode, resolvePath } from '../web/index.ts';
@@ -212,7 +211,7 @@ export function compareText(live: string, written: string): TextChange | null {
   const from = at === -1 ? before.length : at;
   const missing = countOnlyIn(before, after);
   const added = countOnlyIn(after, before);
-  const detail = `${counted(missing, 'word')} missing, ${added} new: live ${show(before, from)}, written ${show(after, from)}`;
+  const detail = `words missing: ${missing}, words added: ${added}; first difference: the live page has ${show(before, from)}, the exported page has ${show(after, from)}`;
   return { missing, added, detail };
 }
 
@@ -235,7 +234,7 @@ function countOnlyIn(words: readonly string[], others: readonly string[]): numbe
 
 function show(words: readonly string[], from: number): string {
   const shown = words.slice(from, from + SHOWN_WORDS).join(' ');
-  return shown === '' ? 'ends there' : `"${shown.slice(0, SHOWN_CHARACTERS_MAX)}"`;
+  return shown === '' ? 'no more words' : `"${shown.slice(0, SHOWN_CHARACTERS_MAX)}"`;
 }
 
 const HOST = 'written.localhost';
@@ -274,7 +273,10 @@ class StaticHost {
   readonly answer: AnswerRequest = async ({ url }) => {
     const { hostname, pathname } = new URL(url);
     if (hostname !== HOST)
-      throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
+      throw new DocshelfError(
+        'address_not_allowed',
+        `Cannot fetch "${url}": exported pages are verified without a network`,
+      );
     const path = percentDecode(pathname)?.slice(1);
     const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
     if (found.kind === 'redirect') return answerOf(301, { location: found.location });

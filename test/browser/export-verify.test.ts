@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
     const reported = findings.map(({ kind, page, detail }) => [kind, page, detail]);
     expect(reported).toEqual([
-      ['changed_text', 'text/index.html', expect.stringContaining('4 words missing, 1 new')],
+      ['changed_text', 'text/index.html', expect.stringContaining('words missing: 4, words added: 1')],
       ['failed_request', 'broken.html', '/lost.png: 404'],
       ['console_error', 'broken.html', expect.stringContaining('undefinedName')],
       ['off_origin_request', 'outside.html', 'https://cdn.test/a.js'],

@@ -150,7 +150,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
     expect(await faultsOf(crawl('cdn.internal:8443'))).toMatchObject([
       {
         key: 'organizations[0].domains.d.source.allowAddresses[1]',
-        message: expect.stringContaining('add "cdn.internal:8443" there'),
+        message: expect.stringContaining('add "cdn.internal:8443" to network.allowedHosts'),
         where: expect.stringMatching(/^config\.yaml:3:/),
       },
     ]);

@@ -40,19 +40,19 @@ describe('server.auth', () => {
     [`sites:\n${entry('acme', 'auth: { kind: basic }')}`, /sites\[0\] \(acme\): .*needs users/],
     [
       `server: { trustedProxies: [10.0.0.1] }\nsites:\n${entry('acme', 'auth: { kind: header, name: X-User }')}${entry('beta', 'basePath: /beta')}`,
-      /"beta" and site "acme" share every other host and differ in auth/,
+      /"beta" and site "acme" have different auth on every other host/,
     ],
     [
       `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'hosts: [A.test]')}${entry('beta', 'basePath: /b, hosts: [b.test, a.test], auth: { kind: none }')}`,
-      /"beta" and site "acme" share a\.test/,
+      /"beta" and site "acme" have different auth on a\.test/,
     ],
     [
       `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'hosts: [a.test]')}${entry('beta', 'basePath: /b, hosts: [b.test], auth: { kind: none }')}`,
-      /sites\[1\]\.auth: site "beta" and the shelf page share b\.test and differ in auth.*server\.shelf to false/,
+      /sites\[1\]\.auth: site "beta" and the shelf page have different auth on b\.test.*server\.shelf to false/,
     ],
     [
       `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'basePath: /a, auth: { kind: none }')}`,
-      /site "acme" and the shelf page share every other host/,
+      /site "acme" and the shelf page have different auth on every other host/,
     ],
   ])('is rejected with %s', async (yaml, expected) => {
     const faults = await faultsOf(yaml);

@@ -82,17 +82,17 @@ sites:
     [
       'a host and path of two sites',
       `sites:\n${entry('acme', 'hosts: [a.test], basePath: /x')}${entry('beta', 'hosts: [A.test], basePath: /x/')}`,
-      /sites\[1\]\.hosts\[0\]: site "beta" and site "acme" \(sites\[0\]\) both claim a\.test\/x\//,
+      /sites\[1\]\.hosts\[0\]: site "beta" and site "acme" \(sites\[0\]\) both serve a\.test\/x\//,
     ],
     [
       'a host of two sites in different notations',
       `sites:\n${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [a.test.]')}`,
-      /site "beta" and site "acme" \(sites\[0\]\) both claim a\.test\//,
+      /site "beta" and site "acme" \(sites\[0\]\) both serve a\.test\//,
     ],
     [
       'a path of two sites that serve all other hosts',
       `sites:\n${entry('acme')}${entry('beta')}`,
-      /site "beta" and site "acme" \(sites\[0\]\) both claim every other host under \//,
+      /site "beta" and site "acme" \(sites\[0\]\) both serve every other host under \//,
     ],
     [
       'a domain of two sites',

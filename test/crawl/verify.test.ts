@@ -48,7 +48,9 @@ describe('compareText()', () => {
   });
 
   it('shows the position of the first difference', () => {
-    expect(compareText('one two three', 'one two')?.detail).toContain('live "three", written ends there');
+    expect(compareText('one two three', 'one two')?.detail).toContain(
+      'the live page has "three", the exported page has no more words',
+    );
   });
 });
 

@@ -18,7 +18,7 @@ export const exportApi = t.section(
     enabled: t.boolean('Turns the static export API on.', false, { restart: true }),
     role: t.oneOf(
       ['both', 'api', 'worker'],
-      'Part of the API in this daemon: api (responds to calls), worker (runs jobs), or both. The first two need the database.',
+      'Part of the API in this daemon: api (responds to calls), worker (runs jobs), or both. api and worker need the database.',
       'both',
       { restart: true },
     ),
@@ -35,21 +35,21 @@ export const exportApi = t.section(
       [{ enum: ['none'] }, keptJobs],
       'none, {completed: 5}, or a duration such as 30d (s, m, h or d)',
       ['1h', '3650d'],
-      'Age to which docshelf keeps finished jobs. The newest completed job of a domain always stays. {completed: 5} keeps the newest 5 completed jobs of each domain, and the newest 5 failed or canceled jobs.',
+      'Age at which docshelf removes finished jobs. none: docshelf keeps all jobs. The newest completed job of a domain always stays. {completed: 5} keeps the newest 5 completed jobs of each domain, and the newest 5 failed or canceled jobs.',
       'none',
     ),
     browser: t.section(
       {
         sandbox: t.oneOf(
           ['auto', 'off'],
-          'Sandbox of Chromium. auto: on; as root, Chromium then fails. off: for trusted sites in a container without user namespaces.',
+          'Sandbox of Chromium. auto: on. As root, Chromium does not start with a sandbox. off: only for trusted sites in a container without user namespaces.',
           'auto',
         ),
         tabs: t.integer(1, 32, 'Number of pages that Chromium renders at the same time.', 4),
         pageTimeout: t.duration('1s', '10m', 'Maximum time for one page.', '30s'),
         verify: t.oneOf(
           ['auto', 'off'],
-          'Opens exported pages of a crawled site without a network and compares them with the live pages. auto: if Chromium is installed.',
+          'Opens exported pages of a crawled site without a network and compares them with the live pages. auto: on if Chromium is installed.',
           'auto',
         ),
       },
@@ -186,7 +186,7 @@ const signature = t.section(
   {
     required: t.optional(
       t.boolean(
-        'Rejects a bundle without a valid signature. If it is not set: true if publicKeys has a key.',
+        'Rejects a bundle without a valid signature. Default: true if publicKeys contains a key, otherwise false.',
         undefined,
       ),
     ),
@@ -219,11 +219,7 @@ const renew = t.section(
       t.httpUrl('Base URL of a static export service. docshelf calls its API under /v1/static-export.'),
     ),
     keyFile: t.optional(t.keyFile('File with the admin key of the service. docshelf watches the file.')),
-    domain: t.optional(
-      t.domain(
-        'Domain of the export: docshelf fetches its newest completed export. If it is not set, deployment.domain.',
-      ),
-    ),
+    domain: t.optional(t.domain('Domain whose newest completed export docshelf fetches. Default: deployment.domain.')),
     jobId: t.optional(
       t.text(
         'a job id: se_ and 16 hex digits',
@@ -293,7 +289,7 @@ export const staticExport = t.section(
     ),
     from: t.oneOf(
       ['link', 'exports'],
-      'Source of the bundle. link: its link. exports: the newest completed export of the domain in this daemon, of the pinned version if any.',
+      'Source of the bundle. link: bundleUrl or bundleUrlFile. exports: the newest completed export of the domain in this daemon. If a version is pinned, only exports of this version count.',
       'link',
     ),
     renew,

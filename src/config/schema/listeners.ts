@@ -118,7 +118,7 @@ export const server = t.section(
     readyAfter: t.duration(
       '1s',
       '1d',
-      'Maximum time for which the daemon stays not ready because a site has not finished its first attempt.',
+      'Maximum time that a starting daemon waits until each site has loaded a version or failed. Until then, it is not ready.',
       '5m',
     ),
     shelf: t.boolean('Serves a page that lists the sites.', true),
@@ -194,7 +194,7 @@ export const log = t.section(
   {
     level: t.oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-      'Lowest severity of lines that docshelf writes.',
+      'Lowest severity of log lines that docshelf writes.',
       'info',
     ),
     format: t.oneOf(['auto', 'json', 'pretty'], 'Format of log lines. auto: pretty on a terminal, else json.', 'auto', {

@@ -51,7 +51,7 @@ export const search = t.section(
     memory: t.size(
       '64MiB',
       '64GiB',
-      'Memory limit of the process that indexes and embeds. At the limit, docshelf retries it later. A second process may use half.',
+      'Memory limit of the process that builds the search index and computes vectors. A process that exceeds it ends, and docshelf retries later. A second process may use half of this limit.',
       '384MiB',
       { restart: true },
     ),
@@ -77,7 +77,7 @@ const source = t.record(
     ),
     scripts: t.oneOf(
       ['keep', 'drop'],
-      'Keeps or drops the scripts of rendered pages (crawl with render: chromium). Kept scripts run again, on content that they have already written, at an address that ends in .html.',
+      'Keeps or drops the scripts of rendered pages (crawl with render: chromium). In the export, kept scripts run again on content that they already wrote, at an address that ends in .html.',
       'drop',
     ),
     allowAddresses: t.list(
@@ -86,7 +86,7 @@ const source = t.record(
         { format: 'private-place' },
         'A network in CIDR notation, or host:port.',
       ),
-      'Private addresses that this crawl may contact (crawl). A network applies to the origin of the site and to the host:port pairs of network.allowedHosts. host:port allows another host. docshelf never contacts its own listeners or the metadata services of clouds.',
+      'Private addresses that this crawl may contact (crawl). A network applies to the origin of the site and to the host:port pairs of network.allowedHosts. host:port permits one more host. docshelf never contacts its own listeners or the metadata services of clouds.',
       { examples: [['10.1.0.0/16', 'assets.internal:8443']] },
     ),
     robots: t.oneOf(

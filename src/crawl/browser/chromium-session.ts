@@ -91,7 +91,7 @@ export class ChromiumSession {
     if (this.#isClosed) throw new Error('the session is closed');
     if (this.#startsInVain === STARTS_IN_VAIN_MAX) {
       const message = `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`;
-      const next = 'Check that the machine has enough memory and shared memory for a browser.';
+      const next = 'Give the machine or container more memory and more shared memory (/dev/shm).';
       throw new DocshelfError('browser_failed', message, { next });
     }
     this.#startsInVain += 1;
@@ -194,8 +194,8 @@ class ChromiumBrowser {
 }
 
 function noSandboxAsRoot(program: string): DocshelfError {
-  return new DocshelfError('browser_failed', `Cannot start "${program}": as root it has no sandbox`, {
-    next: 'Run docshelf as another user ("User=docshelf" in a systemd unit, "user: 65532" in a container). If you trust every site that it opens, set exportApi.browser.sandbox to off.',
+  return new DocshelfError('browser_failed', `Cannot start "${program}": as root, Chromium has no sandbox`, {
+    next: 'Run docshelf as another user ("User=docshelf" in a systemd unit, "user: 65532" in a container). If you trust every site that docshelf crawls, set exportApi.browser.sandbox to off.',
   });
 }
 

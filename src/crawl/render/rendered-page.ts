@@ -71,8 +71,8 @@ export const hasText = ({ textSha256 }: LivePage, text: string): boolean => text
 const digestOf = (text: string): string => hash('sha256', normalText(text));
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  method: 'it could change data on the site',
-  stream: 'it never ends',
+  method: 'its method could change data on the site',
+  stream: 'its response never ends',
   budget: 'the page sends too many requests',
   scheme: 'it is neither http nor https',
 };
