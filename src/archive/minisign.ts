@@ -41,7 +41,7 @@ export async function verifyFile(
   const keys = known.filter((candidate) => candidate.keyId === keyId);
   if (keys.length === 0) {
     throw bad(
-      `it is signed with key ${keyId}, but docshelf trusts only ${expected.join(' and ') || 'no key'}`,
+      `it is signed with key ${keyId}, but docshelf trusts ${expected.length === 0 ? 'no key' : `only ${expected.join(' and ')}`}`,
       'Get the bundle from the owner of a trusted key. If you trust this key as well, add its public key to staticExport.signature.publicKeys.',
     );
   }

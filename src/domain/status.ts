@@ -86,7 +86,7 @@ export const statusSchema = {
       },
       notices: texts('Notices for the operator that are not errors, one sentence each.'),
       activity: textOrNull(
-        'Current work, or the work that waits for a free thread: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
+        'Current work, or work that waits to start: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
       ),
       startedAt: RFC3339,
       programVersion: text('Version of docshelf itself.'),

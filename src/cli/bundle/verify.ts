@@ -173,7 +173,7 @@ function linesOf({ version, digest, sound, changed, missing, unknown }: Verified
     ...listOf('changed', changed),
     ...listOf('missing', missing),
     ...listOf('not part of this bundle, never served', unknown),
-    ...(isDamaged ? ['  Import its bundle again ("docshelf bundle import").'] : []),
+    ...(isDamaged ? ['  Import the bundle of this version again with "docshelf bundle import".'] : []),
   ];
 }
 

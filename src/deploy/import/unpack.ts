@@ -152,7 +152,9 @@ function notesOf(listing: ArchiveListing): string[] {
     );
   }
   if (listing.launchers.length > 0)
-    notes.push(`Ignored start scripts, which are not part of the site: ${listing.launchers.join(', ')}.`);
+    notes.push(
+      `docshelf ignored these files, which only open the bundle without docshelf: ${listing.launchers.join(', ')}.`,
+    );
   return notes;
 }
 

@@ -18,7 +18,7 @@ export function requireOwnName(url: string, hosts: readonly string[]): void {
   const name = bareHost(asked.hostname).replace(/\.$/, '');
   const own = ['localhost', hostname(), ...hosts].map((each) => each.toLowerCase());
   if (isIP(name) !== 0 || own.includes(name) || own.includes('*')) return;
-  throw new DocshelfError('misdirected', `Cannot serve "${name}": the admin listener does not have this host name`, {
+  throw new DocshelfError('misdirected', `Cannot serve "${name}": admin.hosts does not contain this host name`, {
     next: 'Use an IP address or localhost, or add the name to admin.hosts.',
   });
 }

@@ -64,7 +64,10 @@ export const importedSchema = {
 } as const;
 const readinessSchema = {
   title: 'Readiness',
-  ...objectOf({ ready: { type: 'boolean' }, reason: textOrNull('Why the daemon is not ready, in one sentence.') }),
+  ...objectOf({
+    ready: { type: 'boolean' },
+    reason: textOrNull('Reason why the daemon is not ready, in one sentence.'),
+  }),
 } as const;
 const featureRows = {
   type: 'array',
@@ -282,7 +285,7 @@ export const operations = {
     path: '/v1/versions/{version}/preview',
     summary: 'Create a preview link for a stored version',
     description:
-      'The link opens the version for one day. Anyone who has the link can read the version. No list contains it.',
+      'The link opens the version for one day. Anyone who has the link can read the version. The version does not appear in any list.',
     parameters: { version: VERSION },
     answers: { 200: { description: 'The preview link. It is a credential.', schema: previewSchema } },
     faults: [badName, notStored],
@@ -316,12 +319,12 @@ export const operations = {
     id: 'takeUp',
     method: 'POST',
     path: '/v1/versions/{version}/take-up',
-    summary: 'Use a version that a command stored while the daemon started',
+    summary: 'Serve a version that a command stored in the data folder while the daemon started',
     parameters: { version: VERSION },
     query: { ...objectOf({ digest: DIGEST }, { activate: ACTIVATE }), additionalProperties: false },
     answers: {
       200: {
-        description: 'Whether the version was activated.',
+        description: 'Reports whether the daemon activated the version.',
         schema: objectOf({ activated: { type: 'boolean' } }),
       },
     },

@@ -100,7 +100,9 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 }
 
 function turnedOff(code: 'search_off' | 'export_off', message: string, key: string): DocshelfError {
-  return new DocshelfError(code, message, { next: `The operator of this service can turn it on with ${key}.` });
+  return new DocshelfError(code, message, {
+    next: `The operator of this service can turn this function on with ${key}.`,
+  });
 }
 
 /** Records a server span per call, in the trace of the caller if the request has one (OpenTelemetry's HTTP conventions). */

@@ -125,7 +125,7 @@ function keysOf(file: string, text: string): readonly MadeKey[] {
   }
   const damaged = (place: string): DocshelfError =>
     new DocshelfError('cannot_read', `Cannot read the keys in "${file}": the file is damaged (${place})`, {
-      next: 'Restore the file from a backup, or move it away and create the keys again. Until then, keys cannot be created or revoked.',
+      next: 'Restore the file from a backup, or move it away and create the keys again. Until then, docshelf cannot create or revoke keys.',
     });
   if (!Array.isArray(keys)) throw damaged('it is not a list of keys');
   const at = keys.findIndex((key) => !isMadeKey(key));

@@ -67,7 +67,7 @@ export class KeyDesk {
       });
     }
     throw new DocshelfError('key_of_config', `Cannot revoke "${showName(id)}": it is in the config`, {
-      next: `Remove it from the keys of "${owner.id}" in the config, then reload the config.`,
+      next: `Remove the key from the organization "${owner.id}" in the config. docshelf reloads a changed config.`,
     });
   }
 

@@ -158,7 +158,7 @@ export function joinedUses(one: Uses, other: Uses): Map<string, string> {
 }
 
 export function tooManyKeys(): DocshelfError {
-  return new DocshelfError('too_many_keys', `Cannot create a key: there are ${KEYS_MAX} already`, {
+  return new DocshelfError('too_many_keys', `Cannot create a key: the maximum of ${KEYS_MAX} keys is reached`, {
     next: 'Revoke unused keys. The list shows the last use of each key.',
   });
 }

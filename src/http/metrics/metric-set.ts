@@ -143,11 +143,11 @@ export function defineMetrics(registry: Registry) {
   const cells = (name: string, help: string) => new CellCounter(registry, { name: `docshelf_${name}`, help }, ['site']);
   return {
     requests: new RequestMetrics(registry),
-    cacheHits: cells('cache_hits_total', 'Files of the site that docshelf served from memory.'),
-    cacheMisses: cells('cache_misses_total', 'Files of the site that docshelf read from disk.'),
+    cacheHits: cells('cache_hits_total', 'Number of times that docshelf served a file of the site from memory.'),
+    cacheMisses: cells('cache_misses_total', 'Number of times that docshelf read a file of the site from disk.'),
     fetches: counter('fetches_total', 'Downloads of the bundle, by result.', ['site', 'result']),
     fetchedBytes: counter('fetched_bytes_total', 'Bytes of downloaded bundles.', ['site']),
-    bundles: counter('bundles_taken_in_total', 'Imported or rejected bundles, by source and result.', [
+    bundles: counter('bundles_taken_in_total', 'Bundles that docshelf imported or rejected, by source and result.', [
       'site',
       'source',
       'result',
@@ -162,9 +162,11 @@ export function defineMetrics(registry: Registry) {
     lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'Time of the last successful reload.', []),
     volumeFree: gauge('volume_free_bytes', 'Free space of the volume of the data folder.', []),
     volumeSize: gauge('volume_size_bytes', 'Size of the volume of the data folder.', []),
-    certificateEnd: gauge('tls_certificate_expiry_timestamp_seconds', 'Expiry of the certificate in a setting.', [
-      'setting',
-    ]),
+    certificateEnd: gauge(
+      'tls_certificate_expiry_timestamp_seconds',
+      'Time at which the certificate of a config key expires.',
+      ['setting'],
+    ),
     loopDelay: gauge(
       'event_loop_delay_seconds',
       'Delay of the event loop of the main thread since the last scrape, 99th percentile.',
@@ -173,7 +175,10 @@ export function defineMetrics(registry: Registry) {
     dependencyUp: gauge('dependency_up', '1 if the database or the bucket of exports responds, otherwise 0.', [
       'dependency',
     ]),
-    buildInfo: gauge('build_info', 'Versions of docshelf and Node.', ['version', 'node']),
+    buildInfo: gauge('build_info', 'Versions of docshelf and Node, named by the labels. The value is always 1.', [
+      'version',
+      'node',
+    ]),
     jobs: gauge('export_jobs', 'Queued and running export jobs, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs of the site that this process completed, by result.', [
       'site',
@@ -190,23 +195,29 @@ export function defineMetrics(registry: Registry) {
     searchCorrections: counter('search_corrections_total', 'Searches with a suggested correction.', ['site']),
     searchSeconds: new Histogram({
       name: 'docshelf_search_duration_seconds',
-      help: 'Time of a search, without failed ones.',
+      help: 'Duration of a search that did not fail.',
       buckets: SEARCH_BUCKETS,
       registers,
     }),
     errors: counter('errors_total', 'Errors, by code.', ['site', 'code']),
-    ready: gauge('ready', '1 if /readyz reports ready.', []),
+    ready: gauge('ready', '1 if /readyz reports ready, otherwise 0.', []),
     /** Gauges per site, which each scrape sets from the reports of all sites. */
     ofSites: {
       state: siteGauge('state', '1 for the current state of the site, 0 for the other states.', ['state']),
-      activeVersion: siteGauge('active_version_info', 'Active version, in the labels.', ['version', 'digest']),
+      activeVersion: siteGauge('active_version_info', 'Active version, named by the labels. The value is always 1.', [
+        'version',
+        'digest',
+      ]),
       lastActivation: siteGauge('last_activation_timestamp_seconds', 'Time of the last activation.'),
       searchWaiting: siteGauge('search_sections_waiting', 'Sections that wait for their vectors.'),
       searchBuilt: siteGauge(
         'search_index_built_timestamp_seconds',
         'Time at which the index of the active version was built.',
       ),
-      linkEnd: siteGauge('bundle_link_expiry_timestamp_seconds', 'Expiry of the configured link to the bundle.'),
+      linkEnd: siteGauge(
+        'bundle_link_expiry_timestamp_seconds',
+        'Time at which the configured link to the bundle expires.',
+      ),
       fetchFailing: siteGauge('fetch_failing', '1 from a failed download of the bundle until docshelf has the bundle.'),
     },
   };

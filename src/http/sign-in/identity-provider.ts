@@ -151,7 +151,7 @@ export function refusedSignIn(error: unknown): DocshelfError {
   const next =
     word === 'invalid_client'
       ? 'Compare server.auth.clientId and the content of server.auth.clientSecretFile with the client at the provider.'
-      : 'If readers report it, compare server.auth with the client at the provider, and the clocks of both machines.';
+      : 'If readers cannot sign in, compare server.auth with the client at the provider. Also compare the clocks of both machines.';
   return new DocshelfError('unauthorized', `Cannot sign a reader in: the sign-in at the provider failed (${word})`, {
     next,
   });
@@ -161,7 +161,7 @@ export function refusedSignIn(error: unknown): DocshelfError {
 export function providerFault(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
   if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;
-  const state = `the provider does not respond as OpenID Connect demands (${wordOf(error)})`;
+  const state = `the response of the provider does not follow OpenID Connect (${wordOf(error)})`;
   return new DocshelfError('source_failed', `Cannot sign readers in: ${state}`, {
     next: 'Check server.auth.issuer and the provider. "docshelf doctor" tests both.',
   });

@@ -39,7 +39,8 @@ export class PageReports {
   async answer(request: Request): Promise<Response> {
     const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, REPORT_BYTES_MAX);
     if (bytes === null) return new Response(null, { status: 413, headers: { Connection: 'close' } });
-    if (!this.#isOn) return protocolLine('POST', 404, 'Not found: features.enforce is off');
+    if (!this.#isOn)
+      return protocolLine('POST', 404, 'Not found: features.enforce is off, so docshelf accepts no reports');
     const reports = reportsIn(bytes);
     if (reports === null) return protocolLine('POST', 400, 'Bad request: the body is not a browser report');
     const own = isFromElsewhere(request, this.#site()) ? [] : reports.filter(isOwn(request, this.#site()));
@@ -66,7 +67,7 @@ export class PageReports {
       .slice(0, TOLD_MAX)
       .map(
         ({ origin, reports }) =>
-          `Pages tried to load from ${origin} (${counted(reports, 'browser report')}), which features.enforce does not allow. Anyone can send such reports, so check the pages with "docshelf bundle audit".`,
+          `Pages tried to load from ${origin} (${counted(reports, 'browser report')}), which features.enforce does not allow. Anyone can send such reports. To check the pages, run "docshelf bundle audit".`,
       );
   }
 

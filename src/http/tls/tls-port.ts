@@ -47,7 +47,7 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
 
 function noName(host: string): DocshelfError {
   return new DocshelfError('misdirected', `Cannot redirect "${host}" to HTTPS: no certificate has that name`, {
-    next: 'Use a name of the certificate. As an operator, set publicUrl of the listener or add a certificate for the name.',
+    next: 'Use a host name of the certificate. The operator can add a certificate for this name, or set publicUrl of the listener.',
   });
 }
 

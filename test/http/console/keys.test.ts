@@ -48,7 +48,12 @@ describe('console page of API keys', () => {
     ['the required plan', 'admin', { plan: 'team' }, 'Only the plan enterprise does.'],
     ['a missing source', 'admin', { sites: [ownedSite('bare', false)] }, 'No domain of acme has a source'],
     ['exports are off', 'admin', { isOff: true }, 'Set exportApi.enabled'],
-    ['no searched domain', 'assistant', { sites: [ownedSite('bare')] }, 'This daemon searches no domain of acme'],
+    [
+      'no searched domain',
+      'assistant',
+      { sites: [ownedSite('bare')] },
+      'This daemon serves no site of acme with search',
+    ],
     ['the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
   ])(
     'shows a command to try the new key, or the reason why the new key has no use: %s',

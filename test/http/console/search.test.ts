@@ -22,7 +22,7 @@ describe('search on the console', () => {
     expect(queries).toEqual(['rotate key']);
     expect(page).toContain('href="https://acme.example/docs/keys/#rotate"');
     expect(page).toContain('<mark>Rotate</mark> a <mark>key</mark> before it ends.');
-    for (const text of ['0.88', '1.23', 'in its title, text', '0.57', '9.00', 'the query is the title of the page'])
+    for (const text of ['0.88', '1.23', 'in the title, text', '0.57', '9.00', 'the query is the title of the page'])
       expect(page).toContain(text);
     expect(page).toContain('value="rotate key"');
   });

@@ -66,7 +66,10 @@ if (form !== null && list !== null) {
       else
         end(
           `${file.name} was not imported`,
-          answer ?? { error: `The daemon responded with status ${request.status}.`, next: '' },
+          answer ?? {
+            error: `The daemon responded with status ${request.status}.`,
+            next: 'Check the log of the daemon, then upload the file again.',
+          },
         );
     };
     request.onerror = () =>

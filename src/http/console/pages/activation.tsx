@@ -95,7 +95,7 @@ async function compare(visit: ConsoleVisit, { deployment, active }: SiteStatusRe
   const called = await call(visit, 'diff', input);
   if (called.problem === null) return { diff: called.value as VersionsDiff, problem: null };
   const error = `The comparison takes longer than ${DIFF_MS_MAX / 1000} s`;
-  const next = 'Activate the version without it, or compare the versions on the page of the site.';
+  const next = 'Activate the version without a comparison, or compare the versions on the page of the site.';
   const problem = late.aborted
     ? { ...called.problem, code: 'deadline_exceeded' as const, error, next }
     : called.problem;

@@ -246,7 +246,7 @@ async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, bas
   const site = sites.find(({ domain }) => searched.some(({ deployment }) => deployment.domain === domain));
   if (site === undefined)
     return {
-      missing: `This daemon searches no domain of ${id}. Serve a site of the organization with search.enabled.`,
+      missing: `This daemon serves no site of ${id} with search. Add a site of the organization to the config, and set search.enabled to true.`,
     };
   return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
 }

@@ -55,8 +55,8 @@ function Results({ results, address }: { readonly results: readonly SearchResult
   return (
     <>
       <p class="soft">
-        Results of the local search in the active version. The sum of words, meaning and place decides the order. The
-        score maps this sum to a value from 0 to 1.
+        Results of the local search in the active version. The sum of the values Words, Meaning and Place decides the
+        order. The score maps this sum to a value from 0 to 1.
       </p>
       <ol class="results">
         {results.map((result) => (
@@ -99,7 +99,7 @@ function Reasons({ reasons }: { readonly reasons: ScoreReasons }) {
       <Reason
         name="Words"
         value={inDigits(words)}
-        note={places.length === 0 ? 'none' : `in its ${places.join(', ')}`}
+        note={places.length === 0 ? 'none' : `in the ${places.join(', ')}`}
       />
       <Reason
         name="Meaning"
@@ -111,7 +111,11 @@ function Reasons({ reasons }: { readonly reasons: ScoreReasons }) {
         value={inDigits(lift)}
         note={exact === null ? 'no exact match of title or identifier' : EXACT[exact]}
       />
-      <Reason name="Page" value={inDigits(prior)} note="prior from 0 to 1, ranks equal words" />
+      <Reason
+        name="Page"
+        value={inDigits(prior)}
+        note="importance of the page from 0 to 1, for results with equal words"
+      />
     </>
   );
 }

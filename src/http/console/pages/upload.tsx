@@ -42,7 +42,7 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
         <p>
           <label for="upload-signature">Signatures</label>
           <input type="file" id="upload-signature" name="signature" accept=".minisig" multiple />
-          <small>Select minisign files if the config has public keys.</small>
+          <small>Select the .minisig files of the archives if the config has public keys.</small>
         </p>
         <p>
           <label for="upload-bundle">Archives</label>
@@ -123,7 +123,7 @@ async function textOf({ name, body }: FormPart): Promise<string> {
 
 function noArchive(requestId: string | null): Verdict {
   const error = new DocshelfError('bad_request', 'Cannot import a bundle: the form contains no archive', {
-    next: 'Select a file, or drop one on the page.',
+    next: 'Select an archive, or drop an archive on the page.',
   });
   return { text: 'No archive was selected', problem: problemOf(error, requestId) };
 }

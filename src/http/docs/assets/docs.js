@@ -27,7 +27,7 @@ async function send(form) {
     shown.textContent = text.slice(0, SHOWN_LENGTH_MAX);
     shown.hidden = text === '';
   } catch {
-    output.textContent = 'No response. The service is not reachable.';
+    output.textContent = 'The service did not respond. Check its address, then try again.';
     shown.hidden = true;
   } finally {
     button.disabled = false;
