@@ -104,7 +104,7 @@ export class ExportService {
     const picture = await this.#options.pictureOf(jobId, name);
     if (picture !== null) return picture;
     throw new DocshelfError('not_found', `Cannot show "${name.slice(0, 64)}": the job has no such picture`, {
-      next: 'Request the report of the job: its findings of kind pictures list the existing pictures.',
+      next: 'Request the report of the job. Its findings of kind pictures list the existing pictures.',
     });
   }
 

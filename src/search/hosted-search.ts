@@ -68,7 +68,7 @@ export class HostedSearch {
     }
     const text = await response.text(ANSWER_BYTES_MAX);
     const results = parseHostedResults(text, request.pageSize);
-    if (results === null) throw this.#failed('its answer is no list of results');
+    if (results === null) throw this.#failed('its response is not a list of results');
     return results;
   }
 
@@ -76,12 +76,15 @@ export class HostedSearch {
     if (error instanceof DocshelfError && OWN_FAULTS.has(error.code)) return error;
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     const isTimeout = (error as { name?: unknown } | null)?.name === 'TimeoutError';
-    return this.#failed(isTimeout ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message, error);
+    return this.#failed(
+      isTimeout ? `it did not respond within ${timeoutMs / 1000} s` : (error as Error).message,
+      error,
+    );
   }
 
   #failed(state: string, cause?: unknown): DocshelfError {
     return new DocshelfError('hosted_search_failed', `Cannot search at "${linkWithoutSecrets(this.#url)}": ${state}`, {
-      next: 'Check features.search.discoveryUrl and its keyFile. docshelf uses its own search until then.',
+      next: 'Check features.search.discoveryUrl and its keyFile. Until the hosted search recovers, docshelf uses its own search.',
       cause,
     });
   }

@@ -93,7 +93,7 @@ export class SiteSearch {
     const pages = [...named, ...(others > 0 ? [`and ${others} more`] : [])].join(', ');
     return [
       ...notices,
-      `Search leaves out ${pages}: to read them takes more time, or more memory than search.memory allows.`,
+      `Search omits ${pages}. Reading each of these pages takes too long, or needs more memory than search.memory allows.`,
     ];
   }
 
@@ -151,11 +151,11 @@ export class SiteSearch {
 
   #faultOf(fault: DocshelfError, { release, label, keyword }: Served): DocshelfError {
     if (fault.code !== 'index_damaged') return fault;
-    if (keyword === 'failed') return building('its index could not be built');
-    if (keyword === 'building') return building('it is being built');
+    if (keyword === 'failed') return building('docshelf could not build its search index');
+    if (keyword === 'building') return building('docshelf is still building its search index');
     this.#options.onEvent({ kind: 'rebuilding', error: fault });
     this.switchTo(release, label);
-    return building('it was damaged, and docshelf builds it again');
+    return building('its search index was damaged, and docshelf builds it again');
   }
 
   /** Callers wait only for the first attempt. Retries run in the background. */

@@ -113,8 +113,10 @@ function noticeIn(
 export function ownSearchNotices(version: string, own: readonly BundledSearch[], form: SearchBoxForm | null): string[] {
   return failingSearches(own).map(({ kind, state, needs }) => {
     const lack = state === 'hosted' ? `needs an external service, ${needs}` : `has no index, ${needs}`;
-    const then = form?.replaces ? 'docshelf replaces it with its own' : 'to replace it, set "search.widget: replace"';
-    return `The search box of version "${version}" (${kind}) ${lack}: ${then}.`;
+    const then = form?.replaces
+      ? 'docshelf replaces it with its own search box'
+      : 'to replace it, set "search.widget: replace"';
+    return `The search box of version "${version}" (${kind}) ${lack}; ${then}.`;
   });
 }
 
@@ -123,7 +125,7 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   const [first, second, ...others] = own;
   const named = [first, second].filter((folder) => folder !== undefined).join(', ');
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `docshelf adds no version switcher to version "${version}": the bundle contains several versions (${named}${more}).`;
+  return `docshelf adds no version switcher to version "${version}", because the bundle itself contains several versions (${named}${more}).`;
 }
 
 /** File table entries to read before docshelf handles other requests. */

@@ -22,7 +22,9 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   return new DocshelfError(
     'release_damaged',
     `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')} instead of ${file.size}`,
-    { next: 'Import the bundle again: a file of the release has changed on disk.' },
+    {
+      next: 'Import the bundle of this version again, because a file of the release changed on disk. Also check the disk.',
+    },
   );
 }
 

@@ -235,7 +235,7 @@ export class SpanSender {
 }
 
 const NEXT =
-  'Check traces.endpoint, to which docshelf appends /v1/traces, and traces.headersFile. Pages and jobs are not affected.';
+  'Check traces.headersFile and traces.endpoint. docshelf appends /v1/traces to the endpoint. Pages and jobs are not affected.';
 
 function refused(status: number): DocshelfError {
   return new DocshelfError('source_failed', `Cannot send traces: the collector responds with ${status}`, {

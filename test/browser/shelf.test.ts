@@ -206,9 +206,9 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
   });
 
   it.each([
-    [429, 'Too many searches at the moment, try again shortly'],
-    [503, 'The search is not ready yet, try again shortly'],
-    [500, 'The search did not respond, try again shortly'],
+    [429, 'Too many searches at the moment. Try again shortly.'],
+    [503, 'The search is not ready yet. Try again shortly.'],
+    [500, 'The search did not respond. Try again shortly.'],
   ])('shows an error message if the search responds with %i, and still filters', async (status, sentence) => {
     const { page, box, question, status: said, shown } = await open();
     await box.fill('acme');

@@ -6,7 +6,7 @@ import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 
 const NAME = 'docusaurus-classic.tar.gz';
-const OWN = 'the bundle contains several versions (docs/1.0/, docs/next/ and 2 more)';
+const OWN = 'the bundle itself contains several versions (docs/1.0/, docs/next/ and 2 more)';
 
 describe.skipIf(corpus === undefined)(`a bundle that contains several versions${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);

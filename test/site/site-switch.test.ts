@@ -103,7 +103,7 @@ it('SiteSwitch adds a version switcher to pages if other versions exist and the 
   const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
   expect(await heads()).toEqual(['', '', tag, tag, '', '', '']);
   expect(await site.notices()).toEqual([
-    'docshelf adds no version switcher to version "v"2": the bundle contains several versions (1.0/, 2.0/ and 1 more).',
+    'docshelf adds no version switcher to version "v"2", because the bundle itself contains several versions (1.0/, 2.0/ and 1 more).',
   ]);
   use({ trailingSlash: 'auto', switcher: null });
   expect(await site.notices()).toEqual([]);
@@ -160,10 +160,10 @@ it('SiteSwitch replaces a search box that uses an external service, and reports 
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
   await (await site.prepare(release, []))(NOW);
   const said = 'The search box of version "v2" (DocSearch) needs an external service, *.algolia.net';
-  expect(await site.notices()).toEqual([`${said}: docshelf replaces it with its own.`]);
+  expect(await site.notices()).toEqual([`${said}; docshelf replaces it with its own search box.`]);
   use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
   await vi.waitUntil(() => served.length === 3, { timeout: 30_000 });
-  expect(await site.notices()).toEqual([`${said}: to replace it, set "search.widget: replace".`]);
+  expect(await site.notices()).toEqual([`${said}; to replace it, set "search.widget: replace".`]);
   const tag = '<script type="module" src="/l.js"></script>';
   expect(await heads()).toEqual([
     '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',

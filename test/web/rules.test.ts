@@ -122,7 +122,7 @@ describe('_redirects', () => {
   it.each([
     ['/a', 'has no target'],
     ['/a # /b', 'has no target'],
-    ['a /b', 'is no path from the root'],
+    ['a /b', 'is not a path from the root'],
     ['https://x.example/a /b', 'names a host'],
     ['/a b', 'neither a path from the root'],
     ['/a //evil.example', 'neither a path from the root'],
@@ -143,20 +143,20 @@ describe('_redirects', () => {
     ['/a /b 301 Country=au', 'has a condition'],
     ['/a /b Language=de', 'has a condition'],
     ['/a /b 301 x y', 'has a condition'],
-    ['/a id=:id /b/:id', 'asks for the query'],
-    ['/a?b /c', 'more than a path'],
-    ['/a//b /c', 'more than a path'],
+    ['/a id=:id /b/:id', 'requires the query'],
+    ['/a?b /c', 'contains a query, a fragment'],
+    ['/a//b /c', 'contains a query, a fragment'],
     ['/a*b*c /d', 'several "*"'],
     ['/:a/*/c /d', 'not its last segment'],
     ['/:a/b* /d', 'not its last segment'],
-    ['/:a-:b /d', 'no placeholder'],
-    ['/: /d', 'no placeholder'],
+    ['/:a-:b /d', 'not a placeholder'],
+    ['/: /d', 'not a placeholder'],
     ['/%zz /d', 'percent sign'],
     ['/d /%zz', 'percent sign'],
     ['/a\u0000 /b', 'control character'],
     ['/a /b\u0007', 'control character'],
-    ['/a /a', 'leads back to'],
-    ['/a /a?x=1', 'leads back to'],
+    ['/a /a', 'redirects back to'],
+    ['/a /a?x=1', 'redirects back to'],
   ])('ignores %j, and reports it', (line, reason) => {
     const { redirects: rules, notices } = redirects(`/kept /x\n${line}\n`);
     expect(notices).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('_redirects', () => {
 
   it('ignores a rule that closes a loop, but not a rule that adds a slash', () => {
     const { redirects: rules, notices } = redirects('/a /b\n/b /c/\n/c /a\n/d /d/\n/e /f\n/e /e');
-    expect(notices).toEqual(['_redirects of the bundle, line 3, leads back to "/c"; docshelf ignores it.']);
+    expect(notices).toEqual(['_redirects of the bundle, line 3, redirects back to "/c"; docshelf ignores it.']);
     for (const path of ['/a', '/b', '/d', '/e']) expect([...rules.others(path)], path).not.toEqual([]);
     expect([...rules.others('/c')]).toEqual([]);
   });
@@ -185,9 +185,9 @@ describe('_redirects', () => {
     const { redirects: rules, faults, notices } = redirects(text);
     expect(faults.slice(0, 3).map(({ line }) => line)).toEqual(lines);
     expect(notices[0]).toMatch(
-      /^_redirects of the bundle, line 1, redirects for ever, by ".*"; it is applied only to paths from which the redirects end\.$/,
+      /^_redirects of the bundle, line 1, redirects endlessly through ".*"; docshelf applies it only to paths whose redirects end\.$/,
     );
-    expect(notices[0]).toContain(`by "${by}`);
+    expect(notices[0]).toContain(`through "${by}`);
     expect(rules.isEmpty).toBe(false);
   });
 
@@ -233,11 +233,11 @@ describe('_redirects', () => {
     expect([...many.redirects.others('/r9999')]).toHaveLength(1);
     expect([...many.redirects.others('/r10000')]).toEqual([]);
     expect(many.notices).toEqual([
-      '_redirects of the bundle, line 10001, is over the limit of 10000 rules, as are all that follow; docshelf ignores it.',
+      '_redirects of the bundle, line 10001, is after rule 10000, the last that docshelf reads; docshelf ignores it.',
     ]);
     const wrong = redirects('wrong\n'.repeat(40));
     expect(wrong.notices).toHaveLength(11);
-    expect(wrong.notices[10]).toBe('_redirects of the bundle has 30 more such lines.');
+    expect(wrong.notices[10]).toBe('_redirects of the bundle has 30 more invalid lines.');
     expect([wrong.faults.length, wrong.faultCount, wrong.faults[39]?.line]).toEqual([40, 40, 40]);
     const countless = redirects('\u0001\n'.repeat(1000));
     expect([countless.faults.length, countless.faultCount]).toEqual([200, 1000]);
@@ -288,19 +288,19 @@ describe('_headers', () => {
     [
       'Link: </a.css>; rel=preload, <https://x.example/b.js>; rel=preload, </c.js>; rel="a, b"',
       '</a.css>; rel=preload, </c.js>; rel="a, b"',
-      'has parts of Link that may leave the site (1)',
+      'has parts of Link that may contact another site (1)',
     ],
     ['Link: </a>; rel=next, </\t/x.example>; rel=preload', '</a>; rel=next', 'parts of Link'],
     ['Link: <https://x.example/a,b>; title="c, d", </e>', '</e>', 'parts of Link'],
     [
       "Content-Security-Policy: default-src 'self'; report-uri https://x.example/r; img-src *",
       "default-src 'self'; img-src *",
-      'parts of Content-Security-Policy that may leave the site (report-uri https://x.example/r)',
+      'parts of Content-Security-Policy that may contact another site (report-uri https://x.example/r)',
     ],
     [
       "Content-Security-Policy: default-src 'self'; report-uri /r; report-to x",
       "default-src 'self'; report-uri /r",
-      'parts of Content-Security-Policy that may leave the site (report-to x)',
+      'parts of Content-Security-Policy that may contact another site (report-to x)',
     ],
     ['Content-Security-Policy: img-src *; report-uri a.example/r', 'img-src *', '(report-uri a.example/r)'],
     ['Content-Security-Policy: img-src *; report-uri', 'img-src *', '(report-uri)'],
@@ -314,7 +314,7 @@ describe('_headers', () => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
     expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; the other parts apply\.$/);
+    expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; docshelf applies the other parts\.$/);
     expect(notices[0]).toContain(reason);
   });
 
@@ -402,10 +402,10 @@ describe('_headers', () => {
     ['X-Robots-Tag: a\u0000b', 'control character'],
     ['X-Robots-Tag: a\u007fb', 'control character'],
     [`X-Robots-Tag: ${'a'.repeat(5000)}`, 'longer than 4096'],
-    ['Link: <https://x.example/a>; rel=preload', 'to a value that leaves the site'],
-    ['Link: <//x.example/a>; rel=preload', 'to a value that leaves the site'],
-    ['Link: </\\x.example/a>; rel=preload', 'to a value that leaves the site'],
-    ['Content-Security-Policy: report-uri https://x.example', 'to a value that leaves the site'],
+    ['Link: <https://x.example/a>; rel=preload', 'to a value that contacts another site'],
+    ['Link: <//x.example/a>; rel=preload', 'to a value that contacts another site'],
+    ['Link: </\\x.example/a>; rel=preload', 'to a value that contacts another site'],
+    ['Content-Security-Policy: report-uri https://x.example', 'to a value that contacts another site'],
   ])('ignores %j, and reports it', (line, reason) => {
     const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
     const { set } = rules.headersFor('/');

@@ -91,7 +91,7 @@ export class ChromiumSession {
     if (this.#isClosed) throw new Error('the session is closed');
     if (this.#startsInVain === STARTS_IN_VAIN_MAX) {
       const message = `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`;
-      const next = 'Give the machine or container more memory and more shared memory (/dev/shm).';
+      const next = 'Check whether the machine or container has enough memory and shared memory (/dev/shm).';
       throw new DocshelfError('browser_failed', message, { next });
     }
     this.#startsInVain += 1;

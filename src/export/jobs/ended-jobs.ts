@@ -36,7 +36,7 @@ export async function repackBundle(job: StoredJob, options: RunJobOptions, signa
 
 function gone({ jobId }: StoredJob, cause?: unknown): DocshelfError {
   return new DocshelfError('bundle_gone', `Cannot pack the bundle of "${jobId}" again: its files no longer exist`, {
-    next: 'Start a new export. If another daemon ran this one, set exportApi.store.kind to s3 for all daemons, or give them one shared storage.dir.',
+    next: 'Start a new export. If another daemon ran this export, set exportApi.store.kind to s3 for all daemons, or give them one shared storage.dir.',
     cause,
   });
 }

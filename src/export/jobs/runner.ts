@@ -103,7 +103,7 @@ export class JobRunner {
     try {
       if (claim.attempt > ATTEMPTS_MAX) {
         throw new DocshelfError('internal', `Cannot export "${job.domain}": it was interrupted ${ATTEMPTS_MAX} times`, {
-          next: 'Check the log for the reason why docshelf ended during this export, such as too little memory, then start a new export.',
+          next: 'Check the log for the reason why docshelf ended during this export. Often, it had too little memory. Then start a new export.',
         });
       }
       const deadlineAtMs = startedAtMs + settings().deadlineMs;
@@ -134,7 +134,7 @@ export class JobRunner {
         : new DocshelfError(
             'deadline_exceeded',
             `Cannot export "${job.domain}": it took longer than ${Math.round(settings().deadlineMs / 1000)} s`,
-            { next: 'Raise exportApi.deadline, or limit the export with "paths", and start a new export.' },
+            { next: 'Raise exportApi.deadline, or use "paths" to export fewer pages. Then start a new export.' },
           );
     const { code, message, next = null } = error;
     if (await queue.fail(claim, { code, message, next }, null)) {

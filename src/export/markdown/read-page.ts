@@ -55,7 +55,7 @@ export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 export async function readPage(source: FoundFile, find: SiteSink['find']): Promise<PageText> {
   const { text, isUnicode } = decodeText(await readSource(source, PAGE_BYTES_MAX));
   if (!isUnicode)
-    find({ kind: 'not_utf8', page: source.path, detail: 'it is not UTF-8, and was read as Windows-1252' });
+    find({ kind: 'not_utf8', page: source.path, detail: 'it is not UTF-8, so docshelf read it as Windows-1252' });
   const { matter, body } = readFrontMatter(source.path, text);
   return { matter, ...splitTitle(body) };
 }

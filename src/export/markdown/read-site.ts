@@ -191,7 +191,7 @@ function makePages(
     const page = makePage(draft, languages, selection.version);
     const taken = byPath.get(page.path)?.source.path;
     if (taken !== undefined) {
-      report(draft.source.path, `it would become ${page.path}, like ${taken}`);
+      report(draft.source.path, `its page would have the path ${page.path}, which the page of ${taken} already has`);
       continue;
     }
     if (assets.has(page.path))

@@ -69,7 +69,11 @@ function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
   for (const page of layout.launchers)
-    sink.find({ kind: 'left_out', page, detail: 'it is a launcher, not part of the site' });
+    sink.find({
+      kind: 'left_out',
+      page,
+      detail: 'it only opens the bundle without docshelf, and is not part of the site',
+    });
   return entries.flatMap((entry) => {
     const placed = placeOf(entry, layout);
     return placed === null ? [] : [{ path: placed.path, file: entry.file, size: entry.size }];
@@ -162,7 +166,9 @@ async function unpackArchive(
   const ownDir = join(workDir, 'own');
   await mkdir(workDir, { recursive: true });
   await extractArchive(file, listing, { ...options, siteDir: dir, ownDir, onProgress });
-  const leftOut = listing.launchers.map((name) => leaveOut(name, 'it is a launcher, not part of the site'));
+  const leftOut = listing.launchers.map((name) =>
+    leaveOut(name, 'it only opens the bundle without docshelf, and is not part of the site'),
+  );
   if (listing.ownRoot !== '')
     leftOut.push(leaveOut(listing.ownRoot, "it is docshelf's own folder, which each export creates again"));
   return { dir, leftOut };

@@ -120,7 +120,7 @@ function parseKey(id: string, text: string, file: string): SigningKey {
 
 function damaged(file: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read signing key "${file}": ${state}`, {
-    next: 'Restore the file, or remove it. After that, only new links work.',
+    next: 'Restore the file from a backup. Or remove it, and docshelf creates a key, with which only new links are valid.',
     cause,
   });
 }
@@ -139,7 +139,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const EXPIRES = /^[1-9]\d{0,11}$/;
 const QUERY_NAMES = 'expires,keyId,signature';
 const AGAIN =
-  'Call the bundle endpoint again (POST /v1/static-export/jobs/{jobId}/bundle): each call returns a valid link.';
+  'Call the bundle endpoint again (POST /v1/static-export/jobs/{jobId}/bundle). Each call returns a valid link.';
 
 /**
  * Links to docshelf's API listener, `/v1/bundles/{sha256}/{fileName}?expires=…&keyId=…&signature=…`, survive restarts. To revoke

@@ -63,20 +63,21 @@ type Fault = { readonly state: string; readonly next: string; readonly retryable
 const lasting = (state: string, next: string): Fault => ({ state, next, retryable: false });
 const passing = (state: string, next: string): Fault => ({ state, next, retryable: true });
 
-const CHECK_CREDENTIALS = 'Check exportApi.store.accessKeyId and secretAccessKey, or the variables in the environment.';
+const CHECK_CREDENTIALS =
+  'Check exportApi.store.accessKeyId and secretAccessKey, or the AWS variables in the environment of docshelf.';
 const CHECK_ADDRESS = 'Check exportApi.store.endpoint, the host name and the network.';
 
 const NEXT: Readonly<Record<S3FaultKind, string>> = {
   credentials: CHECK_CREDENTIALS,
   no_credentials:
-    'Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; docshelf does not use the metadata service of the machine.',
-  clock: 'Synchronize the clock of this machine: the store rejects requests that differ by more than 15 minutes.',
+    'Set exportApi.store.accessKeyId and exportApi.store.secretAccessKey, or the environment variables AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE. docshelf does not use the metadata service of the machine.',
+  clock: 'Synchronize the clock of this machine with NTP. The store accepts a difference of at most 15 minutes.',
   no_bucket: 'Create the bucket, or correct exportApi.store.bucket.',
   region: 'Set exportApi.store.region to the region of the bucket.',
   archived: 'Restore the object, and store bundles in a storage class with immediate access.',
-  upload: 'Start the export again; if it fails again, check the lifecycle rules of the bucket.',
-  kms: 'Check exportApi.store.kmsKeyId: the key must be enabled, in the region of the bucket, and allow kms:GenerateDataKey and kms:Decrypt.',
-  bytes: 'Start the export again; if it fails again, check the proxies between docshelf and the store.',
+  upload: 'Start the export again. If it fails again, check the lifecycle rules of the bucket.',
+  kms: 'Check exportApi.store.kmsKeyId. The key must be enabled and in the region of the bucket. Its policy must allow kms:GenerateDataKey and kms:Decrypt.',
+  bytes: 'Start the export again. If it fails again, check the proxies between docshelf and the store.',
 };
 
 const PASSING: ReadonlySet<S3FaultKind> = new Set(['bytes', 'upload']);
@@ -107,7 +108,7 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === 401 || status === 403) {
     return lasting(
       `the store denies access (${code}, ${status})`,
-      'Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload on the objects, and s3:ListBucket on the bucket: without the last, S3 responds with 403 if an object does not exist.',
+      'Allow these credentials s3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload for the objects, and s3:ListBucket for the bucket.',
     );
   }
   if (status === 301 || status === 307) {
@@ -119,12 +120,13 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
   const state = `the store responds with ${status} (${code})`;
   return status >= 500 || status === 429
     ? passing(state, 'docshelf tried several times. Check the store, then start the export again.')
-    : lasting(state, 'Check the settings of exportApi.store against those of the store.');
+    : lasting(state, 'Compare the keys of exportApi.store with the settings of the bucket.');
 }
 
 function connectionFault(error: unknown): Fault {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  if (message === 'Region is missing') return lasting('the region is not known', 'Set exportApi.store.region.');
+  if (message === 'Region is missing')
+    return lasting('the region of the bucket is unknown', 'Set exportApi.store.region.');
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
     return lasting(
       `docshelf does not trust its certificate (${code})`,
@@ -133,12 +135,12 @@ function connectionFault(error: unknown): Fault {
   }
   if (code === 'ADDRESS_REFUSED') {
     return lasting(
-      'its host may not be contacted',
-      'Add it to network.allowedHosts, or correct exportApi.store.endpoint.',
+      'docshelf may not contact its host',
+      'Add the host to network.allowedHosts, or correct exportApi.store.endpoint.',
     );
   }
   const errno = errnoOf(error);
-  if (errno !== undefined) return passing(`it cannot be reached (${errno})`, CHECK_ADDRESS);
+  if (errno !== undefined) return passing(`docshelf cannot reach the store (${errno})`, CHECK_ADDRESS);
   return lasting('docshelf cannot reach the store, or its response is not from S3', CHECK_ADDRESS);
 }
 

@@ -93,9 +93,9 @@ export class BundleVectors {
   #verify(): void {
     const { dims, count, shards } = this.header;
     const wrong = shards.findIndex(({ bytes }) => bytes % (KEY_BYTES + dims) !== 0);
-    if (wrong !== -1) throw bad(shardName(wrong), 'it ends within a vector');
+    if (wrong !== -1) throw bad(shardName(wrong), 'its last vector is incomplete');
     const records = shards.reduce((sum, { bytes }) => sum + bytes / (KEY_BYTES + dims), 0);
-    if (records !== count) throw bad(HEADER_NAME, `there are ${records} vectors, not ${count}`);
+    if (records !== count) throw bad(HEADER_NAME, `it has ${records} vectors, not ${count}`);
     for (const [at, { sha256 }] of shards.entries()) {
       const name = shardName(at);
       const digest = createHash('sha256');

@@ -38,7 +38,7 @@ export function openVerified(path: string, isSealKnown: boolean): DatabaseSync {
   const version = versionOf(path);
   if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
   if (!isSealKnown && !withFile(path, 'r', (file) => readSeal(file) === checksumOf(file)))
-    throw damaged(path, 'it was not finished, or has changed since');
+    throw damaged(path, 'it is incomplete, or it has changed');
   return new DatabaseSync(sealedUrl(path), { readOnly: true });
 }
 

@@ -138,7 +138,7 @@ async function poolingFileOf(folder: string, modules: Json | readonly Json[] | n
 }
 
 function poolingOf(file: string, config: Json | null): Pooling {
-  if (config === null) throw invalid(file, 'it is missing, and modules.json names it');
+  if (config === null) throw invalid(file, 'modules.json names this folder, but it is missing');
   const named = typeof config.pooling_mode === 'string' ? config.pooling_mode : null;
   const on = Object.keys(config).filter((key) => key.startsWith('pooling_mode_') && config[key] === true);
   const chosen = named ?? on.map((key) => key.replace(/^pooling_mode_|_tokens?$/g, '')).join('+');

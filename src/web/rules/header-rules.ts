@@ -44,7 +44,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
       const pattern = /^\//.test(line)
         ? PathPattern.parse(line)
-        : `"${line}" names a host; rules of docshelf begin with a path`;
+        : `"${line}" names a host, but a rule of docshelf begins with a path`;
       const refusal = counter.refuse() ?? (typeof pattern === 'string' ? pattern : null);
       if (refusal !== null || typeof pattern === 'string') {
         open = 'left';
@@ -83,12 +83,15 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   const tooLong = { reason: `makes ${name} longer than ${VALUE_CHARS_MAX} characters` };
   if (value.length > VALUE_CHARS_MAX) return tooLong;
   const { own, leftOut } = localValue(name, value);
-  if (own === '') return { reason: `sets ${name} to a value that leaves the site: "${value.slice(0, 100)}"` };
+  if (own === '') return { reason: `sets ${name} to a value that contacts another site: "${value.slice(0, 100)}"` };
   const joined = set.has(name) ? `${set.get(name)}, ${own}` : own;
   if (joined.length > VALUE_CHARS_MAX) return tooLong;
   set.set(name, joined);
   if (leftOut === null) return null;
-  return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts apply' };
+  return {
+    reason: `has parts of ${name} that may contact another site (${leftOut})`,
+    use: 'docshelf applies the other parts',
+  };
 }
 
 /** `own` contains the parts that neither report to other hosts nor load files from them. `leftOut` describes the other parts. */

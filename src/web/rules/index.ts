@@ -48,7 +48,7 @@ function addTooLarge(faults: FaultList): void {
 function noticesOf({ kept, count }: FaultList): string[] {
   const sentences = kept.slice(0, NOTICES_MAX).map(sentenceOf);
   const more = count - sentences.length;
-  if (more > 0) sentences.push(`${kept[0]?.file} of the bundle has ${more} more such lines.`);
+  if (more > 0) sentences.push(`${kept[0]?.file} of the bundle has ${more} more invalid lines.`);
   return sentences;
 }
 

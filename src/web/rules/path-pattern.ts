@@ -26,19 +26,20 @@ export class PathPattern {
   }
 
   static parse(written: string): PathPattern | string {
-    if (!written.startsWith('/')) return `"${written}" is no path from the root of the site`;
+    if (!written.startsWith('/')) return `"${written}" is not a path from the root of the site`;
     const decoded = percentDecode(written);
     if (decoded === null) return `"${written}" contains a percent sign that encodes no character`;
-    if (/[?#\\]|\/\//.test(decoded)) return `"${written}" is more than a path`;
+    if (/[?#\\]|\/\//.test(decoded))
+      return `"${written}" contains a query, a fragment, a backslash or two slashes in sequence`;
     const path = withoutSlash(decoded);
     const star = path.indexOf('*');
-    if (star !== path.lastIndexOf('*')) return `"${written}" has several "*"; one is understood`;
+    if (star !== path.lastIndexOf('*')) return `"${written}" has several "*", but only one is allowed`;
     const names: string[] = [];
     const parts: string[] = [];
     for (const segment of path.split('/')) {
       if (!segment.startsWith(':')) parts.push(segment);
       else if (!PLACEHOLDER.test(segment)) {
-        return `"${segment}" is no placeholder; one is a whole segment such as ":name"`;
+        return `"${segment}" is not a placeholder, which is a whole segment such as ":name"`;
       } else {
         names.push(segment.slice(1));
         parts.push(ANY);

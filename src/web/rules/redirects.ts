@@ -32,8 +32,8 @@ export function parseRedirects(text: string): { rules: RedirectRules; faults: Fa
     else if (reason) faults.add(line.number, reason);
   }
   for (const { rule, path } of endlessRules(lines.keys(), rules)) {
-    const use = 'it is applied only to paths from which the redirects end';
-    faults.add(lines.get(rule) ?? null, `redirects for ever, by "${path}"`, use);
+    const use = 'docshelf applies it only to paths whose redirects end';
+    faults.add(lines.get(rule) ?? null, `redirects endlessly through "${path}"`, use);
   }
   return { rules, faults };
 }
@@ -42,10 +42,10 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const words = text.split(/\s+/);
   const comment = words.findIndex((word) => word.startsWith('#'));
   const [from = '', to, ...rest] = comment === -1 ? words : words.slice(0, comment);
-  if (/^https?:\/\//i.test(from)) return `"${from}" names a host; rules of docshelf begin with a path`;
+  if (/^https?:\/\//i.test(from)) return `"${from}" names a host, but a rule of docshelf begins with a path`;
   if (to === undefined) return 'has no target';
   if (!/^(?:\/|https?:)/i.test(to) && to.includes('='))
-    return `asks for the query "${to}", which docshelf does not match`;
+    return `requires the query "${to}", but docshelf does not compare queries`;
   const pattern = PathPattern.parse(from);
   if (typeof pattern === 'string') return pattern;
   const target = RedirectTarget.parse(to);
@@ -54,7 +54,7 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const isForced = word.endsWith('!');
   const status = /^\d{3}!?$/.test(word) ? Number.parseInt(word, 10) : Number.NaN;
   if (!STATUSES.has(status)) return `has the status "${word}", which is not one of ${[...STATUSES].join(', ')}`;
-  if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not know`;
+  if (more.length > 0) return `has a condition (${more.join(' ')}), which docshelf does not support`;
   if (target.origin !== null && (status === 200 || status === 404))
     return `has status ${status} for ${target.origin}, but docshelf does not forward requests`;
   return { pattern, target, status, isForced };
@@ -72,7 +72,7 @@ class Circles {
     if (first === from && to !== from) return null;
     let at: string | undefined = first;
     for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
-      if (at === from) return `leads back to "${from}"`;
+      if (at === from) return `redirects back to "${from}"`;
       at = this.#next.get(at);
     }
     this.#next.set(from, first);

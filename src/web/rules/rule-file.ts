@@ -62,7 +62,7 @@ export class RuleCounter {
   refuse(): string | null {
     this.#count += 1;
     if (this.#count <= RULES_MAX) return null;
-    return this.#count === RULES_MAX + 1 ? `is over the limit of ${RULES_MAX} rules, as are all that follow` : '';
+    return this.#count === RULES_MAX + 1 ? `is after rule ${RULES_MAX}, the last that docshelf reads` : '';
   }
 }
 

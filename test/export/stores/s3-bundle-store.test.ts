@@ -195,7 +195,7 @@ describe('S3BundleStore.link()', () => {
       vi.stubEnv('AWS_ROLE_ARN', 'arn:aws:iam::123456789012:role/docshelf');
       vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.origin);
       await expect(link(['127.0.0.1:9000'])).rejects.toMatchObject({
-        message: expect.stringContaining('may not be contacted'),
+        message: expect.stringContaining('docshelf may not contact its host'),
       });
       expect(sts.calls).toEqual([]);
       const { url } = await link([new URL(sts.origin).host]);
@@ -496,7 +496,7 @@ describe('S3BundleStore when the store fails', () => {
     [404, 'NoSuchBucket', false, /the bucket does not exist/],
     [400, 'AuthorizationHeaderMalformed', false, /region/],
     [400, 'XAmzContentSHA256Mismatch', true, /other bytes/],
-    [400, 'KMS.DisabledException', false, /key of KMS/],
+    [400, 'KMS.DisabledException', false, /its KMS key/],
     [400, 'EntityTooLarge', false, /400/],
     [507, 'XMinioStorageFull', true, /507/],
   ])('explains the response %i %s without showing credentials', async (status, code, retryable, sentence) => {

@@ -198,8 +198,8 @@ describe('search results page', () => {
   it.each<[number, string, string, Error | null, string | null]>([
     [400, refused, `?q=${'a'.repeat(1001)}`, null, null],
     [400, refused, '?q=a&q=b', null, null],
-    [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
-    [500, 'The search did not respond, try again shortly', '?q=a', new Error('secret'), null],
+    [503, 'The search is not ready yet. Try again shortly.', '?q=a', building, '3'],
+    [500, 'The search did not respond. Try again shortly.', '?q=a', new Error('secret'), null],
   ])('explains an error with status %i: %s', async (code, expected, query, fault, retryAfter) => {
     const response = await siteWith(fault ?? { results: [] }).send(query);
     expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);
@@ -214,7 +214,7 @@ describe('search results page', () => {
     await send('?q=a');
     const response = await send('?q=a');
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1000']);
-    expect((await read(response)).status).toBe('Too many searches at the moment, try again shortly');
+    expect((await read(response)).status).toBe('Too many searches at the moment. Try again shortly.');
   });
 
   it('responds to HEAD without a body, and compresses the page if the reader accepts it', async () => {

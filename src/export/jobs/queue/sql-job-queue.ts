@@ -274,7 +274,7 @@ const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
   const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization are waiting`;
-  const next = 'Wait until one of them starts, or cancel one.';
+  const next = 'Wait until a waiting job starts, or cancel a waiting job.';
   return new DocshelfError('queue_full', message, { next, fields: { queuedMax } });
 }
 

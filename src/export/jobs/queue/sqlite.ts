@@ -199,7 +199,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
     case LOCKED:
       return fault('busy', 'another process has locked it', 'Try again in a moment.');
     case FULL:
-      return fault('cannot_write', 'the disk is full', 'Free space on the volume of storage.dir, and try again.');
+      return fault('cannot_write', 'the disk is full', 'Free space on the volume of storage.dir, then try again.');
     case READONLY:
     case CANTOPEN:
     case IOERR:
@@ -213,7 +213,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
       return fault(
         'cannot_read',
         (error as Error).message,
-        'Restore a copy of it, or move it away with its -wal and -shm files. docshelf then creates an empty one.',
+        'Restore the file from a backup. Or move it away with its -wal and -shm files, and docshelf creates an empty job store.',
       );
     default:
       return error;
