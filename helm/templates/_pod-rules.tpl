@@ -16,7 +16,7 @@ schema of the values cannot find them.
 {{- end -}}
 {{- range $where, $each := $labels -}}
 {{- range $label, $_ := $each -}}
-{{- if has $label $own -}}{{- fail (printf "%s sets %s, which the chart sets itself: remove it" $where $label) -}}{{- end -}}
+{{- if has $label $own -}}{{- fail (printf "%s sets %s, which the chart sets itself: remove this label" $where $label) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -29,7 +29,7 @@ schema of the values cannot find them.
 {{- $targets := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage -}}
 {{- range $resource, $target := $targets -}}
 {{- if and $target (not (dig "requests" $resource "" ($scale.resources | default dict))) -}}
-{{- fail (printf "%sautoscaling needs a %s request, but %sresources.requests.%s is not set: set it, or %sautoscaling.enabled to false" $where (ternary "CPU" "memory" (eq $resource "cpu")) $where $resource $where) -}}
+{{- fail (printf "%sautoscaling needs a %s request, but %sresources.requests.%s is not set: set this request, or set %sautoscaling.enabled to false" $where (ternary "CPU" "memory" (eq $resource "cpu")) $where $resource $where) -}}
 {{- end -}}
 {{- end -}}
 {{- if not (or $targets.cpu $targets.memory .metrics) -}}
@@ -55,7 +55,7 @@ schema of the values cannot find them.
 {{- $shutdown := dig "server" "shutdownTimeout" "20s" $values.config -}}
 {{- $shutdownSeconds := mul (regexFind "^[0-9]+" $shutdown | int) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) (regexFind ".$" $shutdown)) -}}
 {{- if gt (add $values.preStopSeconds $shutdownSeconds) (int64 $values.terminationGracePeriodSeconds) -}}
-{{- fail (printf "terminationGracePeriodSeconds is %d, which is not longer than preStopSeconds and config.server.shutdownTimeout together: set it to more than %d" (int64 $values.terminationGracePeriodSeconds) (add $values.preStopSeconds $shutdownSeconds)) -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d, which is not longer than preStopSeconds and config.server.shutdownTimeout together: set terminationGracePeriodSeconds to more than %d" (int64 $values.terminationGracePeriodSeconds) (add $values.preStopSeconds $shutdownSeconds)) -}}
 {{- end -}}
 
 {{- include "docshelf.readerRules" . -}}
@@ -106,7 +106,7 @@ schema of the values cannot find them.
 {{- $taken := dict -}}
 {{- range (include "docshelf.places" . | fromYaml).places -}}
 {{- if or (contains ":" .host) (regexMatch "^[0-9.]+$" .host) -}}
-{{- fail (printf "the host %s is an IP address, but %s supports only names: remove it from hosts, or set %s.enabled to false" .host $where $where) -}}
+{{- fail (printf "the host %s is an IP address, but %s supports only names: remove the address from hosts, or set %s.enabled to false" .host $where $where) -}}
 {{- end -}}
 {{- $place := printf "%s%s" (.host | default "any host") .path -}}
 {{- $other := get $taken $place -}}
@@ -139,7 +139,7 @@ schema of the values cannot find them.
 {{- range $container.volumeMounts -}}
 {{- $path := trimSuffix "/" .mountPath -}}
 {{- if has $path $paths -}}{{- fail (printf "extraVolumeMounts has %s, which is already a mount path: choose another path" .mountPath) -}}{{- end -}}
-{{- if not (has .name $volumes) -}}{{- fail (printf "extraVolumeMounts mounts %s, which is not a volume: add it to extraVolumes" .name) -}}{{- end -}}
+{{- if not (has .name $volumes) -}}{{- fail (printf "extraVolumeMounts mounts %s, which is not a volume: add the volume to extraVolumes" .name) -}}{{- end -}}
 {{- $paths = append $paths $path -}}
 {{- end -}}
 {{- $variables := list -}}
@@ -148,7 +148,7 @@ schema of the values cannot find them.
 {{- $variable := ternary (.name | upper | trimSuffix "__FILE" | replace "__" "." | replace "_" "") .name (hasPrefix "DOCSHELF_" (upper .name)) -}}
 {{- if has $variable $variables -}}{{- fail (printf "extraEnv sets %s, which is already set: keep one of them" .name) -}}{{- end -}}
 {{- if regexMatch "^DOCSHELF\\.((SERVER|API|ADMIN)\\.(HOST|PORT)|STORAGE\\.DIR)$" $variable -}}
-{{- fail (printf "extraEnv sets %s, but the probes, Services and volumes of the chart need the value of the chart: remove it" .name) -}}
+{{- fail (printf "extraEnv sets %s, but the probes, Services and volumes of the chart need the value of the chart: remove this variable" .name) -}}
 {{- end -}}
 {{- $variables = append $variables $variable -}}
 {{- end -}}

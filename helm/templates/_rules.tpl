@@ -63,7 +63,7 @@
 {{- end -}}
 {{- range $where, $scale := dict "exportApi" $exports "exportApi.workers" $exports.workers -}}
 {{- if and (ne $exports.pods "split") (include "docshelf.hasMany" $scale) -}}
-{{- fail (printf "%s sets several pods, but exportApi.pods is %s: set it to split" $where $exports.pods) -}}
+{{- fail (printf "%s sets several pods, but exportApi.pods is %s: set exportApi.pods to split" $where $exports.pods) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -90,7 +90,7 @@
 
 {{- if eq .Values.deployment.type "air-gapped" -}}
 {{- if include "docshelf.renews" . -}}
-{{- fail (printf "%sdeployment.type is air-gapped, but staticExport.renew contacts an export service: remove it, or set deployment.type to client-hosted" $where) -}}
+{{- fail (printf "%sdeployment.type is air-gapped, but staticExport.renew contacts an export service: remove staticExport.renew, or set deployment.type to client-hosted" $where) -}}
 {{- end -}}
 {{- $link := trim (toString $static.bundleUrl) -}}
 {{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
@@ -102,7 +102,7 @@
 {{- if include "docshelf.isAllowedHost" (dict "host" $each "allowed" (dig "network" "allowedHosts" list $.Values.config)) -}}{{- $isAllowed = true -}}{{- end -}}
 {{- end -}}
 {{- if and $host (not $isAllowed) -}}
-{{- fail (printf "%sdeployment.type is air-gapped, but staticExport.bundleUrl contains the host %s: import the bundle in another way, or, if the host is inside your network, add it to config.network.allowedHosts" $where (splitList " " $host | first)) -}}
+{{- fail (printf "%sdeployment.type is air-gapped, but staticExport.bundleUrl contains the host %s: import the bundle in another way, or, if the host is inside your network, add the host to config.network.allowedHosts" $where (splitList " " $host | first)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -69,7 +69,7 @@
 {{- end -}}
 {{- end -}}
 {{- with $single -}}
-{{- fail (printf "%s and sites are both set: move it into the entries of sites" (first .)) -}}
+{{- fail (printf "%s and sites are both set: move %s into the entries of sites" (first .) (first .)) -}}
 {{- end -}}
 {{- if include "docshelf.hasBundles" . -}}
 {{- fail "bundles works only without sites: mount the bundle of each site with extraVolumes and extraVolumeMounts, and set staticExport.preload of its entry to the folder, as in examples/many-sites-images.yaml" -}}
@@ -87,7 +87,7 @@
 {{- range $host := $site.hosts | default (list "every other host") -}}
 {{- $place := printf "%s%s" (lower $host) (include "docshelf.basePath" $site) -}}
 {{- if hasKey $claims $place -}}
-{{- fail (printf "sites[%d] (%s) claims %s, which the site %s also claims: change the host or base path of one of them" $index $site.domain $place (get $claims $place)) -}}
+{{- fail (printf "sites[%d] (%s) serves %s, which the site %s also serves: change the host or base path of one of them" $index $site.domain $place (get $claims $place)) -}}
 {{- end -}}
 {{- $_ := set $claims $place $site.domain -}}
 {{- end -}}

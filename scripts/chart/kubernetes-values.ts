@@ -67,7 +67,7 @@ const percentOrCount = (description: string) =>
   Type.Union([count(0, ''), Type.String({ pattern: '^(?:\\d{1,3}%)?$' })], { description });
 /** Port of a node. 0 uses a free port. */
 const nodePort = (of: string) =>
-  Type.Integer({ minimum: 0, maximum: 65_535, description: `Port of the nodes for ${of}. 0 uses a free port.` });
+  Type.Integer({ minimum: 0, maximum: 65_535, description: `Node port for ${of}. 0 uses a free port.` });
 const optionalCount = (description: string) => Type.Union([count(1, ''), Type.Null()], { description });
 
 const volume = {
@@ -115,7 +115,7 @@ export const exportApi = group(
     autoscaling: autoscaling('Autoscaling of these pods.'),
     workers: group(
       {
-        replicas: count(0, 'Number of these pods.'),
+        replicas: count(0, 'With split: number of pods that run jobs.'),
         autoscaling: autoscaling('Autoscaling of these pods.'),
         resources: resources('a pod that runs jobs'),
       },
@@ -241,9 +241,9 @@ export const kubernetes: TProperties = {
       port: port('Port of the site.'),
       apiPort: port('Port of the search and export API.'),
       redirectPort: port('Port without TLS that redirects, if config.server.tls.redirectPort is set.'),
-      nodePort: nodePort('port'),
-      apiNodePort: nodePort('apiPort'),
-      redirectNodePort: nodePort('redirectPort'),
+      nodePort: nodePort('service.port'),
+      apiNodePort: nodePort('service.apiPort'),
+      redirectNodePort: nodePort('service.redirectPort'),
       clusterIP: text('IP address in the cluster.'),
       externalIPs: some(Type.String(), 'IP addresses of nodes that lead to the service.'),
       ipFamilyPolicy: text('SingleStack, PreferDualStack or RequireDualStack.'),
@@ -300,10 +300,10 @@ export const kubernetes: TProperties = {
       annotations,
       labels,
       ingress: group(
-        { from: passedOnList('Peers.') },
+        { from: passedOnList('Pods and networks that may connect, as in ingress.from of a NetworkPolicy.') },
         'Allowed sources of readers. Without peers, every source is allowed.',
       ),
-      extraIngress: passedOnList('Additional rules.'),
+      extraIngress: passedOnList('Additional rules for incoming connections.'),
       monitoringNamespace: text('Namespace whose pods may connect to the admin listener.'),
       dns: group(
         {
@@ -319,7 +319,7 @@ export const kubernetes: TProperties = {
             'Allows connections only to DNS and the listed networks. An air-gapped deployment always has this limit.',
           ),
           cidrs: some(Type.String({ pattern: CIDR }), 'Networks that the pods may contact.'),
-          extra: passedOnList('Additional rules.'),
+          extra: passedOnList('Additional rules for outgoing connections.'),
         },
         'Connections that the pods may open.',
       ),
@@ -346,7 +346,7 @@ export const kubernetes: TProperties = {
       labels: words('Labels by which Prometheus selects the object.'),
       annotations,
       runbookUrl: text('URL of the page with an entry for each alert.'),
-      extraRules: passedOnList('Additional rules.'),
+      extraRules: passedOnList('Additional alert rules.'),
     },
     'Alerts, as a PrometheusRule of the Prometheus Operator. They need serviceMonitor.enabled.',
   ),
@@ -363,8 +363,8 @@ export const kubernetes: TProperties = {
   probes: group(
     {
       startup: probe('Startup probe: time for a pod to open its listeners.'),
-      liveness: probe('Liveness probe: Kubernetes restarts a pod that fails it.'),
-      readiness: probe('Readiness probe: a pod that fails it receives no requests from readers.'),
+      liveness: probe('Liveness probe: Kubernetes restarts a pod that fails this probe.'),
+      readiness: probe('Readiness probe: a pod that fails this probe receives no requests from readers.'),
     },
     'Probes. null removes a probe.',
   ),
@@ -377,7 +377,10 @@ export const kubernetes: TProperties = {
   deploymentAnnotations: words('Annotations of the Deployments. Their values can contain templates.'),
   deploymentLabels: words('Labels of the Deployments.'),
   lifecycle: passedOn('Lifecycle hooks of the containers. If it is empty: a preStop hook of preStopSeconds.'),
-  preStopSeconds: count(1, 'Seconds for which an ending pod still serves requests, until every proxy has removed it.'),
+  preStopSeconds: count(
+    1,
+    'Seconds for which an ending pod still serves requests, until every proxy has removed the pod.',
+  ),
   terminationGracePeriodSeconds: count(
     1,
     'Seconds until Kubernetes kills an ending pod. Must be longer than preStopSeconds and config.server.shutdownTimeout together.',

@@ -55,7 +55,7 @@ function sites(): Schema {
   return {
     type: 'array',
     description:
-      "Several sites, instead of deployment.domain and staticExport. Entries as in docshelf's config, with staticExport as above, fromSecret, and fromConfigMap. ingress and httpRoute route them.",
+      "Several sites, instead of deployment.domain and staticExport. An entry has the keys of sites in docshelf's config, staticExport as in this chart, fromSecret, and fromConfigMap. ingress and httpRoute route the hosts of each entry.",
     items: {
       type: 'object',
       required: ['domain'],
