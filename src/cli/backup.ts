@@ -345,7 +345,7 @@ function temporaryFault(cause: unknown): DocshelfError {
     ? 'docshelf has no access to'
     : 'there is no space in';
   return new DocshelfError('cannot_write', `Cannot write the backup: ${state} the temporary folder "${tmpdir()}"`, {
-    next: 'Free space there, or set TMPDIR to another folder. docshelf copies each SQLite file there first.',
+    next: 'Free space in this folder, or set TMPDIR to another folder. docshelf first copies each SQLite file to the temporary folder.',
     cause,
   });
 }

@@ -132,8 +132,8 @@ async function adminUrlOf(config: Config): Promise<string> {
   const { here, otherHost } = await runningMarks(config);
   const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
   if (adminUrl !== undefined) return adminUrl;
-  const other = otherHost === null ? '' : `, but one on the host "${otherHost}"`;
-  const state = `no daemon runs on "${config.storage.dir}" here${other}`;
+  const other = otherHost === null ? '' : `, but a daemon on the host "${otherHost}" does`;
+  const state = `no daemon on this machine uses "${config.storage.dir}"${other}`;
   throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
     next: 'Run "docshelf serve" to start it, or pass its config with --config.',
   });

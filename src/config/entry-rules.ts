@@ -185,7 +185,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
       if (tls.redirectPort !== null) report('redirectPort', needs);
     }
     const taken = portTakenBy(config, listener);
-    if (taken !== null) report('redirectPort', `is also the port of ${taken}; change one of them`);
+    if (taken !== null) report('redirectPort', `is also the port of ${taken}; change one of the two ports`);
     for (const [index, pair] of tls.certificates.entries()) {
       const [name, sentence] = pairFault(pair) ?? [];
       if (name === undefined) continue;
@@ -244,6 +244,6 @@ function unfitKey(chain: string, key: string): string | null {
     createSecureContext({ cert: chain, key });
     return null;
   } catch (error) {
-    return `does not work with its certificate: OpenSSL rejects them (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`;
+    return `does not work with its certificate: OpenSSL rejects the pair (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`;
   }
 }

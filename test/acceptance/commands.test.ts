@@ -216,7 +216,7 @@ describe('a one-shot command', () => {
       const { port } = new URL(other.admin);
       const result = await runWith(`admin: { port: ${port} }\nstorage: { dir: ./empty }`, ['healthcheck', ...args]);
       expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 69, stdout: '' });
-      expect(result.stderr).toMatch(/no daemon runs on "[^"]*empty"/);
+      expect(result.stderr).toMatch(/no daemon on this machine uses "[^"]*empty"/);
     },
   );
 

@@ -243,7 +243,7 @@ export const keyOperations = {
       },
       {
         code: 'key_of_config',
-        description: 'The key is in the config. Remove it there.',
+        description: 'The config contains the key. Remove the key from the config.',
         message: 'Cannot revoke "ci": it is in the config',
       },
       damaged,
