@@ -64,7 +64,7 @@ it('EmbeddedEngine skips pages that need too much memory, indexes the other page
   });
   const first = await follow(releaseDir);
   expect(first.status.sections).toBe(2);
-  const notice = expect.stringMatching(/leaves out "dense\/attributes\.html", "dense\/tags\.html".*search\.memory/);
+  const notice = expect.stringMatching(/omits "dense\/attributes\.html", "dense\/tags\.html".*search\.memory/);
   expect(first.notices).toEqual([notice]);
 
   await engine.stop();
