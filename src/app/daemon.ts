@@ -480,7 +480,7 @@ export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Co
   if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
   const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);
   const advice = exportApi.enabled
-    ? 'To remove old exports, set exportApi.retention to a shorter time. Otherwise, enlarge the volume.'
+    ? 'To remove old exports automatically, set exportApi.retention. Otherwise, enlarge the volume.'
     : 'Lower staticExport.keep, or enlarge the volume.';
   return [`The volume of storage.dir has ${free} free of ${size}. ${advice}`];
 }

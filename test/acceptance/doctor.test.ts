@@ -307,7 +307,7 @@ describe('docshelf doctor', () => {
     const config = { staticExport: { bundleUrl: `${server.origin}/docs.tar.gz` }, network: { proxy: 'off', caFile } };
     const result = await doctor(config);
     expect(about(result, 'certificate', /^https:/)).toMatchObject([
-      { state: 'ok', message: expect.stringContaining('until 2') },
+      { state: 'ok', message: expect.stringContaining('expires on 2') },
     ]);
     expect(about(result, 'certificate', /caFile/)).toMatchObject([{ state: 'ok' }]);
 
