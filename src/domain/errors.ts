@@ -229,8 +229,9 @@ export function nextFor(error: unknown, next: string): string;
 export function nextFor(error: unknown, next: string | undefined): string | undefined;
 export function nextFor(error: unknown, next: string | undefined): string | undefined {
   const errno = errnoOf(error);
-  if (errno !== 'EMFILE' && errno !== 'ENFILE') return next;
-  return 'Raise the limit of open files (LimitNOFILE of systemd, ulimit -n), then try again.';
+  if (errno === 'ENFILE') return 'Raise the limit of open files of this machine (sysctl fs.file-max), then try again.';
+  if (errno !== 'EMFILE') return next;
+  return 'Raise the limit of open files of docshelf (LimitNOFILE of systemd, ulimit -n), then try again.';
 }
 
 export function stateOf(error: unknown): string {
