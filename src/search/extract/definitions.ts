@@ -75,6 +75,16 @@ export function longerNames(name: string, fragment: string): string[] {
   return Array.from({ length: more }, (_, at) => parts.slice(-own - at - 1).join('.'));
 }
 
+/** Matches titles such as `Client`, `Class Client<T>`, `Client (Acme API)` and `Client Class Reference`. */
+const OWNER = /^(?:\p{Lu}\p{Ll}+ )?([\p{L}_$][\p{L}\p{N}_$.]*)(?:<.*>)?(?: \(.*\)| \p{Lu}\p{Ll}+ Reference)?$/u;
+
+/** Returns `Client.fetch` for the heading `fetch` with the anchor `fetch(int)` or `fetch-int-` of Javadoc, on the page about `Client`. */
+export function memberNames(title: string, heading: string, fragment: string | null): string[] {
+  const isMember = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(heading) && fragment?.startsWith(heading) === true;
+  const owner = isMember && /^(?:[(-]|$)/.test(fragment.slice(heading.length)) ? OWNER.exec(title)?.[1] : undefined;
+  return owner === undefined ? [] : longerNames(heading, `${owner}.${heading}`);
+}
+
 export interface NamedEntry {
   readonly name: string;
   /** Null uses the last anchor before the block. */

@@ -3,6 +3,7 @@ import { readPageTree } from '../../web/content/index.ts';
 import { isUnlisted, otherTitle, type PageFacts, pageTitle, TITLE_LENGTH_MAX } from '../../web/content/page-facts.ts';
 import type { Section } from '../ports.ts';
 import { type ContentPart, ContentReader } from './content-reader.ts';
+import { memberNames } from './definitions.ts';
 import { PageAddress, withFragment } from './reader-url.ts';
 
 interface PageInput {
@@ -71,7 +72,8 @@ function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts
     const text = place === first && preamble !== '' ? `${below}\n\n${preamble}` : below;
     if (text === '') return [];
     const { headings, fragment } = place;
-    const { names } = place.part;
+    const { heading } = place.part;
+    const names = place.part.names.length > 0 ? place.part.names : memberNames(title, heading, place.part.fragment);
     const { language, version, tags } = facts;
     const section = { path: withFragment(url, fragment), title, headings, text, language, version, tags };
     return [names.length === 0 ? section : { ...section, names }];
