@@ -244,13 +244,15 @@ export function planOf(
   }
   // `data base` also matches `database`, and `x forwarded for` also matches `X-Forwarded-For`.
   const pairs = ordinary.slice(1).map((word, at) => [ordinary[at] as Word, word]);
-  const runs = pairs.filter((pair) => !pair.every(isKnown));
-  if (ordinary.length > 2 && ordinary.length <= NAME_WORDS_MAX) runs.push(ordinary);
+  const isShort = ordinary.length <= NAME_WORDS_MAX;
+  const runs: (readonly Word[])[] = pairs.filter((pair) => !pair.every(isShort ? isStop : isKnown));
+  if (isShort && ordinary.length > 2) runs.push(ordinary);
   for (const run of runs.slice(0, WISHES_MAX)) {
     const alike = namedAlike(run.map(({ folded }) => folded));
     if (alike.length === 0) continue;
-    const link = wish(alike, 1);
-    if (!run.every(isKnown)) links.push(link);
+    const isKnownApart = run.every(isKnown);
+    const link = wish(alike, isKnownApart ? run.length : 1);
+    if (!isKnownApart) links.push(link);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
