@@ -312,7 +312,9 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
     return symbols.length === 1 && (first === undefined || [first, ...rest].every(isStop)) ? (symbols[0] ?? []) : [];
   if (first === undefined || rest.some((word) => word.end > first.end)) return [];
   if (first.kind === 'joined') return [first.folded, ...first.parts];
-  return first.parts.length > 0 || DIGIT.test(first.folded) ? spellings.keysOf(first).slice(0, 1) : [];
+  // The number in `[::-1]` is not the name.
+  const isName = first.parts.length > 0 || DIGIT.test(first.folded);
+  return isName && attachedSymbols(text).length === 0 ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
 /** Terms of the phrase in each language. Null without words. @param startingWith returns index terms with this beginning */

@@ -36,7 +36,7 @@ const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}']+)$/i
 /** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
 /** Signs that belong to the following name, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
-const SIGIL = /[.@$#%!:\\]/;
+const SIGIL = /[.@$#%!:\\<]/;
 const DASH = /[-\u2013\u2212]/;
 const OPENING = /[\s()[\]{}<>"'`|,;=\u00ab\u2018\u201c\u201e]/;
 /** Scripts without spaces between words, and Korean, which attaches particles to words. */
@@ -222,7 +222,7 @@ export interface FoundSymbol {
 
 /** Operators of at least two signs, brackets of templates, mathematical signs, arrows, and a single sign between spaces. */
 const SYMBOLS =
-  /\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
+  /\(\?[:=!<>]*|\[\^|\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
 const SYMBOL_LENGTH_MAX = 8;
 
 export function symbolsOf(text: string): FoundSymbol[] {
