@@ -279,12 +279,18 @@ function unspacedLanguage(text: string): WordLanguage | null {
   return PAIRS;
 }
 
-const SIMPLIFIED: ReadonlyMap<string, string> = new Map(
-  traditional
+/** Characters that writers and regions use for the same words, as in 帐户 and 账户, 計畫 and 计划. */
+const VARIANTS = new Map(
+  Array.from('帐账 瞭了 划画 藉借 著着 祇只 覆复'.split(' '), (pair) => [...pair] as [string, string]),
+);
+const SIMPLIFIED: ReadonlyMap<string, string> = new Map([
+  ...VARIANTS,
+  ...traditional
     .split('|')
     .map((pair) => pair.split(' ') as [string, string])
-    .filter(([from, to]) => from.length === to.length),
-);
+    .filter(([from, to]) => from.length === to.length)
+    .map(([from, to]): [string, string] => [from, VARIANTS.get(to) ?? to]),
+]);
 
 /** Replaces traditional with simplified Chinese characters, and keeps the length. */
 export function simplify(run: string): string {

@@ -81,7 +81,7 @@ const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
 const NAME_WORDS_MAX = 4;
-/** Looking up a misspelling takes up to 5 ms. */
+/** Looking up a misspelling or an unknown pair of characters takes up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
 /** A word in at most this number of sections may be a misspelling of a word that is `OFTENER` times as frequent. */
@@ -183,7 +183,7 @@ export function planOf(
   function add(word: Word, weight: number, goesOn: boolean): void {
     const { kind, folded, parts } = word;
     const begun = goesOn ? dictionary.vocabulary.startingWith(folded, PREFIX_WORDS_MAX) : [];
-    if (kind === 'run') for (const terms of runTerms(folded, spellings)) links.push(wish(terms, weight));
+    if (kind === 'run') addRun(folded, weight);
     else if (begun.length > 0) {
       const alternatives = alternativesOf(begun, () => ranking.prefix);
       links.push(wish(spellings.keysOf(word), weight, alternatives));
@@ -194,6 +194,16 @@ export function planOf(
     } else addWord(word, weight);
   }
 
+  function addRun(run: string, weight: number): void {
+    const pairs = runTerms(run, spellings);
+    for (const [at, terms] of pairs.entries()) {
+      const isUnknown = !terms.some(has) && misspellings < MISSPELLINGS_MAX;
+      if (isUnknown) misspellings += 1;
+      const also = isUnknown ? otherKana(terms[0] ?? '', pairs[at + 1]?.[0] ?? '', has) : [];
+      links.push(wish([...terms, ...also], weight));
+    }
+  }
+
   function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: Candidate) => number) {
     const alternatives = new Map<string, number>();
     for (const candidate of candidates)
@@ -202,7 +212,8 @@ export function planOf(
     return alternatives;
   }
 
-  const isKnown = (word: Surface) => spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0);
+  const has = (term: string) => dictionary.sectionsWith(term) > 0;
+  const isKnown = (word: Surface) => spellings.keysOf(word).some(has);
   const known = (candidates: readonly string[]) => {
     const symbol = candidates.find((each) => dictionary.sectionsWith(each) > 0);
     return symbol === undefined ? [] : [symbol];
@@ -300,6 +311,17 @@ function quantitiesOf(text: string): Pair[] {
 function runTerms(run: string, spellings: Spellings): string[][] {
   const variants = spellings.runsOf(run).map((each) => (pairsOf(each).length > 0 ? pairsOf(each) : [each]));
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
+}
+
+const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
+
+/** Finds an unknown pair with or without the kana of a Japanese verb: `取り` for `取消`, and `取消` for `取り` before `り消`. */
+function otherKana(pair: string, next: string, has: (term: string) => boolean): string[] {
+  const [first = '', second = ''] = pair;
+  const kana = OKURIGANA.find((each) => has(first + each) && has(each + second));
+  if (kana !== undefined) return [first + kana];
+  const without = first + next.slice(1);
+  return OKURIGANA.includes(second) && has(without) ? [without] : [];
 }
 
 /** Terms of a query that is a single name or symbol. Empty for other queries. */
