@@ -53,6 +53,8 @@ export interface WordLanguage {
   readonly isCompounding: boolean;
   /** @param spelling in lower case, with diacritics */
   readonly stem: (spelling: string) => string;
+  /** Unifies the stems of a word whose forms have different sounds: `hinta`, `hinnat`. */
+  readonly unify: (stem: string) => string;
 }
 
 interface Rules {
@@ -61,19 +63,27 @@ interface Rules {
   readonly isCompounding?: boolean;
   /** Unifies spellings before stemming. */
   readonly before?: (word: string) => string;
+  /** Changes a stem without diacritics. */
+  readonly unify?: (stem: string) => string;
 }
 
 const same = (word: string): string => word;
-const WORD_OF_LETTERS = /^\p{L}{3,}$/u;
+const WORD_OF_LETTERS = /^\p{L}[\p{L}\p{M}]{2,}$/u;
 
 function language(code: string, stemmer: (word: string) => string, rules: Rules = {}): WordLanguage {
-  const { script = 'Latn', stops = [], isCompounding = false, before = same } = rules;
+  const { script = 'Latn', stops = [], isCompounding = false, before = same, unify = same } = rules;
   const stemOf = (word: string): string => {
-    if (!WORD_OF_LETTERS.test(word)) return fold(word);
-    return fold(stemmer(before(word))) || fold(word);
+    const changed = before(word);
+    if (!WORD_OF_LETTERS.test(changed)) return fold(word);
+    return fold(stemmer(changed)) || fold(word);
   };
-  return { code, script, stopWords: new Set(stops.map(fold)), hasParts: true, isCompounding, stem: stemOf };
+  return { code, script, stopWords: new Set(stops.map(fold)), hasParts: true, isCompounding, stem: stemOf, unify };
 }
+
+const replacing =
+  (...rules: (readonly [from: RegExp, to: string])[]) =>
+  (word: string): string =>
+    rules.reduce((changed, [from, to]) => changed.replace(from, to), word);
 
 const words = (text: string): string[] => text.split(' ');
 const without =
@@ -86,11 +96,69 @@ const STEM_LENGTH_MIN = 3;
 
 /** Unifies `Schlüssel`, `Schluessel` and `Schlussel`, but keeps the vowels of `neue` and `Quelle`. */
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
+/**
+ * Removes `ge` and the end of participles, and `zu` inside verbs: `eingerichtet` and `einzurichten` become `einrichten`. The Dutch
+ * verb `gebruiken` itself begins with `ge`.
+ * @param prefixes parts of a verb that precede `ge` and `zu`
+ */
+function participles(stemmer: (word: string) => string, prefixes: string, ...more: (readonly [RegExp, string])[]) {
+  const bare = replacing(
+    [new RegExp(`^(${prefixes})?ge(?!bruik)(\\p{L}{4,}?)e?[dt]$`, 'u'), '$1$2'],
+    [new RegExp(`^(${prefixes})(?:ge|zu)(?=\\p{L}{3})`, 'u'), '$1'],
+  );
+  const others = replacing(...more);
+  return (stem: string): string => {
+    const verb = bare(stem);
+    return others(verb === stem ? stem : fold(stemmer(verb)));
+  };
+}
+const germanForms = participles(
+  german,
+  'ab|an|auf|aus|bei|ein|fest|frei|heraus|herunter|hin|hinzu|hoch|los|mit|nach|um|vor|weg|weiter|wieder|zu|zuruck|zusammen',
+);
+/** Also unifies `prijs` and `prijzen`, `brief` and `brieven`. */
+const dutchForms = participles(
+  dutch,
+  'aan|af|bij|door|in|mee|na|om|onder|op|over|samen|terug|toe|uit|vast|voor|weg',
+  [/v$/, 'f'],
+  [/z$/, 's'],
+);
+/** Removes the article after a noun, which the stemmer leaves: `kort`, `kortet`. */
+const swedishForms = replacing([/(?<=\p{L}{3})(?:et)+$/u, '']);
+/** Unifies the strong and the weak grade of consonants: `hinta`, `hinnat`; `lupa`, `luvat`; `katu`, `kadut`; `kenkä`, `kengät`. */
+const finnishForms = replacing(
+  [/(?<=\p{L}{2})[aeiouy]+$/u, ''],
+  [/([lnr])t$/, '$1'],
+  [/mp$/, 'm'],
+  [/ng$/, 'nk'],
+  [/ks$/, 's'],
+  [/d$/, 't'],
+  [/(?<=\p{L}{2})v$/u, 'p'],
+);
+/** Unifies vowels that change with the stress, and sounds with two spellings: `probar`, `prueba`; `voz`, `voces`; `pagar`, `pague`. */
+const spanishForms = replacing([/(?<![gq])ue/, 'o'], [/ie/, 'e'], [/qu$|z$/, 'c'], [/gu$/, 'g']);
+/** Replaces plurals that the stemmer leaves: `botões`, `animais`, `papéis`, `imagens`. Words in `-il` have the same plural as words in `-el`. */
+const portugueseSingular = replacing([/[õo]es$/, 'ão'], [/[áa]is$/, 'al'], [/(?:[ée]is|il)$/, 'el'], [/ns$/, 'm']);
+/** Removes a vowel that only some forms have, and vowels at the end: `ошибка`, `ошибок`; `день`, `дни`; `удалить`, `удаляйте`. */
+const russianForms = replacing(
+  [/ь/g, ''],
+  [/(?<=\p{L})[аеиоуыэюя]$/u, ''],
+  [/(?<=[бвгджзйклмнпрстфхцчшщ])[ео](?=[бвгджзклмнпрстфхцчшщ]$)/, ''],
+);
+const HINDI_ENDING = /(?:ियों|ियाँ|ियां|ाओं|ाएँ|ाएं|ुओं|ुएँ|ओं|एँ|एं|ों|ें|ाँ|ां|ी|े|ो|ा|ि|ु|ू)$/u;
+const hindi = (word: string): string => fold(word).replace(HINDI_ENDING, '');
+
 /** Danish also writes `å` as `aa`, and `ø` as `oe`. */
 const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
 /** Arabic and Persian keyboards write these letters differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
+
+/** Removes long vowels from words of four consonants, whose plurals have other vowels: `مفتاح`, `مفاتيح`. */
+const arabicForms = (stem: string): string => {
+  const consonants = stem.slice(0, 1) + stem.slice(1).replace(/[اويء]/g, '');
+  return consonants.length > 3 ? consonants : stem;
+};
 
 /** The stemmer removes only one letter of this plural ending. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
@@ -108,7 +176,7 @@ const czech = without(
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
 /** Removes endings, particles before a word, and the letter vav inside a word, which many spellings omit. */
 const hebrew = (word: string): string => {
-  const rest = word.replace(/(?<=.{2})(?:יות|ויות|ים|ות|ה|ת)$/, '');
+  const rest = word.replace(/(?<=.{2})(?:ויות|יות|י?יה|ית|ים|ות|ה|ת)$/, '');
   const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
   return stem.replace(/(?<=.)ו(?=.)/g, '').replace(/[ךםןףץ]/g, (letter) => FINAL_FORMS[letter] ?? letter);
 };
@@ -129,6 +197,7 @@ export const ENGLISH: WordLanguage = {
   hasParts: false,
   isCompounding: false,
   stem: (word) => stem(fold(word)),
+  unify: same,
 };
 
 /** Chinese, Japanese, Korean and Thai are indexed by pairs of characters. English rules apply to Latin words in these texts. */
@@ -146,35 +215,42 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       script: 'Arab',
       stops: arabicStops,
       before: arabicSpelling,
+      unify: arabicForms,
     }),
     language('bg', bulgarian, { ...cyrillic, stops: bulgarianStops }),
     language('cs', czech, { stops: words(CZECH_STOPS) }),
     language('da', danish, { ...compounds, stops: danishStops, before: danishSpelling }),
-    language('de', german, { ...compounds, stops: germanStops, before: germanSpelling }),
+    language('de', german, { ...compounds, stops: germanStops, before: germanSpelling, unify: germanForms }),
     language('el', (word) => greek(word.toUpperCase()).toLowerCase(), {
       script: 'Grek',
       stops: greekStops,
       before: fold,
     }),
-    language('es', spanish, { stops: spanishStops }),
+    language('es', spanish, { stops: spanishStops, unify: spanishForms }),
     // Catalan and Galician have endings like Spanish.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
-    language('fi', finnish, { ...compounds, stops: finnishStops, before: fold }),
+    language('fi', finnish, { ...compounds, stops: finnishStops, before: fold, unify: finnishForms }),
     language('fr', french, { stops: frenchStops }),
     language('he', hebrew, { script: 'Hebr', stops: words(HEBREW_STOPS), before: fold }),
+    language('hi', hindi, { script: 'other' }),
     language('hu', hungarian, { ...compounds, stops: hungarianStops }),
     language('id', indonesian, { stops: indonesianStops }),
     language('it', italian, { stops: italianStops }),
     language('lt', lithuanian, { stops: lithuanianStops }),
-    language('nl', dutch, { ...compounds, stops: dutchStops, before: fold }),
+    language('nl', dutch, { ...compounds, stops: dutchStops, before: fold, unify: dutchForms }),
     language('no', norwegian, { ...compounds, stops: norwegianStops, before: danishSpelling }),
     language('pl', polish, { stops: words(POLISH_STOPS) }),
-    language('pt', portuguese, { stops: portugueseStops }),
+    language('pt', portuguese, { stops: portugueseStops, before: portugueseSingular }),
     language('ro', (word) => romanian(word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ')), { stops: romanianStops }),
-    language('ru', russian, { ...cyrillic, stops: russianStops, before: (word) => word.replaceAll('ё', 'е') }),
+    language('ru', russian, {
+      ...cyrillic,
+      stops: russianStops,
+      before: (word) => word.replaceAll('ё', 'е'),
+      unify: russianForms,
+    }),
     language('sk', czech, { stops: words(CZECH_STOPS) }),
-    language('sv', swedish, { ...compounds, stops: swedishStops, before: fold }),
+    language('sv', swedish, { ...compounds, stops: swedishStops, before: fold, unify: swedishForms }),
     language('tr', turkish, { stops: turkishStops }),
     language('uk', ukrainian, { ...cyrillic, stops: ukrainianStops }),
   ].map((each) => [each.code, each]),
@@ -214,7 +290,7 @@ export function stemOf(spelling: string, language: WordLanguage): string {
  */
 export function keyOf({ spelling, parts }: Pick<Word, 'spelling' | 'parts'>, language: WordLanguage): string {
   const own = parts.length > 0 ? ENGLISH : languageOfWord(spelling, language);
-  const stemmed = own.stem(spelling);
+  const stemmed = own.unify(own.stem(spelling));
   return own.hasParts && WORD_OF_LETTERS.test(stemmed) ? `${own.code}_${stemmed}` : stemmed;
 }
 

@@ -33,9 +33,12 @@ const OPERATORS_MAX = 6;
 /** Words of a keyword search outside quotes. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** A phrase in quotes, or a minus before a phrase or word, but not `-g` and `--global`, because readers search for options. */
+/**
+ * A phrase in quotes, or a minus before a phrase or word, but not `-g` and `--global`, because readers search for options. A quote
+ * after a Hebrew letter belongs to an abbreviation.
+ */
 const OPERATOR =
-  /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
+  /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|(?<!\p{Script=Hebrew})["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
 /** @param isOption true if the text is a command-line option on the site, so that its dash excludes no word */
 export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {

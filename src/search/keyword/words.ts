@@ -24,15 +24,16 @@ const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
 /** Includes the middle dot of Catalan, as in `col·lecció`. */
 const APOSTROPHE = /['\u00b7]/;
-/** Signs that keyboards and typography use as an apostrophe, each of one UTF-16 code unit. */
-const APOSTROPHES = /[\u00b4\u2018\u2019\u201b\u2032\uff07]/g;
+/** Signs that keyboards and typography use as an apostrophe, and the quotes in Hebrew abbreviations, each of one UTF-16 code unit. */
+const APOSTROPHES =
+  /[\u00b4\u2018\u2019\u201b\u2032\uff07]|(?<=\p{Script=Hebrew})["\u05f3\u05f4\u201d](?=\p{Script=Hebrew})/gu;
 /** Signs between the parts of a path, address or number, but not the `#` at the end of a name. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
 /** A shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
 const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
-/** Words that an apostrophe or a middle dot does not split: `don't`, `col·lecció`, Ukrainian words. */
-const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}']+)$/iu;
+/** Words that an apostrophe or a middle dot does not split: `don't`, `col·lecció`, Ukrainian and Hebrew words. */
+const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}\p{Script=Hebrew}']+)$/iu;
 /** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
 /** Signs that belong to the following name, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
@@ -292,10 +293,15 @@ export function titleKey(text: string): string {
     .join(' ');
 }
 
-/** Unicode does not decompose these letters into base and mark. */
+/** Unicode does not decompose these letters into base and mark. The digits belong to other scripts. */
 const BASES: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
   ς: 'σ',
+  ...Object.fromEntries(
+    ['٠١٢٣٤٥٦٧٨٩', '۰۱۲۳۴۵۶۷۸۹', '०१२३४५६७८९'].flatMap((digits) =>
+      Array.from(digits, (digit, at) => [digit, String(at)]),
+    ),
+  ),
 };
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and invisible characters. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c\u00ad\u02bc\u2060\p{Join_C}]/gu;
@@ -316,7 +322,7 @@ export function fold(word: string): string {
     .normalize('NFD')
     .replace(MARKS, '')
     .normalize('NFC')
-    .replace(/[ßæœøđðłħıþς]/g, (letter) => BASES[letter] ?? letter)
+    .replace(/[ßæœøđðłħıþς٠-٩۰-۹०-९]/g, (letter) => BASES[letter] ?? letter)
     .replace(NO_LETTERS, '');
 }
 
