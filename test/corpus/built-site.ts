@@ -39,6 +39,11 @@ export class BuiltSite {
     return text !== undefined && 'value' in text ? text.value : '';
   }
 
+  hasScripts(path: string): boolean {
+    const html = this.files.get(this.fileAt(path) ?? '')?.toString('utf8') ?? '';
+    return elementsOf(parse(html)).some(({ tagName }) => tagName === 'script');
+  }
+
   /** Each `href` and `src` of each page that stays on the site. */
   links(): PageLink[] {
     return this.pages.flatMap((page) =>
