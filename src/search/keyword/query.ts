@@ -177,6 +177,7 @@ export function planOf(
     const alike = new Map(namedAlike(word.parts).map((term) => [term, ALIKE_SHARE] as const));
     if (!isSplit) links.push(alike.size > 0 ? wishOrCorrect(word, weight, alike) : wishOrCorrect(word, weight));
     for (const part of word.parts) wishOrCorrect(plain(part), weight * ranking.part);
+    if (word.parts.length > 0 && isKnown(word)) names.push({ terms: spellings.keysOf(word), words: [] });
     for (const part of compound) {
       const link = wishOrCorrect(plain(part), weight * ranking.part);
       if (isSplit) links.push(link);
