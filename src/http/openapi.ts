@@ -18,10 +18,7 @@ const REQUEST_ID = {
 };
 
 export const RETRY_AFTER = {
-  'Retry-After': {
-    description: 'Seconds to wait before the next request.',
-    schema: { type: 'integer', minimum: 1 },
-  },
+  'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer', minimum: 1 } },
 };
 
 const CHALLENGE = { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { const: 'Bearer' } } };
@@ -50,12 +47,7 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
   const schemes = operations.flatMap(({ security }) => (security === null ? [] : [security]));
   return {
     openapi: '3.1.1',
-    info: {
-      title,
-      version: programVersion,
-      description,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+    info: { title, version: programVersion, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: publicUrl ?? '/' }],
     tags: [...new Set(operations.map(({ tag }) => tag))],
     paths,
@@ -113,11 +105,7 @@ function parametersOf({ parameters = {}, query }: Operation): readonly object[] 
 function describeAnswer(answer: OperationAnswer, headers: object, schemas: Record<string, object>): object {
   const { description, schema, examples = {}, type } = answer;
   const content = schema === undefined ? type && { [type]: {} } : jsonContent(schema, examples, schemas);
-  return {
-    description,
-    headers: { ...REQUEST_ID, ...headers, ...answer.headers },
-    ...(content ? { content } : {}),
-  };
+  return { description, headers: { ...REQUEST_ID, ...headers, ...answer.headers }, ...(content ? { content } : {}) };
 }
 
 function faultsOf(operation: Operation, schemas: Record<string, object>): [number, object][] {

@@ -29,10 +29,7 @@ export function route<const Op extends Operation, E extends BoundEnv>(
   return {
     operation,
     run: (c) =>
-      run(c, {
-        query: () => readQuery(new URL(c.req.url).searchParams),
-        body: () => readBody(c.req.raw, c.env),
-      }),
+      run(c, { query: () => readQuery(new URL(c.req.url).searchParams), body: () => readBody(c.req.raw, c.env) }),
   };
 }
 

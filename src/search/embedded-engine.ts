@@ -85,11 +85,7 @@ export class EmbeddedEngine {
   constructor(options: EmbeddedEngineOptions) {
     this.#options = options;
     this.#turns = new IndexTurns({ longBuildMs: options.longBuildMs });
-    this.#queries = this.#thread({
-      task: 'search',
-      heap: HEAPS.query,
-      codes: { ended: 'index_damaged' },
-    });
+    this.#queries = this.#thread({ task: 'search', heap: HEAPS.query, codes: { ended: 'index_damaged' } });
     const { memoryBytesMax } = options;
     this.lanes = new EmbedLanes(availableParallelism(), memoryBytesMax);
     const process = { isProcess: true, heap: heapWithin(memoryBytesMax), residentBytesMax: memoryBytesMax };

@@ -143,11 +143,7 @@ function kindOf({ status, body, location }: Refused): Kind {
       return { code: 'not_completed', next: 'Wait until the job is completed ("docshelf export wait").' };
     }
     case 429:
-      return {
-        code: codeIn(body) === 'queue_full' ? 'queue_full' : 'rate_limited',
-        next: LATER_NEXT,
-        retryable: true,
-      };
+      return { code: codeIn(body) === 'queue_full' ? 'queue_full' : 'rate_limited', next: LATER_NEXT, retryable: true };
   }
   const passes = status === 408 || status === 425 || status >= 500;
   const next = passes ? LATER_NEXT : 'Check the address of the service.';

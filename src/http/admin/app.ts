@@ -11,11 +11,7 @@ import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
 
 export type { AdminOptions } from './actions.ts';
 
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-};
+const HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
 
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { endpoint, token, hosts, metrics } = options;

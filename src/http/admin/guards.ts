@@ -70,9 +70,7 @@ export async function requireFolder(
 ): Promise<void> {
   if (named === undefined || folder === undefined || named === (await folder())) return;
   const state = `Cannot run the command: the data folder of the daemon ${process.pid} was renamed or replaced`;
-  throw new DocshelfError('daemon_unreachable', state, {
-    next: 'Restart the daemon, then run the command again.',
-  });
+  throw new DocshelfError('daemon_unreachable', state, { next: 'Restart the daemon, then run the command again.' });
 }
 
 /** Checks the token first, so that docshelf reads no byte of a rejected upload. */

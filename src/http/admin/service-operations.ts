@@ -8,10 +8,7 @@ export const health = {
   ...reading,
   tag: { name: 'Health', description: 'Endpoints for probes and Prometheus.' },
 } as const;
-export const state = {
-  ...reading,
-  tag: { name: 'State', description: 'State of the daemon and its sites.' },
-} as const;
+export const state = { ...reading, tag: { name: 'State', description: 'State of the daemon and its sites.' } } as const;
 export const acting = {
   act: 'act',
   tag: {

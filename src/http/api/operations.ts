@@ -26,10 +26,7 @@ const JOB_ID = 'se_4f1c09a7e2b85d36';
 
 const exportRequest: ExportOrder = { domain: 'acme', version: '2024-06-01' };
 
-const limitedRequest: ExportOrder = {
-  domain: 'docs.acme.dev',
-  paths: ['/guides/start', '/guides/keys'],
-};
+const limitedRequest: ExportOrder = { domain: 'docs.acme.dev', paths: ['/guides/start', '/guides/keys'] };
 
 export const queuedJob: Job = {
   jobId: JOB_ID,
@@ -84,10 +81,7 @@ const exportReport: ExportReport = {
 
 const searchQuery: WrittenSearch = { query: 'how do I rotate keys', pageSize: 3 };
 
-const searchRequest: WrittenSearch = {
-  ...searchQuery,
-  filter: { version: 'v3.2.0', language: 'en' },
-};
+const searchRequest: WrittenSearch = { ...searchQuery, filter: { version: 'v3.2.0', language: 'en' } };
 
 export const searchResults: readonly SearchResult[] = [
   {
@@ -239,10 +233,7 @@ export const startExport = {
   act: 'export',
   summary: 'Start an export',
   description: 'Queues a job that exports a site into one self-contained bundle. Each domain runs one job at a time.',
-  body: {
-    schema: exportRequestSchema,
-    examples: { site: exportRequest, pages: limitedRequest },
-  },
+  body: { schema: exportRequestSchema, examples: { site: exportRequest, pages: limitedRequest } },
   answers: {
     202: {
       description: 'The job.',
@@ -323,9 +314,7 @@ export const getExportReport = {
   parameters: { jobId },
   act: 'show the report',
   summary: 'Show the report of a job',
-  answers: {
-    200: { description: 'The report.', schema: exportReportSchema, examples: { one: exportReport } },
-  },
+  answers: { 200: { description: 'The report.', schema: exportReportSchema, examples: { one: exportReport } } },
   faults: [noJob, notCompleted('The job has not ended.', `Cannot report on "${JOB_ID}": the job is running`)],
 } as const satisfies Operation;
 

@@ -63,10 +63,7 @@ export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
   /** Omits the label `site` if there are more sites than `metrics.sites` allows. */
-  useConfig({
-    sites,
-    metrics,
-  }: {
+  useConfig({ sites, metrics }: {
     readonly sites: readonly unknown[];
     readonly metrics: { readonly sites: number };
   }): void {

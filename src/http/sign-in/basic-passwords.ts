@@ -194,11 +194,7 @@ export class BasicPasswords implements SignIn {
   }
 
   #challenge(incoming: IncomingMessage): Response {
-    return ownPage(incoming, {
-      status: 401,
-      words: 'signIn',
-      headers: CHALLENGE,
-    });
+    return ownPage(incoming, { status: 401, words: 'signIn', headers: CHALLENGE });
   }
 }
 

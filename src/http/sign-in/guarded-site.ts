@@ -52,11 +52,7 @@ export async function admit(
     return await signIn.admit(env.incoming, target, begins);
   } catch (error) {
     onFault(error, requestIdOf(env));
-    return ownPage(env.incoming, {
-      status: 503,
-      words: 'noSignIn',
-      headers: { 'Retry-After': '5' },
-    });
+    return ownPage(env.incoming, { status: 503, words: 'noSignIn', headers: { 'Retry-After': '5' } });
   }
 }
 

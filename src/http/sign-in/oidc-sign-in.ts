@@ -107,11 +107,7 @@ export class OidcSignIn implements SignIn {
   async #begin(incoming: IncomingMessage, target: string): Promise<Response> {
     const { provider, seals, basePath, scopes } = this.#options;
     const config = await provider.configuration();
-    const flow: Flow = {
-      id: oidc.randomState(),
-      nonce: oidc.randomNonce(),
-      verifier: oidc.randomPKCECodeVerifier(),
-    };
+    const flow: Flow = { id: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
     const state: State = { id: flow.id, to: returnPath(target, basePath) };
     const url = oidc.buildAuthorizationUrl(config, {
       redirect_uri: this.#callbackOf(incoming),
@@ -220,17 +216,11 @@ function redirect(location: string, cookies: readonly string[], status: 302 | 30
 }
 
 function unfinished(incoming: IncomingMessage): Response {
-  return ownPage(incoming, {
-    status: 400,
-    words: 'signInUnfinished',
-  });
+  return ownPage(incoming, { status: 400, words: 'signInUnfinished' });
 }
 
 function notAllowed(incoming: IncomingMessage): Response {
-  return ownPage(incoming, {
-    status: 403,
-    words: 'notAllowed',
-  });
+  return ownPage(incoming, { status: 403, words: 'notAllowed' });
 }
 
 /** True if the provider rejected the sign-in or sent an invalid token. False if it did not respond. */

@@ -109,11 +109,7 @@ function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, 
   return { results: results.map((result) => ({ ...result, site: siteOf(result) })), facts };
 }
 
-const PAGE_HEADERS = {
-  'Cache-Control': 'no-store',
-  Vary: 'Accept, Accept-Encoding',
-  'X-Robots-Tag': 'noindex',
-};
+const PAGE_HEADERS = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding', 'X-Robots-Tag': 'noindex' };
 
 class ResultsAnswer {
   readonly limit = RESULTS_USUAL;
