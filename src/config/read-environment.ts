@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { stateOf } from '../domain/errors.ts';
+import { jsonOf } from '../domain/shape.ts';
 import { readText } from './read-config-file.ts';
 import {
   CONFIG_KEYS,
@@ -132,10 +133,5 @@ async function coerceText(written: readonly { readonly schema: SchemaNode; reado
 
 function parseJson(text: string, types: ReadonlySet<string>): unknown {
   const looksLikeJson = (types.has('array') && /^\s*\[/.test(text)) || (types.has('object') && /^\s*\{/.test(text));
-  if (!looksLikeJson) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return looksLikeJson ? (jsonOf(text) ?? text) : text;
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jsonOf } from '../domain/shape.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
@@ -46,13 +47,7 @@ function namesIn(dir: string): string[] {
 
 /** Responses in the journal. Ignores an incomplete last line. */
 function readLines(lines: readonly string[]): FetchedUrl[] {
-  return lines.flatMap((line) => {
-    try {
-      return line === '' ? [] : [JSON.parse(line) as FetchedUrl];
-    } catch {
-      return [];
-    }
-  });
+  return lines.flatMap((line) => (jsonOf(line) as FetchedUrl | undefined) ?? []);
 }
 
 const recordOf = (recordsDir: string, domain: string): string => join(recordsDir, `${domain}.jsonl`);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage } from '../domain/release.ts';
+import { jsonOf } from '../domain/shape.ts';
 
 /** Number of entries after which the event loop serves other requests. */
 const ENTRIES_A_TURN = 2_048;
@@ -39,15 +40,11 @@ export async function ownVersions({
 /** Folders of the versions in `versions.json`, which mike writes. Ignores versions without a folder. */
 async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
   if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
-  try {
-    const rows: unknown = JSON.parse(await readFile(join(siteDir, LIST), 'utf8'));
-    if (!Array.isArray(rows)) return [];
-    const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
-    return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
-  } catch {
-    // Ignore a list in another format, and an unreadable volume, which docshelf reports when it serves files.
-    return [];
-  }
+  // Ignore a list in another format, and an unreadable volume, which docshelf reports when it serves files.
+  const rows = jsonOf(await readFile(join(siteDir, LIST), 'utf8').catch(() => ''));
+  if (!Array.isArray(rows)) return [];
+  const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
+  return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
 }
 
 /** Version folders that share pages with a sibling, or with their parent folder, where Docusaurus stores the current version. */

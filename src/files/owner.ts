@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errnoOf } from '../domain/errors.ts';
+import { membersOf } from '../domain/shape.ts';
 
 export interface Owner {
   readonly host: string;
@@ -61,12 +62,6 @@ function statOf(pid: number): { readonly startTicks: string; readonly isZombie: 
 }
 
 export function parseOwner(text: string): Owner | null {
-  try {
-    const value = JSON.parse(text) as Partial<Owner>;
-    if (typeof value.host !== 'string' || typeof value.pid !== 'number') return null;
-    const { host, pid, startTicks = null, pidNamespace = null } = value;
-    return { host, pid, startTicks, pidNamespace };
-  } catch {
-    return null;
-  }
+  const { host, pid, startTicks = null, pidNamespace = null } = membersOf(text) as Partial<Owner>;
+  return typeof host === 'string' && typeof pid === 'number' ? { host, pid, startTicks, pidNamespace } : null;
 }

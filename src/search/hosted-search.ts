@@ -1,5 +1,6 @@
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
+import { jsonOf, membersIn } from '../domain/shape.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 
@@ -100,25 +101,16 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
 
 /** Null for an invalid list. Requires only `content`, `path` and `score`, because services differ in the other keys. */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
-  const answer = parseJson(text);
+  const answer = jsonOf(text);
   if (!Array.isArray(answer)) return null;
   const results = answer.map(resultOf);
   if (results.includes(null)) return null;
   return (results as SearchResult[]).toSorted((a, b) => b.metadata.score - a.metadata.score).slice(0, resultsMax);
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 function resultOf(written: unknown): SearchResult | null {
-  if (!isMap(written) || !isMap(written.metadata)) return null;
-  const { content, path, metadata } = written;
-  const { score } = metadata;
+  const { content, path, metadata } = membersIn(written);
+  const { score, title, headings, version, language, tags, highlights } = membersIn(metadata);
   if (typeof content !== 'string' || typeof path !== 'string') return null;
   if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return null;
   return {
@@ -126,19 +118,15 @@ function resultOf(written: unknown): SearchResult | null {
     path,
     metadata: {
       score,
-      title: textOrNull(metadata.title) ?? '',
-      headings: textsOf(metadata.headings),
-      version: textOrNull(metadata.version),
-      language: textOrNull(metadata.language),
-      tags: textsOf(metadata.tags),
-      highlights: highlightsOf(metadata.highlights, content.length),
+      title: textOrNull(title) ?? '',
+      headings: textsOf(headings),
+      version: textOrNull(version),
+      language: textOrNull(language),
+      tags: textsOf(tags),
+      highlights: highlightsOf(highlights, content.length),
       source: 'hosted',
     },
   };
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOrNull(value: unknown): string | null {
@@ -152,8 +140,7 @@ function textsOf(value: unknown): string[] {
 function highlightsOf(value: unknown, contentLength: number): SearchResult['metadata']['highlights'] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((place: unknown) => {
-    if (!isMap(place)) return [];
-    const { start, end } = place;
+    const { start, end } = membersIn(place);
     if (!Number.isInteger(start) || !Number.isInteger(end)) return [];
     const [from, to] = [start as number, end as number];
     return from >= 0 && from < to && to <= contentLength ? [{ start: from, end: to }] : [];

@@ -4,7 +4,7 @@ import { LINK_SCHEMES, type OciReference, parseOciReference } from '../../domain
 import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError, type ErrorCode, errnoOf } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
-import { membersOf } from '../../domain/shape.ts';
+import { jsonOf, membersOf } from '../../domain/shape.ts';
 import { collect } from '../../files/index.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
@@ -405,18 +405,13 @@ function hostOf(name: string): string {
 }
 
 async function readConfig(file: string): Promise<DockerConfig> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw cannotRead(file, errnoOf(error) ?? 'failed', error);
-  }
-  try {
-    return JSON.parse(text) as DockerConfig;
-  } catch {
-    // Omit the cause, because the parser's message quotes the text.
-    throw cannotRead(file, 'it is not JSON', null);
-  }
+  });
+  const config = jsonOf(text);
+  // Omit the cause, because the parser's message quotes the text.
+  if (config === undefined) throw cannotRead(file, 'it is not JSON', null);
+  return config as DockerConfig;
 }
 
 function cannotRead(file: string, state: string, cause: unknown): DocshelfError {

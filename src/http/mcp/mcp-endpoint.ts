@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { hostName } from '../../domain/deployment.ts';
 import { bareHost } from '../../domain/egress.ts';
+import { jsonOf } from '../../domain/shape.ts';
 import { DocshelfError, statusOf } from '../../domain/errors.ts';
 import { OWN_HEADERS } from '../../site/index.ts';
 import { acceptsType, prefersType } from '../../web/media-type.ts';
@@ -56,7 +57,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
       clients.take(client);
-      const parsedBody = parsed(await jsonText(request, env));
+      const parsedBody = jsonOf(await jsonText(request, env));
       const form = formOf(request.headers.get('accept'));
       if (form === null)
         return protocolFault(-32000, `Not Acceptable: accept ${JSON_TYPE}, ${STREAM_TYPE}, or both`, 406);
@@ -149,14 +150,6 @@ function notAllowed(method: string): DocshelfError {
   });
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Same object as the MCP package returns for a request that it cannot read (JSON-RPC 2.0, section 5.1). */
 function protocolFault(code: number, message: string, status = 400): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: HEADERS });
@@ -182,13 +175,13 @@ async function whole(
   const isStream = headers.get('Content-Type')?.startsWith(STREAM_TYPE) === true;
   const isConverted = isJson && isStream && text !== null;
   if (isConverted) headers.set('Content-Type', JSON_TYPE);
-  const body = text === null ? null : Buffer.from(isConverted ? jsonOf(text, isBatch) : text);
+  const body = text === null ? null : Buffer.from(isConverted ? responsesIn(text, isBatch) : text);
   headers.set('Content-Length', String(body?.byteLength ?? 0));
   return new Response(body, { status: answer.status, headers });
 }
 
 /** Returns only the responses in the events. Omits the notifications, because their requests have ended. */
-function jsonOf(events: string, isBatch: boolean): string {
+function responsesIn(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')
     .filter((line) => line.startsWith('data: {'))

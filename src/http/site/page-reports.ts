@@ -1,4 +1,5 @@
 import { hostName } from '../../domain/deployment.ts';
+import { jsonOf, membersIn } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { protocolLine } from '../../site/index.ts';
@@ -86,22 +87,19 @@ interface Report {
 
 /** Reports in the formats of `report-uri` and `report-to`. Null for another body. */
 function reportsIn(bytes: Buffer): Report[] | null {
-  let said: unknown;
-  try {
-    said = JSON.parse(bytes.toString());
-  } catch {
-    return null;
-  }
+  const said = jsonOf(bytes.toString());
   if (!Array.isArray(said)) {
-    const report = memberOf(said, 'csp-report');
+    const { 'csp-report': report } = membersIn(said);
     if (report === undefined) return null;
-    return [{ document: memberOf(report, 'document-uri'), blocked: memberOf(report, 'blocked-uri') }];
+    const { 'document-uri': document, 'blocked-uri': blocked } = membersIn(report);
+    return [{ document, blocked }];
   }
-  const reports = said.slice(0, REPORTS_MAX).filter((each) => memberOf(each, 'body') !== undefined);
+  const reports = said.slice(0, REPORTS_MAX).filter((each) => membersIn(each).body !== undefined);
   if (reports.length === 0) return null;
   return reports.map((each) => {
-    const body = memberOf(each, 'body');
-    return { document: memberOf(body, 'documentURL') ?? memberOf(each, 'url'), blocked: memberOf(body, 'blockedURL') };
+    const { url, body } = membersIn(each);
+    const { documentURL, blockedURL } = membersIn(body);
+    return { document: documentURL ?? url, blocked: blockedURL };
   });
 }
 
@@ -130,8 +128,4 @@ function isOwn(request: Request, site: ReportedSite): (report: Report) => boolea
 function loadedOrigin(blocked: unknown): string | null {
   const url = URL.parse(String(blocked));
   return url !== null && /^(?:https?|wss?):$/.test(url.protocol) ? url.origin : null;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

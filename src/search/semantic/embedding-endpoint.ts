@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { Embedder } from '../ports.ts';
 
@@ -123,20 +124,11 @@ function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: num
 }
 
 function entriesOf(text: string): { index?: number; embedding?: number[] }[] {
-  try {
-    const { data } = JSON.parse(text) as { data?: unknown };
-    return Array.isArray(data) ? data.map((entry) => entry ?? {}) : [];
-  } catch {
-    return [];
-  }
+  const { data } = membersOf<{ data: unknown }>(text);
+  return Array.isArray(data) ? data.map((entry) => entry ?? {}) : [];
 }
 
-function failed(
-  settings: EmbeddingEndpointSettings,
-  state: string,
-  retryable: boolean,
-  cause?: unknown,
-): DocshelfError {
+function failed(settings: EmbeddingEndpointSettings, state: string, retryable: boolean, cause?: unknown) {
   return new DocshelfError(
     'embedder_failed',
     `Cannot get embeddings from "${linkWithoutSecrets(settings.url)}": ${state}`,

@@ -1,4 +1,4 @@
-import { membersOf } from '../../../domain/shape.ts';
+import { jsonOf, membersOf } from '../../../domain/shape.ts';
 import { addressesWith, folderOf, type GeneratorSource, indexedStemOf, stemOf } from './addresses.ts';
 import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
@@ -50,11 +50,9 @@ export function segmentsOf(tree: string): string[] {
   for (const line of tree.split('\n')) {
     const [, id, json] = /^([0-9a-f]+):([[{].*)$/.exec(line) ?? [];
     if (id === undefined || json === undefined) continue;
-    try {
-      rows.set(id, JSON.parse(json));
-    } catch {
-      return [];
-    }
+    const row = jsonOf(json);
+    if (row === undefined) return [];
+    rows.set(id, row);
   }
   const root = (rows.get('0') as { t?: { t?: unknown } } | undefined)?.t?.t;
   const names: string[] = [];
