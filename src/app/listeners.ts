@@ -4,7 +4,7 @@ import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit.ts';
-import type { OrganizationRates } from '../http/limits/organization-rates.ts';
+import type { RequestCounter } from '../http/limits/organization-rates.ts';
 import { ClientBudget } from '../http/listener/client-budget.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
 import { accessLog, LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
@@ -151,7 +151,7 @@ function adminAnswer(parts: ListenerParts, endpoint: AdminOptions['endpoint']): 
   return (request, env) => admin.fetch(request, env);
 }
 
-function apiAnswer(parts: ListenerParts, rates: () => Promise<OrganizationRates>): ListenerOptions['fetch'] {
+function apiAnswer(parts: ListenerParts, rates: () => Promise<RequestCounter>): ListenerOptions['fetch'] {
   const { metrics, programVersion, sites, current, keys } = parts;
   const app = once(async () => {
     const { createApiApp } = await import('../http/api/api.ts');

@@ -6,13 +6,13 @@ import { type Access, accessOf } from '../../http/api/auth.ts';
 import { FolderKeys } from '../../http/keys/folder-keys.ts';
 import { type KeyActions, KeyDesk } from '../../http/keys/key-desk.ts';
 import type { KeyStore } from '../../http/keys/key-store.ts';
-import { OrganizationRates } from '../../http/limits/organization-rates.ts';
+import type { RequestCounter } from '../../http/limits/organization-rates.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure } from '../log/log-events.ts';
 import type { Sites } from '../sites/sites.ts';
 import { organizationsSlice } from '../slices.ts';
 
-export type OpenedRates = { readonly rates: OrganizationRates; close(): void };
+export type OpenedRates = { readonly rates: RequestCounter; close(): void };
 
 interface RatesParts {
   readonly config: Config;
@@ -26,12 +26,12 @@ export async function openRates({ config, current, database, log }: RatesParts):
   if (database === null) {
     const { FolderCounter } = await import('../../http/limits/folder-counter.ts');
     const counter = new FolderCounter({ dir: join(config.storage.dir, 'rates'), onFault: report });
-    return { rates: new OrganizationRates(counter), close: () => counter.close() };
+    return { rates: counter, close: () => counter.close() };
   }
   const { GuardedCounter, PostgresCounter } = await import('../../http/limits/postgres-counter.ts');
   const onFault = () => current().rateLimits.onFault;
   const counter = new GuardedCounter(new PostgresCounter(database), { onFault, report });
-  return { rates: new OrganizationRates(counter), close: () => undefined };
+  return { rates: counter, close: () => undefined };
 }
 
 interface KeyStoreParts {

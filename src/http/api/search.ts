@@ -1,14 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { searchRequestOf } from '../../domain/search.ts';
 import { jsonOf, type Search } from '../../search/index.ts';
-import type { OrganizationRates } from '../limits/organization-rates.ts';
+import { type RequestCounter, rateFault, rateHeaders } from '../limits/organization-rates.ts';
 import { type Route, route } from '../routes.ts';
 import { type ApiEnv, noSuchDomain, ownSite } from './auth.ts';
 import * as calls from './operations.ts';
 
 export interface SearchApiOptions {
   readonly search: (domain: string) => Search | null;
-  readonly rates: OrganizationRates;
+  readonly rates: RequestCounter;
 }
 
 /** Counts each request with a valid key for the rate limit, including invalid requests, but not requests over the limit. */
@@ -17,7 +17,7 @@ export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> 
     const verdict = await rates.take(c.var.caller.organization.id);
     if (verdict !== null) {
       c.set('rate', verdict);
-      if (!verdict.isAllowed) throw rates.fault(verdict);
+      if (!verdict.isAllowed) throw rateFault(rates.policy, verdict);
     }
     const name = c.req.param('domain') ?? '';
     const found = search(ownSite(c, 'search', name).domain);
@@ -28,11 +28,11 @@ export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> 
   });
 }
 
-export function tellRate(rates: OrganizationRates): MiddlewareHandler<ApiEnv> {
+export function tellRate(rates: RequestCounter): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     await next();
     const verdict = c.get('rate');
     if (verdict === undefined) return;
-    for (const [name, value] of Object.entries(rates.headers(verdict))) c.res.headers.set(name, value);
+    for (const [name, value] of Object.entries(rateHeaders(rates.policy, verdict))) c.res.headers.set(name, value);
   };
 }

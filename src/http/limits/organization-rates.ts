@@ -21,32 +21,18 @@ export interface RequestCounter {
   take(organization: string): Promise<RateVerdict | null>;
 }
 
-export class OrganizationRates {
-  readonly #counter: RequestCounter;
+/** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
+export function rateHeaders({ requestsMax, windowMs }: RatePolicy, { remaining, resetS }: RateVerdict) {
+  return {
+    'RateLimit-Policy': `"hour";q=${requestsMax};w=${windowMs / 1000}`,
+    RateLimit: `"hour";r=${remaining};t=${resetS}`,
+  };
+}
 
-  constructor(counter: RequestCounter) {
-    this.#counter = counter;
-  }
-
-  take(organization: string): Promise<RateVerdict | null> {
-    return this.#counter.take(organization);
-  }
-
-  /** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
-  headers({ remaining, resetS }: RateVerdict): Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>> {
-    const { requestsMax, windowMs } = this.#counter.policy;
-    return {
-      'RateLimit-Policy': `"hour";q=${requestsMax};w=${windowMs / 1000}`,
-      RateLimit: `"hour";r=${remaining};t=${resetS}`,
-    };
-  }
-
-  fault({ resetS }: RateVerdict): DocshelfError {
-    const { requestsMax } = this.#counter.policy;
-    const message = `Cannot process the request now: the organization has sent ${counted(requestsMax, 'request')} within the last hour`;
-    return new DocshelfError('rate_limited', message, {
-      next: `Try again in ${resetS} s.`,
-      fields: { retryAfterS: resetS },
-    });
-  }
+export function rateFault({ requestsMax }: RatePolicy, { resetS }: RateVerdict): DocshelfError {
+  const message = `Cannot process the request now: the organization has sent ${counted(requestsMax, 'request')} within the last hour`;
+  return new DocshelfError('rate_limited', message, {
+    next: `Try again in ${resetS} s.`,
+    fields: { retryAfterS: resetS },
+  });
 }

@@ -10,7 +10,7 @@ import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
 import { accessOf } from '../../../src/http/api/auth.ts';
 import { API_INFO, exportOperations, search, searchResults } from '../../../src/http/api/operations.ts';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
-import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
+import type { RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
 import { exportsInMemory } from './exports-in-memory.ts';
@@ -61,11 +61,11 @@ const folder = mkdtempSync(join(tmpdir(), 'docshelf-rates-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Rates that begin at zero. */
-export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCounter>[0]> = {}): OrganizationRates {
+export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCounter>[0]> = {}): RequestCounter {
   const onFault = (error: unknown): never => {
     throw error;
   };
-  return new OrganizationRates(new FolderCounter({ dir: join(folder, randomUUID()), onFault, ...options }));
+  return new FolderCounter({ dir: join(folder, randomUUID()), onFault, ...options });
 }
 
 /** Search that records its requests. */
