@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { LRUCache } from 'lru-cache';
+import type { ReleaseRef } from '../../deploy/index.ts';
 import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import { BODY_BYTES_MAX } from '../../domain/limits.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -84,15 +85,10 @@ export interface ActionMessage extends Verdict {
 
 export interface Undo {
   readonly domain: string;
-  readonly activated: ReleaseName;
-  readonly former: ReleaseName;
+  readonly activated: ReleaseRef;
+  readonly former: ReleaseRef;
   /** True for a rollback. To undo it, docshelf activates `former`: a second rollback would activate another release. */
   readonly isOfRollback: boolean;
-}
-
-export interface ReleaseName {
-  readonly version: string;
-  readonly digest: string;
 }
 
 const KEPT_MAX = 20;

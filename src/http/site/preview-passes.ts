@@ -1,3 +1,4 @@
+import type { ReleaseRef } from '../../deploy/index.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
@@ -14,11 +15,6 @@ interface PreviewPassesOptions {
   readonly isSecure: boolean;
 }
 
-interface PreviewedRelease {
-  readonly version: string;
-  readonly digest: string;
-}
-
 /** Hex digits of the release's digest in the cookie name. Separate names let a reader preview several versions. */
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
@@ -33,41 +29,36 @@ export class PreviewPasses {
     this.#sealing = once(async () => new Seals(await options.keys()));
   }
 
-  async target(release: PreviewedRelease): Promise<string> {
+  async target(release: ReleaseRef): Promise<string> {
     const seals = await this.#sealing();
     const pass = seals.seal(this.#purpose('link', release), {}, PREVIEW_MS);
     return `${this.#options.basePath}${VERSION_ADDRESSES.slice(1)}${release.version}/?${PARAMETER}=${pass}`;
   }
 
   /** Cookie for a reader with a valid preview link. Null for other readers. @throws as `keys` */
-  async cookieFor(release: PreviewedRelease, { target }: Pick<SiteRequest, 'target'>): Promise<string | null> {
-    const pass = new URLSearchParams(queryOf(target)).get(PARAMETER);
+  async cookieFor(release: ReleaseRef, { target }: Pick<SiteRequest, 'target'>): Promise<string | null> {
+    const pass = new URLSearchParams(/\?.*/s.exec(target)?.[0]).get(PARAMETER);
     if (pass === null) return null;
     const seals = await this.#sealing();
     if (seals.open(this.#purpose('link', release), pass) === null) return null;
     return this.#cookie(release).set(seals.seal(this.#purpose('cookie', release), {}, PREVIEW_MS), PREVIEW_MS);
   }
 
-  async admits(release: PreviewedRelease, { header }: Pick<SiteRequest, 'header'>): Promise<boolean> {
+  async admits(release: ReleaseRef, { header }: Pick<SiteRequest, 'header'>): Promise<boolean> {
     const values = this.#cookie(release).valuesIn(header('cookie'));
     if (values.length === 0) return false;
     const seals = await this.#sealing();
     return values.some((value) => seals.open(this.#purpose('cookie', release), value) !== null);
   }
 
-  #cookie({ digest }: PreviewedRelease): SiteCookie {
+  #cookie({ digest }: ReleaseRef): SiteCookie {
     const { basePath, isSecure } = this.#options;
     return new SiteCookie(`docshelf-preview-${digest.slice(0, NAME_DIGITS)}`, basePath, isSecure);
   }
 
-  #purpose(kind: 'link' | 'cookie', { version, digest }: PreviewedRelease): string {
+  #purpose(kind: 'link' | 'cookie', { version, digest }: ReleaseRef): string {
     return JSON.stringify([`preview ${kind}`, this.#options.site, version, digest]);
   }
-}
-
-function queryOf(target: string): string {
-  const start = target.indexOf('?');
-  return start === -1 ? '' : target.slice(start);
 }
 
 /** Removes the credential of a preview link from a query, so that no log, history or other page contains it. */

@@ -1,3 +1,4 @@
+import type { ReleaseRef } from '../../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
 import type { SiteStatusReport, StatusReport, StoredVersion } from '../../../domain/status.ts';
 import { counted } from '../../../domain/text.ts';
@@ -7,7 +8,7 @@ import { problemOf } from '../../problem.ts';
 import { countInWords, Name, type RowOfCells, Table, Up } from '../elements.tsx';
 import { ActionForm, ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import type { ReleaseName, Undo, Verdict } from '../sessions.ts';
+import type { Undo, Verdict } from '../sessions.ts';
 import { shelfSite, shelfSites } from '../shown-sites.tsx';
 import {
   backTo,
@@ -139,7 +140,7 @@ async function rollBack(visit: SignedVisit): Promise<Response> {
   if (called.problem !== null) {
     return backTo(visit, siteAddress(domain), { text: 'The site was not rolled back', problem: called.problem });
   }
-  const activated = called.value as ReleaseName;
+  const activated = called.value as ReleaseRef;
   const text = `Rolled back: version ${activated.version} is active`;
   const back = former ? [{ domain, activated, former, isOfRollback: true }] : [];
   return backTo(visit, siteAddress(domain), { text, problem: null, undo: back });
@@ -161,7 +162,7 @@ async function activate(
   }
   const called = await call(visit, 'activate', { domain, parameters: { version } });
   if (called.problem !== null) return { verdict: { text, problem: called.problem }, undo: [] };
-  const activated = called.value as ReleaseName;
+  const activated = called.value as ReleaseRef;
   const isOther = former !== null && former.digest !== activated.digest;
   return {
     verdict: { text: `Version ${version} is active`, problem: null },
