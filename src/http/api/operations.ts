@@ -357,13 +357,3 @@ export const linkBundle = {
     ),
   ],
 } as const satisfies Operation;
-
-export const exportOperations = [
-  startExport,
-  listExports,
-  getExport,
-  cancelExport,
-  getExportReport,
-  getExportPicture,
-  linkBundle,
-] as const;
