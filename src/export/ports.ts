@@ -100,11 +100,10 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
+export type PackedBundle = { readonly sha256: string; readonly sizeBytes: number; readonly file: string };
+
 export interface BundleStore {
-  put(
-    bundle: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
-    signal: AbortSignal,
-  ): Promise<void>;
+  put(bundle: PackedBundle, signal: AbortSignal): Promise<void>;
 
   has(sha256: string): Promise<boolean>;
 
@@ -125,11 +124,7 @@ export type SharedFile = { readonly name: string; readonly changedMs: number };
 
 /** Files of jobs, except bundles, that daemons with separate data folders share. File names are paths with slashes. */
 export interface SharedFiles {
-  put(
-    name: string,
-    bytes: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
-    signal: AbortSignal,
-  ): Promise<void>;
+  put(name: string, bytes: PackedBundle, signal: AbortSignal): Promise<void>;
 
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 

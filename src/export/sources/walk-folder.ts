@@ -36,9 +36,7 @@ const LOOKS_MAX = 8;
  * allow. @throws DocshelfError `bad_source` if a folder is unreadable or over the limits of an archive; the signal's reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
-  const root = await realpath(dir).catch((error: unknown) => {
-    throw unreadable(dir, error);
-  });
+  const root = await realpath(dir).catch(unreadable(dir));
   return new FolderWalk(root, dir, limits).run(signal);
 }
 
@@ -71,9 +69,8 @@ class FolderWalk {
 
   async #read(folder: Folder): Promise<Folder[]> {
     // Read names as bytes, because a name that is not UTF-8 would be decoded to a name that does not exist.
-    const entries = await readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
-      throw unreadable(folder.dir, error);
-    });
+    const reading = readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' });
+    const entries = await reading.catch(unreadable(folder.dir));
     entries.sort((a, b) => Buffer.compare(a.name, b.name));
     this.#entries += entries.length;
     this.#checkCounts();
@@ -92,9 +89,7 @@ class FolderWalk {
     if (!entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink()) return this.#leaveOut(path, NEITHER);
     const file = entry.isSymbolicLink() ? await this.#follow(place, path) : place;
     if (file === null) return null;
-    const info = await stat(file).catch((error: unknown) => {
-      throw unreadable(file, error);
-    });
+    const info = await stat(file).catch(unreadable(file));
     return { path, file, info };
   }
 
@@ -144,7 +139,7 @@ class FolderWalk {
     const target = await realpath(link).catch((error: unknown) => {
       const errno = errnoOf(error);
       if (errno === 'ENOENT' || errno === 'ELOOP' || errno === 'ENOTDIR') return null;
-      throw unreadable(link, error);
+      return unreadable(link)(error);
     });
     if (target === null) return this.#leaveOut(path, 'it is a symbolic link without a target');
     const isWithin = target === this.#root || target.startsWith(this.#root === sep ? sep : this.#root + sep);
@@ -165,7 +160,7 @@ class FolderWalk {
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-function unreadable(path: string, error: unknown): DocshelfError {
+const unreadable = (path: string) => (error: unknown) => {
   const state = `it cannot be read (${errnoOf(error) ?? String(error)})`;
-  return badSource(path, state, 'Make it readable for the user that docshelf runs as.', error);
-}
+  throw badSource(path, state, 'Make it readable for the user that docshelf runs as.', error);
+};

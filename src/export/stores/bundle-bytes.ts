@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
-
-export type PackedBundle = { readonly sha256: string; readonly sizeBytes: number; readonly file: string };
+import type { PackedBundle } from '../ports.ts';
 
 /** @throws DocshelfError `store_failed` after the last byte if size or digest differ, `cannot_read`; the signal's reason */
 export async function* bundleBytes(
@@ -11,16 +10,12 @@ export async function* bundleBytes(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer<ArrayBuffer>> {
   const { sha256, sizeBytes, file } = bundle;
-  const handle = await open(file).catch((error: unknown) => {
-    throw unreadable(file, error);
-  });
+  const handle = await open(file).catch(unreadable(file));
   try {
     const digest = createHash('sha256');
     for (let at = 0; ; at += chunkBytes) {
       signal.throwIfAborted();
-      const chunk = await readFully(handle, at, chunkBytes).catch((error: unknown) => {
-        throw unreadable(file, error);
-      });
+      const chunk = await readFully(handle, at, chunkBytes).catch(unreadable(file));
       if (chunk.length > 0) {
         digest.update(chunk);
         yield chunk;
@@ -47,12 +42,12 @@ async function readFully(handle: FileHandle, position: number, count: number): P
   return bytes.subarray(0, filled);
 }
 
-function unreadable(file: string, cause: unknown): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot read "${file}": ${(cause as Error).message}`, {
+const unreadable = (file: string) => (cause: unknown) => {
+  throw new DocshelfError('cannot_read', `Cannot read "${file}": ${(cause as Error).message}`, {
     next: 'Check that the volume of storage.dir is mounted and readable.',
     cause,
   });
-}
+};
 
 function otherBytes(sha256: string): DocshelfError {
   return new DocshelfError(

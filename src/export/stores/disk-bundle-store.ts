@@ -6,8 +6,8 @@ import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { flushPath, ifThere, namesIn, writeOnce } from '../../files/index.ts';
-import type { BundleLinkRequest, BundleStore, LinkedBundle } from '../ports.ts';
-import { bundleBytes, bundleGone, LINK_MS_MAX, linkSeconds, type PackedBundle } from './bundle-bytes.ts';
+import type { BundleLinkRequest, BundleStore, LinkedBundle, PackedBundle } from '../ports.ts';
+import { bundleBytes, bundleGone, LINK_MS_MAX, linkSeconds } from './bundle-bytes.ts';
 
 interface SigningKeysOptions {
   readonly dir: string;

@@ -1,8 +1,8 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
-import type { BundleStore, SharedFile, SharedFiles } from '../ports.ts';
-import { bundleGone, linkSeconds, type PackedBundle } from './bundle-bytes.ts';
+import type { BundleStore, PackedBundle, SharedFiles } from '../ports.ts';
+import { bundleGone, linkSeconds } from './bundle-bytes.ts';
 import { type ObjectName, S3Objects, type S3ObjectsOptions } from './s3-objects.ts';
 
 export interface S3BundleStoreOptions extends S3ObjectsOptions {
@@ -29,8 +29,8 @@ export class S3BundleStore implements BundleStore {
     this.#objects = new S3Objects(options);
   }
 
-  get shared(): S3SharedFiles {
-    return new S3SharedFiles(this.#objects);
+  get shared(): SharedFiles {
+    return sharedFiles(this.#objects);
   }
 
   put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
@@ -41,10 +41,7 @@ export class S3BundleStore implements BundleStore {
     return (await this.#objects.find(bundleObject(sha256), sha256, 'look for')) !== null;
   }
 
-  async link(
-    { sha256, fileName }: { readonly sha256: string; readonly fileName: string },
-    ttlMs: number,
-  ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  async link({ sha256, fileName }: { readonly sha256: string; readonly fileName: string }, ttlMs: number) {
     const { client } = this.#objects;
     // Use the store's clock, by which the store checks the link. The SDK knows the clock's offset after the first request.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
@@ -94,26 +91,9 @@ const sharedFile = (name: string): ObjectName => ({
   contentType: 'application/octet-stream',
 });
 
-class S3SharedFiles implements SharedFiles {
-  readonly #objects: S3Objects;
-
-  constructor(objects: S3Objects) {
-    this.#objects = objects;
-  }
-
-  put(name: string, bytes: PackedBundle, signal: AbortSignal): Promise<void> {
-    return this.#objects.put(sharedFile(name), bytes, signal, AGE_MS_MAX);
-  }
-
-  read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
-    return this.#objects.read(sharedFile(name), signal);
-  }
-
-  list(folder: string): AsyncIterable<SharedFile> {
-    return this.#objects.list(FOLDER + folder);
-  }
-
-  remove(name: string): Promise<void> {
-    return this.#objects.remove(sharedFile(name));
-  }
-}
+const sharedFiles = (objects: S3Objects): SharedFiles => ({
+  put: (name, bytes, signal) => objects.put(sharedFile(name), bytes, signal, AGE_MS_MAX),
+  read: (name, signal) => objects.read(sharedFile(name), signal),
+  list: (folder) => objects.list(FOLDER + folder),
+  remove: (name) => objects.remove(sharedFile(name)),
+});

@@ -23,8 +23,8 @@ import type { EgressPolicy } from '../../net/egress.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import { openS3Client, s3ConfigOf } from '../../net/s3.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
-import type { SharedFile } from '../ports.ts';
-import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
+import type { PackedBundle, SharedFile } from '../ports.ts';
+import { bundleBytes } from './bundle-bytes.ts';
 
 type S3Encryption = { readonly algorithm: 'AES256' | 'aws:kms'; readonly kmsKeyId: string | null };
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PackedBundle } from '../../../src/export/stores/bundle-bytes.ts';
+import type { PackedBundle } from '../../../src/export/ports.ts';
 
 /** Writes bytes to a new file, like packing does before a store receives it. */
 export async function packedBundle(folder: string, bytes: Uint8Array): Promise<PackedBundle> {
