@@ -57,19 +57,17 @@ interface JobDeskOptions {
 }
 
 export class JobDesk {
-  readonly #service: JobDeskOptions['service'];
-  readonly #organizations: JobDeskOptions['organizations'];
+  readonly #options: JobDeskOptions;
 
-  constructor({ service, organizations }: JobDeskOptions) {
-    this.#service = service;
-    this.#organizations = organizations;
+  constructor(options: JobDeskOptions) {
+    this.#options = options;
   }
 
   /** @param cursor of the previous page. Null starts with the newest job @throws DocshelfError `bad_request` */
   async board(cursor: string | null): Promise<JobBoard> {
     const service = await this.#open();
     const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
-    const exporting = this.#organizations().filter(({ plan }) => plan === EXPORTING_PLAN);
+    const exporting = this.#options.organizations().filter(({ plan }) => plan === EXPORTING_PLAN);
     const sites = exporting.flatMap((each) => each.sites.filter(({ source }) => source !== null));
     return { ...page, domains: sites.map(({ domain }) => domain).sort() };
   }
@@ -104,7 +102,7 @@ export class JobDesk {
   }
 
   async #open(): Promise<ExportService> {
-    const service = await this.#service();
+    const service = await this.#options.service();
     if (service !== null) return service;
     throw new DocshelfError('export_off', 'Cannot access export jobs: the export API is off in this daemon', {
       next: 'Set exportApi.enabled. If exportApi.role is worker, use the daemon with the role api.',
@@ -112,7 +110,7 @@ export class JobDesk {
   }
 
   #siteOf(name: string): OwnedSite {
-    const site = new SiteDirectory(this.#organizations()).find(name);
+    const site = new SiteDirectory(this.#options.organizations()).find(name);
     if (site?.organization.plan === EXPORTING_PLAN) return site;
     throw new DocshelfError(
       'not_found',

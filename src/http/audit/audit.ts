@@ -124,11 +124,11 @@ const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
 /** Audit lines in a data folder. All daemons of the folder append to one file. Readers ignore a line that a crash has cut off. */
 export class AuditFile {
-  readonly #options: AuditFileOptions;
+  readonly #options: Required<AuditFileOptions>;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: AuditFileOptions) {
-    this.#options = options;
+    this.#options = { bytesMax: BYTES_MAX, ...options };
   }
 
   /** Resolves after the write. Reports a failed write only to `onFault`, because the log also contains the line. */
@@ -157,7 +157,7 @@ export class AuditFile {
   async #append(line: AuditLine): Promise<void> {
     const file = join(this.#options.dir, CURRENT_FILE);
     const size = await this.#write(file, `${printableJson(JSON.stringify(line))}\n`);
-    if (size > this.#bytesMax) await this.#putAside(file);
+    if (size > this.#options.bytesMax) await this.#putAside(file);
   }
 
   async #write(file: string, line: string): Promise<number> {
@@ -176,7 +176,7 @@ export class AuditFile {
     const { dir } = this.#options;
     await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
       const info = await ifThere(stat(file));
-      if (info === null || info.size <= this.#bytesMax) return;
+      if (info === null || info.size <= this.#options.bytesMax) return;
       await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
       for (const name of (await this.#full()).slice(0, -FULL_FILES_MAX)) await rm(join(dir, name), { force: true });
     });
@@ -184,10 +184,6 @@ export class AuditFile {
 
   async #full(): Promise<string[]> {
     return (await readdir(this.#options.dir)).filter((name) => FULL_FILE.test(name)).sort();
-  }
-
-  get #bytesMax(): number {
-    return this.#options.bytesMax ?? BYTES_MAX;
   }
 }
 

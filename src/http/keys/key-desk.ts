@@ -16,19 +16,17 @@ interface KeyDeskOptions {
 const ID_BYTES = 8;
 
 export class KeyDesk {
-  readonly #store: KeyDeskOptions['store'];
-  readonly #organizations: KeyDeskOptions['organizations'];
+  readonly #options: KeyDeskOptions;
 
-  constructor({ store, organizations }: KeyDeskOptions) {
-    this.#store = store;
-    this.#organizations = organizations;
+  constructor(options: KeyDeskOptions) {
+    this.#options = options;
   }
 
   /** @param organization null for all organizations */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
-    const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];
-    const configured = this.#organizations().flatMap(({ id, keys }) => keys.map((key) => ofConfig(id, key)));
+    const [made, uses] = [await this.#options.store.list(), await this.#options.store.lastUses()];
+    const configured = this.#options.organizations().flatMap(({ id, keys }) => keys.map((key) => ofConfig(id, key)));
     const newestFirst = made.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)).map(ofStore);
     return [...configured, ...newestFirst]
       .filter((each) => organization === null || each.organization === organization)
@@ -43,7 +41,7 @@ export class KeyDesk {
     const expiresAt = wanted === null ? null : expiryOf(wanted, now);
     const id = `key_${randomBytes(ID_BYTES).toString('hex')}`;
     const made: MadeKey = { id, organization, type, name, sha256, createdAt: now.toISOString(), expiresAt };
-    await this.#store.add(made);
+    await this.#options.store.add(made);
     const { sha256: _, ...listed } = ofStore(made);
     return { ...listed, lastUsedAt: null, key };
   }
@@ -55,12 +53,12 @@ export class KeyDesk {
         next: 'Use an ID from GET /v1/keys. The key is still valid.',
       });
     }
-    const removed = await this.#store.remove(id);
+    const removed = await this.#options.store.remove(id);
     if (removed !== null) {
       const { sha256, ...key } = ofStore(removed);
-      return { ...key, lastUsedAt: (await this.#store.lastUses()).get(sha256) ?? null };
+      return { ...key, lastUsedAt: (await this.#options.store.lastUses()).get(sha256) ?? null };
     }
-    const owner = this.#organizations().find(({ keys }) => keys.some((key) => key.id === id));
+    const owner = this.#options.organizations().find(({ keys }) => keys.some((key) => key.id === id));
     if (owner === undefined) {
       throw new DocshelfError('not_found', `Cannot revoke "${showName(id)}": there is no such key`, {
         next: 'Check whether the key was revoked already. GET /v1/keys lists all keys.',
@@ -72,7 +70,7 @@ export class KeyDesk {
   }
 
   #require(organization: string, act: string): void {
-    const ids = this.#organizations().map(({ id }) => id);
+    const ids = this.#options.organizations().map(({ id }) => id);
     if (ids.includes(organization)) return;
     const shown = ids.slice(0, SHOWN_MAX).join(', ');
     throw new DocshelfError('not_found', `Cannot ${act}: there is no organization "${showName(organization)}"`, {
