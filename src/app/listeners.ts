@@ -1,5 +1,4 @@
 import type { Config } from '../config/index.ts';
-import type { Database } from '../database/database.ts';
 import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
@@ -12,18 +11,14 @@ import type { Metrics } from '../http/metrics/metrics.ts';
 import type { OwnNames } from '../http/openapi.ts';
 import { redirectAnswer } from '../http/tls/tls-port.ts';
 import { once } from '../threads/once.ts';
-import { type OpenedRates, openRates, type ServiceKeys } from './keys/service-keys.ts';
-import type { Logger } from './log/log.ts';
+import { type OpenedRates, openRates, type RatesParts, type ServiceKeys } from './keys/service-keys.ts';
 import { logFailure } from './log/log-events.ts';
 import type { Exports } from './open-exports.ts';
 import type { Traces } from './open-traces.ts';
 import type { Sites } from './sites/sites.ts';
 import { tlsSlice } from './tls.ts';
 
-interface ListenerParts {
-  readonly config: Config;
-  readonly current: () => Config;
-  readonly database: Database | null;
+interface ListenerParts extends RatesParts {
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'endpoint' | 'trustedProxies' | 'metrics' | 'programVersion' | 'onError'>;
   readonly keys: ServiceKeys;
@@ -33,7 +28,6 @@ interface ListenerParts {
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
   readonly traces: Traces;
-  readonly log: Logger;
   readonly logRequest: (fields: () => string) => void;
   readonly programVersion: string;
 }

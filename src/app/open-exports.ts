@@ -1,14 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
-import type { Database } from '../database/database.ts';
 import type { DocshelfError } from '../domain/errors.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { JobCounts, JobQueue } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api/exports.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
-import type { Logger } from './log/log.ts';
+import type { RatesParts } from './keys/service-keys.ts';
 import { logFailure, logJobEvent } from './log/log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
@@ -26,16 +25,12 @@ export interface Exports {
   stop(): Promise<void>;
 }
 
-interface ExportsParts {
-  readonly config: Config;
-  readonly current: () => Config;
+interface ExportsParts extends RatesParts {
   readonly publicUrl: () => string;
   readonly network: Network;
-  readonly database: Database | null;
   readonly metrics: Metrics;
   readonly traces: Traces;
   readonly onCompleted: () => void;
-  readonly log: Logger;
   readonly programVersion: string;
 }
 

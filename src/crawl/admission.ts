@@ -16,7 +16,7 @@ export interface Naming {
 
 export type CrawlSize = { readonly entries: number; readonly pages: number; readonly bytes: number };
 
-interface AdmissionOptions {
+export interface AdmissionOptions {
   readonly settings: CrawlSettings;
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;

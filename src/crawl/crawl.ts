@@ -1,8 +1,6 @@
-import type { CrawlSettings } from '../domain/crawl.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { charsetOfType } from '../web/index.ts';
-import { Admission, type CrawlFindings, type CrawlSize, type Naming, type Robots } from './admission.ts';
+import { Admission, type AdmissionOptions, type CrawlSize, type Naming, type Robots } from './admission.ts';
 import type { CrawlJournal } from './crawl-record.ts';
 import {
   type ContentEntry,
@@ -21,18 +19,12 @@ import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
 import type { ReadPage } from './pages/page-work.ts';
 import type { Answer, Responder } from './responder.ts';
-import type { Scope } from './scope.ts';
 
-interface CrawlOptions {
-  readonly settings: CrawlSettings;
-  readonly archiveLimits: ArchiveLimits;
-  readonly scope: Scope;
+interface CrawlOptions extends AdmissionOptions {
   readonly responder: Responder;
   readonly journal: CrawlJournal;
   readonly store: FileStore;
   readonly threads: PageThreads;
-  readonly findings: CrawlFindings;
-  readonly followsLinks: boolean;
   readonly onProgress: (done: number, known: number) => void;
 }
 

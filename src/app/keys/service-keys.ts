@@ -14,7 +14,7 @@ import { organizationsSlice } from '../slices.ts';
 
 export type OpenedRates = { readonly rates: RequestCounter; close(): void };
 
-interface RatesParts {
+export interface RatesParts {
   readonly config: Config;
   readonly current: () => Config;
   readonly database: Database | null;

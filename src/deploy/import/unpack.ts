@@ -17,7 +17,14 @@ import {
 } from '../../archive/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
-import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import {
+  type FileEntry,
+  isPage,
+  MANIFEST_PATH,
+  OWN_FOLDER,
+  type ReleaseInfo,
+  type TrailingSlash,
+} from '../../domain/release.ts';
 import { readBeginning, storedDigests, writeFileTable } from '../../files/index.ts';
 import {
   CHARSET_HEAD_BYTES,
@@ -41,19 +48,10 @@ export interface UnpackRequest {
   readonly linkTo: readonly string[];
 }
 
-export interface UnpackSummary {
-  readonly archiveBytes: number;
-  readonly pages: number;
-  readonly files: number;
-  readonly bytes: number;
-  readonly trailingSlash: TrailingSlash;
+export interface UnpackSummary
+  extends Pick<ReleaseInfo, 'archiveBytes' | 'pages' | 'files' | 'bytes' | 'trailingSlash' | 'notes'> {
   readonly builtFor: string;
-  readonly manifest: {
-    readonly domain: string | null;
-    readonly version: string | null;
-    readonly createdAt: string;
-  } | null;
-  readonly notes: readonly string[];
+  readonly manifest: (NonNullable<ReleaseInfo['manifest']> & { readonly createdAt: string }) | null;
 }
 
 export type UnpackPhase = 'inspecting' | 'unpacking';
