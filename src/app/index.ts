@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
+import { adoptDefaultDomain, ServedRecord, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
 import { type DaemonOptions, startDaemon as start } from './daemon.ts';
@@ -52,10 +52,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
 }
 
 /** Opens a site for a command without a daemon. An activation only stores the active release. */
-export async function openCommandShelf(
-  config: Config,
-  onProgress: DaemonOptions['onProgress'],
-): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
+export async function openCommandShelf(config: Config, onProgress: DaemonOptions['onProgress']) {
   const network = await openNetwork(config);
   const engine = openSearch(config, network);
   const folder = await openFolder(config, network, null);

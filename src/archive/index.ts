@@ -6,7 +6,7 @@ import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { isSkippableMagic, isZeros, ZSTD_MAGIC } from './compression.ts';
 import { type ArchiveEntry, isByProduct, type Placement, placeOf } from './layout.ts';
 import { type ArchiveFormat, type ArchiveListing, ExtractedFiles, ListingBuilder } from './listing.ts';
-import { BundleManifest, checkManifestSize, type ManifestHead } from './manifest.ts';
+import { BundleManifest, checkManifestSize } from './manifest.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 import { isTarHeader, readTar, TAR_BLOCK_BYTES, walkTar } from './tar.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
@@ -84,11 +84,7 @@ export async function extractArchive(
 }
 
 /** Verifies the content, and the manifest if present. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
-export async function verifyArchive(
-  file: string,
-  listing: ArchiveListing,
-  options: InspectOptions,
-): Promise<{ readonly files: ExtractedFiles; readonly manifest: ManifestHead | null }> {
+export async function verifyArchive(file: string, listing: ArchiveListing, options: InspectOptions) {
   const files = new ExtractedFiles(listing);
   const manifest = new BundleManifest(listing, options.name, options.act);
   await readEntries(file, listing, options, async (_entry, _placement, content, index) => {

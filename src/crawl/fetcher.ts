@@ -46,11 +46,7 @@ export function crawlPolicy(
 }
 
 /** Reads the secret files at each export. Do not store `credentials`, which has secrets. @throws DocshelfError `bad_source` */
-export async function openFetcher(
-  settings: CrawlSettings,
-  policy: EgressPolicy,
-  spoolDir: string,
-): Promise<{ readonly fetcher: GuardedFetcher; readonly credentials: string }> {
+export async function openFetcher(settings: CrawlSettings, policy: EgressPolicy, spoolDir: string) {
   const headers: Record<string, string> = {};
   if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
   if (settings.bearerFile !== null) headers.authorization = `Bearer ${await readSecret(settings.bearerFile, settings)}`;

@@ -144,12 +144,7 @@ function retryOrWait(fault: Progress['fault'], nowMs: number): Step & { do: 'wai
   return retryAtMs !== null && retryAtMs <= nowMs ? { do: 'retry' } : { do: 'wait', untilMs: retryAtMs };
 }
 
-function isServed(
-  target: Target & { do: 'serve' },
-  { pin }: Wanted,
-  { active }: ObservedState,
-  { served }: Progress,
-): boolean {
+function isServed(target: Target & { do: 'serve' }, { pin }: Wanted, { active }: ObservedState, { served }: Progress) {
   const isPointedAt = pin !== null || isSame(active, target.release);
   const isNoted = target.asFetched !== true || active?.lastFetched === target.release.digest;
   return isSame(served, target.release) && isPointedAt && isNoted && !target.relabel;
@@ -218,11 +213,7 @@ function unpinned(
   return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
 }
 
-function labelOf(
-  digest: string | null,
-  labels: ObservedState['labels'],
-  active: ObservedState['active'],
-): string | null {
+function labelOf(digest: string | null, labels: ObservedState['labels'], active: ObservedState['active']) {
   if (active !== null && active.digest === digest && labels.get(active.version) === digest) return active.version;
   return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;
 }

@@ -180,10 +180,7 @@ export class SiteLoop {
     }
   }
 
-  async #activate(
-    { release, relabel: mustRelabel, asFetched }: Step & { do: 'activate' },
-    wanted: Wanted,
-  ): Promise<void> {
+  async #activate({ release, relabel: mustRelabel, asFetched }: Step & { do: 'activate' }, wanted: Wanted) {
     if (mustRelabel) await relabel(this.#context.store, release);
     const { newest } = this.#preload;
     // A new archive of the preload folder ends an operator's choice, as any delivery does.

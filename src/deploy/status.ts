@@ -78,11 +78,7 @@ export class StoredReport {
   }
 }
 
-async function noticesOf(
-  store: SiteStore,
-  { enabled, version, link }: DeploySettings,
-  active: ActiveVersion | null,
-): Promise<string[]> {
+async function noticesOf(store: SiteStore, { enabled, version, link }: DeploySettings, active: ActiveVersion | null) {
   const info = active === null ? null : await store.readable(active.digest);
   const notices = [...(info?.notes ?? [])];
   if (enabled && version !== null && link !== null && active?.version === version) {

@@ -138,13 +138,7 @@ export class ExportService {
     };
   }
 
-  async newest(
-    organizationId: string,
-    domain: string,
-    version: string | null,
-  ): Promise<
-    (Pick<StoredJob, 'jobId' | 'traceparent'> & { readonly sha256: string; readonly signature: string | null }) | null
-  > {
+  async newest(organizationId: string, domain: string, version: string | null) {
     const filter = { organizationId, domain, status: 'completed', limit: JOBS_LIMIT_MAX } as const;
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await this.#options.queue.list({ ...filter, ...(cursor === undefined ? {} : { cursor }) });

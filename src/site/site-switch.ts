@@ -191,10 +191,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   }
 
   /** Serves the rebuilt version immediately, then reads the survey, and rebuilds the version again if the survey has changed. */
-  async #rebuild(
-    parts: VersionParts & Pick<LiveVersion, 'activatedAt'>,
-    settings = this.#state.settings,
-  ): Promise<void> {
+  async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.#state.settings) {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
     const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);
     const { version, settings: now } = this.#state;

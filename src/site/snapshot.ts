@@ -200,12 +200,7 @@ export class SiteSnapshot {
   }
 
   /** `isByHost`: a rule was ignored because it redirects to the requested address, so the result depends on the host. */
-  #byRule(
-    kind: 'forced' | 'others',
-    built: string | null,
-    { query, host }: SiteRequestFacts,
-    work: Work,
-  ): { found: Found | Promise<Found> | null; isByHost: boolean } {
+  #byRule(kind: 'forced' | 'others', built: string | null, { query, host }: SiteRequestFacts, work: Work) {
     let isByHost = false;
     const answer = (found: Found | Promise<Found> | null) => ({ found, isByHost });
     if (built === null) return answer(null);

@@ -163,12 +163,7 @@ export async function* centralEntries(
   if (at !== end.directoryEnd) throw refuse('bad_length', 'its central directory is longer than its entries');
 }
 
-export async function readCentralAt(
-  archive: ArchiveFile,
-  ahead: ReadAhead,
-  at: number,
-  directoryEnd: number,
-): Promise<{ readonly entry: ZipEntry; readonly next: number }> {
+export async function readCentralAt(archive: ArchiveFile, ahead: ReadAhead, at: number, directoryEnd: number) {
   const { refuse } = archive;
   const fixed = await ahead.read(at, CENTRAL_BYTES);
   if (at + CENTRAL_BYTES > directoryEnd)

@@ -149,12 +149,7 @@ export class Fetcher {
     return this.#export(await this.#context.openLinks(renew), renew, null, signal);
   }
 
-  async #export(
-    links: LinkSource,
-    renew: RenewSettings,
-    version: string | null,
-    signal: AbortSignal,
-  ): Promise<ImportedBundle> {
+  async #export(links: LinkSource, renew: RenewSettings, version: string | null, signal: AbortSignal) {
     const purpose = JSON.stringify([serviceOf(renew), version]);
     if (this.#started?.for !== purpose) {
       signal.throwIfAborted();

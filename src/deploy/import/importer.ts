@@ -101,12 +101,7 @@ export class Importer {
     }
   }
 
-  async #check(
-    request: ImportRequest,
-    settings: DeploySettings,
-    name: string,
-    reportPhase: ReportPhase,
-  ): Promise<Arrival> {
+  async #check(request: ImportRequest, settings: DeploySettings, name: string, reportPhase: ReportPhase) {
     const { journal, sources } = this.#context;
     const { file, signal, signature = null } = request;
     const stamp = await stampOf(file);

@@ -136,11 +136,7 @@ function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string
   });
 }
 
-async function checkDomain(
-  store: SiteStore,
-  configured: string | null,
-  { name, manifest }: KnownBundle,
-): Promise<void> {
+async function checkDomain(store: SiteStore, configured: string | null, { name, manifest }: KnownBundle) {
   const domain = await store.expectedDomain(configured);
   const own = manifest?.domain ?? null;
   if (own === null || domain === null || own === domain) return;

@@ -70,12 +70,7 @@ async function readBeside(file: string, name: string): Promise<string | null> {
   }
 }
 
-async function fetchText(
-  sources: readonly BundleSource[],
-  link: Secret,
-  retriesMax: number,
-  signal: AbortSignal,
-): Promise<string> {
+async function fetchText(sources: readonly BundleSource[], link: Secret, retriesMax: number, signal: AbortSignal) {
   const source = sourceFor(sources, link);
   const attempt = async (): Promise<string> => {
     const opened = await source.open(link, { resume: null, signal });

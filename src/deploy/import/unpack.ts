@@ -10,7 +10,6 @@ import {
   extractArchive,
   type FindSame,
   inspectArchive,
-  type ManifestHead,
   NAMED_MAX,
   SharedTexts,
   verifyArchive,
@@ -128,11 +127,7 @@ async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, f
 
 const toMiB = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
-async function readManifest(
-  manifest: BundleManifest,
-  extracted: ExtractedFiles,
-  ownDir: string,
-): Promise<ManifestHead | null> {
+async function readManifest(manifest: BundleManifest, extracted: ExtractedFiles, ownDir: string) {
   if (manifest.index < 0) return null;
   const file = join(ownDir, MANIFEST_PATH.slice(OWN_FOLDER.length));
   for await (const bytes of createReadStream(file)) manifest.push(bytes);

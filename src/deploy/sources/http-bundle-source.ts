@@ -86,10 +86,7 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   };
 }
 
-function resumableRange(
-  response: HttpResponse,
-  resume: { readonly offset: number; readonly etag: string },
-): { readonly totalBytes: number } | null {
+function resumableRange(response: HttpResponse, resume: { readonly offset: number; readonly etag: string }) {
   const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(response.header('content-range') ?? '');
   if (match === null) return null;
   const [start, end, totalBytes] = match.slice(1).map(Number) as [number, number, number];

@@ -181,12 +181,7 @@ function wrongContent(reference: OciReference, state: string): DocshelfError {
   });
 }
 
-function registryRefusal(
-  reference: OciReference,
-  response: HttpResponse,
-  hasCredentials: boolean,
-  nowMs: number,
-): DocshelfError {
+function registryRefusal(reference: OciReference, response: HttpResponse, hasCredentials: boolean, nowMs: number) {
   const { status } = response;
   const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
   response.close();

@@ -142,12 +142,7 @@ function noPages(dir: string, { paths }: ExportRequest) {
 
 type Find = SiteSink['find'];
 
-export async function renderPage(
-  view: View,
-  page: Page,
-  renderer: MarkdownRenderer,
-  find: Find,
-): Promise<{ readonly html: string; readonly markdown: string }> {
+export async function renderPage(view: View, page: Page, renderer: MarkdownRenderer, find: Find) {
   const { title, description } = page;
   const source = await readPage(page.source, () => {});
   const lead = description === null ? '' : `> ${description}\n\n`;

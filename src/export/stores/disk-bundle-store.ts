@@ -176,10 +176,7 @@ export class DiskBundleStore implements BundleStore {
     return (await this.#sizeOf(sha256)) !== null;
   }
 
-  async link(
-    { sha256, fileName }: { readonly sha256: string; readonly fileName: string },
-    ttlMs: number,
-  ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  async link({ sha256, fileName }: { readonly sha256: string; readonly fileName: string }, ttlMs: number) {
     const nowMs = this.#options.nowMs();
     const expiresS = Math.floor(nowMs / 1000) + linkSeconds(ttlMs, nowMs);
     const { id, secret } = await this.#keys.current();

@@ -4,13 +4,7 @@ import { JOBS_LIMIT_DEFAULT } from '../../domain/job.ts';
 import { counted } from '../../domain/text.ts';
 import type { ExportService } from '../../export/index.ts';
 import type { BundleLinkRequest, LinkedBundle } from '../../export/ports.ts';
-import {
-  type ByteRange,
-  evaluatePreconditions,
-  parseRange,
-  rangeHolds,
-  type Validators,
-} from '../../site/preconditions.ts';
+import { evaluatePreconditions, parseRange, rangeHolds, type Validators } from '../../site/preconditions.ts';
 import type { SiteRequest } from '../../site/request.ts';
 import { fileResponse, openFilePart } from '../../site/site-bytes.ts';
 import { type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
@@ -124,11 +118,7 @@ function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
 }
 
 /** Null for the whole bundle, and for methods other than GET, which ignore ranges (RFC 9110, section 14.2). */
-function rangeOf(
-  request: SiteRequest,
-  bundle: LinkedBundle,
-  validators: Validators,
-): ByteRange | 'unsatisfiable' | null {
+function rangeOf(request: SiteRequest, bundle: LinkedBundle, validators: Validators) {
   const header = request.method === 'GET' ? request.header('range') : undefined;
   if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
   const range = parseRange(header, bundle.sizeBytes);

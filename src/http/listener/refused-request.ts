@@ -90,10 +90,7 @@ export function normalizeAddress(incoming: IncomingMessage): void {
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
 }
 
-function refusalParts(
-  { status, state }: Refusal,
-  requestId: string,
-): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
+function refusalParts({ status, state }: Refusal, requestId: string) {
   const fault = new DocshelfError('bad_request', `Cannot read the request: ${state}`);
   const body = `${JSON.stringify({ ...problemOf(fault, requestId), status, title: STATUS_CODES[status] })}\n`;
   const headers = {

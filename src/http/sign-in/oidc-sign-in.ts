@@ -152,12 +152,7 @@ export class OidcSignIn implements SignIn {
   }
 
   /** Null if the reader is in no allowed group. @throws errors of openid-client and jose */
-  async #groupsOf(
-    config: oidc.Configuration,
-    url: URL,
-    { verifier, nonce }: Flow,
-    state: string,
-  ): Promise<readonly string[] | null> {
+  async #groupsOf(config: oidc.Configuration, url: URL, { verifier, nonce }: Flow, state: string) {
     const { provider, groupsClaim, allowedGroups } = this.#options;
     const tokens = await oidc.authorizationCodeGrant(config, url, {
       pkceCodeVerifier: verifier,

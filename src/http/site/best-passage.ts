@@ -17,10 +17,7 @@ function isCode(lines: readonly string[]): boolean {
 }
 
 /** Returns the block with the most hits. Blocks end at blank lines. In code, returns the lines around the first hit. */
-export function bestPassage(
-  text: string,
-  highlights: readonly Hit[],
-): { readonly start: number; readonly end: number; readonly isCode: boolean } {
+export function bestPassage(text: string, highlights: readonly Hit[]) {
   const blocks = [...text.matchAll(/\S[\s\S]*?(?=\n\s*\n|$)/g)].map(({ index, 0: block }) => {
     const end = index + block.length;
     return { start: index, end, hits: highlights.filter((hit) => hit.start >= index && hit.end <= end) };

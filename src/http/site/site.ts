@@ -189,11 +189,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   return app;
 }
 
-function respondOrLook(
-  server: SiteServer,
-  request: SiteRequest,
-  lookAgain: SiteAppOptions['refreshFromDisk'],
-): Response | Promise<Response> {
+function respondOrLook(server: SiteServer, request: SiteRequest, lookAgain: SiteAppOptions['refreshFromDisk']) {
   const answering = server.respond(request);
   const mayBeNew = isPagePart(pathOf(request.target)) || isServiceWorkerScript(request.header('service-worker'));
   if (lookAgain === undefined || !mayBeNew) return answering;

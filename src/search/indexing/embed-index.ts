@@ -6,7 +6,7 @@ import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
 import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
 import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
-import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
+import { embedRelease, passageText } from '../semantic/embed-release.ts';
 import { sweepVectors } from '../semantic/vector-cache.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, REFUSED_FILE, SEARCH_FOLDER, VECTOR_FILE, VECTOR_LOCK } from './index-files.ts';
@@ -179,12 +179,7 @@ function byPrior(keyword: KeywordIndex): Uint32Array {
   return upTo(priors.length).sort((one, other) => priorOf(other) - priorOf(one) || one - other);
 }
 
-function* passageTexts(
-  keyword: KeywordIndex,
-  facts: SectionFacts,
-  embedder: Embedder,
-  sections: Iterable<number>,
-): Generator<PassageText> {
+function* passageTexts(keyword: KeywordIndex, facts: SectionFacts, embedder: Embedder, sections: Iterable<number>) {
   for (const number of sections) {
     if (!embedder.reads(facts.language(number))) continue;
     const section = keyword.section(number);

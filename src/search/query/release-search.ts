@@ -89,12 +89,7 @@ export class ReleaseSearch {
     return { ...readings, facets: this.#keyword.facets };
   }
 
-  async #search(
-    request: SearchRequest,
-    label: string,
-    semantic: SemanticSource | null,
-    form: ResultForm,
-  ): Promise<SearchResult[]> {
+  async #search(request: SearchRequest, label: string, semantic: SemanticSource | null, form: ResultForm) {
     const { query, prefixLast, pageSize, scoreThreshold, filter, isExplained } = request;
     const limit = Math.max(CANDIDATES_MIN, CANDIDATES_PER_RESULT * pageSize);
     const leg = semantic && (await this.#semanticLeg(semantic));

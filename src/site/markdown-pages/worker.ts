@@ -49,12 +49,7 @@ async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrd
   return { pages: listed, navigation: [...navigation], basePath, title };
 }
 
-function* linkedPages(
-  html: string,
-  from: string,
-  builtFor: string,
-  files: { has(path: string): boolean },
-): Generator<string> {
+function* linkedPages(html: string, from: string, builtFor: string, files: { has(path: string): boolean }) {
   const { base, references } = findLinks(html);
   const own = `${ORIGIN}${builtFor}${encodeSegments(from)}`;
   const folder = base === null ? own : (URL.parse(base, own)?.href ?? own);

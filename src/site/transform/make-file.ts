@@ -176,12 +176,7 @@ function entryAt(url: string, pagePath: string, builtFor: string, files: FileTab
   return path === null ? null : (files.get(path) ?? null);
 }
 
-async function withAdditions(
-  page: Buffer<ArrayBuffer>,
-  type: string,
-  additions: PageAdditions,
-  rewrite: RewriteCall,
-): Promise<Buffer<ArrayBuffer> | null> {
+async function withAdditions(page: Buffer<ArrayBuffer>, type: string, additions: PageAdditions, rewrite: RewriteCall) {
   if (page.length > ADDED_HERE_BYTES_MAX) {
     const bytes = await rewrite('add', { page, type, additions });
     return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);

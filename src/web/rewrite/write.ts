@@ -63,11 +63,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 export type Replace = (reference: FoundReference) => string | null;
 
 /** Does not parse the file again. `found` may come from a store. */
-export function rewriteFile(
-  bytes: Uint8Array,
-  found: FoundReferences,
-  replace: Replace,
-): { readonly bytes: Uint8Array; readonly changed: number } {
+export function rewriteFile(bytes: Uint8Array, found: FoundReferences, replace: Replace) {
   const edits: Edit[] = [];
   for (const reference of referencesOf(found)) {
     if (reference.kind === 'mention') continue;
