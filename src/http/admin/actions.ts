@@ -59,24 +59,13 @@ export type AdminEndpoint = 'token' | 'socket' | 'session';
 
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
-interface Readiness {
-  readonly ready: boolean;
-  readonly reason: string | null;
-}
-
-interface Revisions {
-  /** Text that changes with each change of an API key and with each audit line. */
-  readonly changes: () => string;
-  readonly jobs: () => Promise<string>;
-}
-
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
   readonly token: () => Secret | null;
   /** Allowed host names in addition to the listener's own names. */
   readonly hosts: () => readonly string[];
   readonly trustedProxies: readonly string[];
-  readonly readiness: () => Readiness;
+  readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
   /** States of the sites from memory, so that metrics stay available if the storage fails. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
@@ -89,7 +78,11 @@ export interface AdminOptions extends FaultHooks {
   readonly dependencies?: () => Promise<NonNullable<Readings['dependencies']>>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
-  readonly revisions: Revisions;
+  readonly revisions: {
+    /** Text that changes with each change of an API key and with each audit line. */
+    readonly changes: () => string;
+    readonly jobs: () => Promise<string>;
+  };
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
   /**
    * Identity of the data folder (`folderName`). Null if the folder is missing. Without this function, docshelf ignores
@@ -264,10 +257,8 @@ function versionOf(c: Context<AdminEnv>): string {
 
 const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param('fileName') ?? '');
 
-type DocumentOptions = Pick<AdminOptions, 'features' | 'service' | 'programVersion'>;
-
 /** The examples contain the first site and the first organization of the daemon. */
-export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
+export function adminDocument({ features, service, programVersion }: AdminOptions): object {
   const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
   const { domain, sites } = features();

@@ -103,11 +103,10 @@ function cannotTell({ code }: DocshelfError): DocshelfError {
   );
 }
 
-interface Caller extends HeldKey {
-  readonly sites: SiteDirectory;
-}
-
-export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
+export type ApiEnv = {
+  Bindings: Partial<HttpBindings>;
+  Variables: { caller: HeldKey & { readonly sites: SiteDirectory }; rate?: RateVerdict };
+};
 
 export interface KeyChecks {
   readonly access: () => Access;

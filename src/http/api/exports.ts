@@ -24,10 +24,7 @@ const RETRY_AFTER_S = 2;
 /** These routes do not allow requests from other origins, because a browser must not use an admin key. */
 export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
-  const jobOf = (c: C): [organizationId: string, jobId: string] => [
-    c.var.caller.organization.id,
-    c.req.param('jobId') ?? '',
-  ];
+  const jobOf = (c: C) => [c.var.caller.organization.id, c.req.param('jobId') ?? ''] as const;
   const record = <Result>(
     c: C,
     action: string,
@@ -46,7 +43,8 @@ export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): R
       const site = ownSite(c, 'export', domain);
       const start = () => exports.start(site, { version, paths });
       const job = await record(c, 'export-start', { site: site.domain }, start, ({ jobId }) => ({ target: jobId }));
-      c.header('Location', `${pathPrefix(publicUrl())}${calls.startExport.path}/${job.jobId}`);
+      const prefix = URL.parse(publicUrl() ?? '')?.pathname.replace(/\/+$/, '') ?? '';
+      c.header('Location', `${prefix}${calls.startExport.path}/${job.jobId}`);
       c.header('Retry-After', String(RETRY_AFTER_S));
       return c.json(job, 202);
     }),
@@ -73,10 +71,6 @@ export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): R
   ];
 }
 
-function pathPrefix(publicUrl: string | null): string {
-  return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
-}
-
 export const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 
 export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
@@ -91,13 +85,15 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
   return async (c) => {
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
-    const request = requestOf(c);
+    const { method, path: target } = c.req;
+    const request = { method, target, header: (name: string) => c.req.header(name), id: () => requestIdOf(c.env) };
     // Validate only by the digest, because packing the same bundle again changes the modification time of the file.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
-    const headers = headersOf(bundle, validators);
+    // Send `no-store`, so that private caches (RFC 9111, section 5.2.2.5) do not keep the bundle longer than the link.
+    const headers = { ETag: validators.etag, 'Cache-Control': 'no-store' };
 
     const verdict = evaluatePreconditions(request, validators);
-    if (verdict === 'not-modified') return new Response(null, { status: 304, headers: headers.always });
+    if (verdict === 'not-modified') return new Response(null, { status: 304, headers });
     if (verdict === 'failed') throw changed(fileName);
 
     const range = rangeOf(request, bundle, validators);
@@ -106,15 +102,18 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const file = { diskPath: bundle.diskPath, size: bundle.sizeBytes };
     const onBroken = (cause: DocshelfError): void => onFault?.(brokenOff(fileName, cause), request.id());
     const part = request.method === 'HEAD' ? null : await openFilePart(file, start, length, onBroken);
-    const own = { ...headers.always, ...headers.whole, 'Content-Length': String(length) };
+    const own = {
+      ...headers,
+      'Content-Type': bundle.contentType,
+      'Content-Disposition': bundle.contentDisposition,
+      'Accept-Ranges': 'bytes',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Length': String(length),
+    };
     if (range === null) return fileResponse(part, { headers: own });
     const contentRange = `bytes ${start}-${start + length - 1}/${bundle.sizeBytes}`;
     return fileResponse(part, { status: 206, headers: { ...own, 'Content-Range': contentRange } });
   };
-}
-
-function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
-  return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
 }
 
 /** Null for the whole bundle, and for methods other than GET, which ignore ranges (RFC 9110, section 14.2). */
@@ -123,19 +122,6 @@ function rangeOf(request: SiteRequest, bundle: LinkedBundle, validators: Validat
   if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
   const range = parseRange(header, bundle.sizeBytes);
   return range === 'whole' ? null : range;
-}
-
-/** Sends `no-store`, so that private caches (RFC 9111, section 5.2.2.5) do not keep the bundle longer than the link. */
-function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
-  return {
-    always: { ETag: etag, 'Cache-Control': 'no-store' },
-    whole: {
-      'Content-Type': contentType,
-      'Content-Disposition': contentDisposition,
-      'Accept-Ranges': 'bytes',
-      'X-Content-Type-Options': 'nosniff',
-    },
-  };
 }
 
 function changed(fileName: string): DocshelfError {

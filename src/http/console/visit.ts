@@ -8,21 +8,7 @@ import { BASE_STYLE, type HashedAsset, ICON, ownAsset } from '../own-asset.ts';
 import { type ActionMessage, type ConsoleSession, requireSession, type Sessions } from './sessions.ts';
 import type { SignInAudit } from './sign-in-audit.ts';
 
-export interface ConsoleParts
-  extends Pick<
-    AdminOptions,
-    | 'status'
-    | 'features'
-    | 'audit'
-    | 'revisions'
-    | 'service'
-    | 'observe'
-    | 'token'
-    | 'trustedProxies'
-    | 'metrics'
-    | 'onError'
-    | 'programVersion'
-  > {
+export interface ConsoleParts extends AdminOptions {
   /** Handler for calls of the admin API, through which the console makes every change. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
@@ -64,8 +50,6 @@ export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'POST'; readonly enter: (visit: ConsoleVisit, form: URLSearchParams) => Answer }
 );
 
-type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
-
 export interface CallInput {
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
@@ -74,11 +58,7 @@ export interface CallInput {
   readonly signal?: AbortSignal;
 }
 
-export async function call(
-  { c, parts, sessions, session }: ConsoleVisit,
-  id: OperationId,
-  input: CallInput = {},
-): Promise<Called> {
+export async function call({ c, parts, sessions, session }: ConsoleVisit, id: OperationId, input: CallInput = {}) {
   const operation: Operation = operations[id];
   // Check the session here, because the call skips the guard of the listener, and a session can end during a long upload.
   if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);

@@ -125,12 +125,11 @@ function callSection({ method, path, operation }: DescribedCall, document: OpenA
   const { operationId: id, summary, description, parameters = [], requestBody, responses } = operation;
   const key = Object.keys(operation.security?.[0] ?? {})[0] ?? null;
   const call = { method, path, operation };
-  const body = bodyFields(requestBody, document) ?? [];
-  const given = parameters.map(({ schema, description = '', ...rest }) => ({
-    ...rest,
-    description,
-    type: typeOf(schema ?? {}),
-  }));
+  const curl = curlLine(call, document.servers[0]?.url ?? '/', key !== null);
+  const body = bodyFields(requestBody, document);
+  const given = parameters.map(({ schema = {}, description = '', ...rest }) => {
+    return { ...rest, description, type: typeOf(schema) };
+  });
   return `<section class="call" id="${id}" aria-labelledby="about-${id}">
 <h3 id="about-${id}">${escapeHtml(summary)}</h3>
 <p class="address">${methodBadge(method)} <code>${pathParts(path)}</code></p>
@@ -138,7 +137,9 @@ ${description === undefined ? '' : `<p>${prose(description)}</p>\n`}<div class="
 <div>
 <h4>Request</h4>
 <p class="key">${key === null ? 'Needs no key.' : `Needs a key: <a href="#${key}">${key}</a>.`}</p>
-${fieldList('Parameters', given.map(parameterRow))}${fieldList('Body', body.map(parameterRow))}${curlPart(call, document, key)}${tryForm(call, key)}</div>
+${fieldList('Parameters', given.map(parameterRow))}${fieldList('Body', body.map(parameterRow))}<h5>With curl</h5>
+<pre tabindex="0"><code data-curl>${escapeHtml(curl)}</code></pre>
+${tryForm(call, key)}</div>
 <div>
 <h4>Response</h4>
 <dl>
@@ -160,10 +161,6 @@ const fieldList = (heading: string, rows: readonly string[]): string =>
   rows.length === 0 ? '' : `<h5>${heading}</h5>\n<dl>\n${rows.join('')}</dl>\n`;
 
 const json = (value: unknown): string => escapeHtml(JSON.stringify(value, null, 2));
-
-function curlPart(call: DescribedCall, document: OpenApiText, key: string | null): string {
-  return `<h5>With curl</h5>\n<pre tabindex="0"><code data-curl>${escapeHtml(curlLine(call, document.servers[0]?.url ?? '/', key !== null))}</code></pre>\n`;
-}
 
 function answerRow(status: string, answer: DescribedCall['operation']['responses'][string]): string {
   const example = exampleOf(answer);
@@ -262,11 +259,11 @@ function exampleOf({ example, examples, content }: WithContent): unknown {
   return own ?? (first === undefined ? undefined : exampleOf(first));
 }
 
-function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] | null {
+function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] {
   const [first] = Object.values(described?.content ?? {});
   const written = first?.schema;
   const schema = components.schemas[written?.$ref?.split('/').at(-1) ?? ''] ?? written;
-  if (schema?.properties === undefined) return null;
+  if (schema?.properties === undefined) return [];
   return Object.entries(schema.properties).map(([name, field]) => ({
     name,
     type: typeOf(field),

@@ -10,9 +10,6 @@ const PRUNE = statement(`
   DELETE FROM ${SCHEMA_NAME}.request_times WHERE at_us <= (SELECT ${SCHEMA_NAME}.clock_us() - :windowUs::bigint)`);
 const PRUNE_EVERY_MS = 60_000;
 
-/** The driver returns 64-bit numbers as text. */
-type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
-
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
 /**
@@ -57,7 +54,8 @@ export class PostgresCounter implements RequestCounter {
   async #verdicts(organization: string, wanted: number): Promise<(at: number) => RateVerdict> {
     const { requestsMax, windowMs } = this.policy;
     const values = { organization, wanted, requestsMax, windowUs: windowMs * 1000 };
-    const [taken] = await this.#database.run<Taken>(TAKE, values);
+    // The driver returns 64-bit numbers as text.
+    const [taken] = await this.#database.run<Record<'used' | 'allowed' | 'resetUs', string>>(TAKE, values);
     const [used, allowed] = [Number(taken?.used), Number(taken?.allowed)];
     const resetS = Math.max(1, Math.ceil(Number(taken?.resetUs) / 1e6));
     return (at) => ({

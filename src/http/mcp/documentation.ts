@@ -71,18 +71,13 @@ export function resourceTemplate({ domain }: Pick<AddressForm, 'domain'>): strin
   return `${SCHEME}//${domain}/{+path}`;
 }
 
-interface PageReference {
-  readonly version: string | null;
-  /** Percent-encoded path under the base path of the version. */
-  readonly target: string;
-  /** Decoded fragment without `#`. */
-  readonly fragment: string | null;
-}
-
 const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
 
-/** Reads an address from a result, a resource URI, or a path with or without the base path. Null for an address of another site. */
-export function parseAddress(written: string, form: AddressForm): PageReference | null {
+/**
+ * Reads an address from a result, a resource URI, or a path with or without the base path. Null for an address of another site.
+ * @returns `target` as a percent-encoded path under the base path of the version, and the decoded `fragment` without `#`
+ */
+export function parseAddress(written: string, form: AddressForm) {
   const target = targetOf(written, form);
   if (target === null) return null;
   const [, version, below = '/'] = OF_VERSION.exec(target) ?? [];

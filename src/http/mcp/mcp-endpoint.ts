@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import type { HttpBindings } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { hostName } from '../../domain/deployment.ts';
 import { bareHost } from '../../domain/egress.ts';
-import { jsonOf } from '../../domain/shape.ts';
 import { DocshelfError, statusOf } from '../../domain/errors.ts';
+import { jsonOf } from '../../domain/shape.ts';
 import { OWN_HEADERS } from '../../site/index.ts';
 import { acceptsType, prefersType } from '../../web/media-type.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind, requestIdOf, untilClientLeaves } from '../listener/request.ts';
 import { answerFault, type FaultHooks, problemResponse } from '../problem.ts';
 import { jsonText } from '../read-request.ts';
+import type { AnswerSiteSearch } from '../site/site-search.ts';
 import type { Documentation } from './documentation.ts';
 import { mcpServer } from './mcp-server.ts';
 
@@ -22,8 +22,6 @@ export interface McpEndpointOptions extends FaultHooks {
   readonly programVersion: string;
   readonly clients?: ClientRates;
 }
-
-type AnswerAssistant = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
 
 /** Maximum messages of a batch. Only protocol version 2025-03-26 has batches. Each message counts as a request for the rate limit. */
 const BATCH_MAX = 20;
@@ -39,7 +37,7 @@ const STREAM_TYPE = 'text/event-stream';
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
 /** Serves the Model Context Protocol over streamable HTTP. There are no sessions, so each request gets one complete response. */
-export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
+export function mcpEndpoint(options: McpEndpointOptions): AnswerSiteSearch {
   const { site, place, trustedProxies, programVersion, metrics, onError } = options;
   const { clients = new ClientRates({ act: 'respond to the assistant' }) } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
@@ -90,9 +88,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
 }
 
 /** With `either`, the MCP package chooses the format. */
-type Form = 'json' | 'stream' | 'either';
-
-function formOf(accept: string | null): Form | null {
+function formOf(accept: string | null): 'json' | 'stream' | 'either' | null {
   if (!acceptsType(accept, JSON_TYPE)) return acceptsType(accept, STREAM_TYPE) ? 'stream' : null;
   return prefersType(accept ?? '', STREAM_TYPE, JSON_TYPE) ? 'either' : 'json';
 }
@@ -135,11 +131,8 @@ export function isOwnOrigin(origin: string, host: string | undefined, { publicUr
   // Ignore the scheme, because a proxy can terminate TLS.
   if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
   const name = hostName(url.host);
-  return names.includes(name) || isOfThisMachine(name);
-}
-
-function isOfThisMachine(name: string): boolean {
-  return isIP(bareHost(name)) !== 0 || name === 'localhost' || name === hostname().toLowerCase();
+  const isOfThisMachine = isIP(bareHost(name)) !== 0 || name === 'localhost' || name === hostname().toLowerCase();
+  return isOfThisMachine || names.includes(name);
 }
 
 function notAllowed(method: string): DocshelfError {

@@ -65,7 +65,15 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
     throw new ProtocolError(code, sentenceOf(error));
   };
   server.setRequestHandler('resources/list', ({ params }) => listResources(site, params?.cursor).catch(failed));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resourceTemplates(site) }));
+  const description = 'A page of the documentation as Markdown, by its path.';
+  const template = {
+    uriTemplate: resourceTemplate(site),
+    name: 'page',
+    title: 'Page',
+    description,
+    mimeType: MARKDOWN,
+  };
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }));
   server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq: { signal } }) =>
     readResource(site, uri, signal).catch((cause: unknown) => failed(cause, uri)),
   );
@@ -85,18 +93,8 @@ const LIST_LENGTH = 100;
 const TEXT_MAX = 200_000;
 const MARKDOWN = 'text/markdown';
 
-interface PageResource {
-  readonly uri: string;
-  readonly name: string;
-  readonly title?: string;
-  readonly mimeType: string;
-}
-
 /** @param cursor path of the last entry of the previous page, so that the cursor stays valid after a swap */
-async function listResources(
-  site: Documentation,
-  cursor: string | undefined,
-): Promise<{ readonly resources: PageResource[]; readonly nextCursor?: string }> {
+async function listResources(site: Documentation, cursor: string | undefined) {
   const release = await site.release(null);
   if (release === null) return { resources: [] };
   const after = cursor === undefined ? '' : decodeOrKeep(cursor);
@@ -115,18 +113,6 @@ async function listResources(
     resources,
     ...(pages.length > LIST_LENGTH && last !== undefined && { nextCursor: encodeURIComponent(last) }),
   };
-}
-
-function resourceTemplates(site: Documentation) {
-  return [
-    {
-      uriTemplate: resourceTemplate(site),
-      name: 'page',
-      title: 'Page',
-      description: 'A page of the documentation as Markdown, by its path.',
-      mimeType: MARKDOWN,
-    },
-  ];
 }
 
 async function readResource(site: Documentation, uri: string, signal: AbortSignal) {

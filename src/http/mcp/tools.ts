@@ -235,15 +235,8 @@ export interface TreeQuestion {
   readonly limit: number;
 }
 
-interface TreeAnswer {
-  readonly entries: readonly TreeEntry[];
-  readonly total: number;
-  /** Value of `after` for the next call. Null at the end of the list. */
-  readonly next: string | null;
-}
-
-/** @param pages paths in the order of UTF-16 code units */
-export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion): TreeAnswer {
+/** @param pages paths in the order of UTF-16 code units @returns in `next`, the next value of `after`, or null at the end */
+export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion) {
   const inside = pages.slice(
     firstPathFrom(pages, folder),
     firstPathFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`),

@@ -253,16 +253,13 @@ export function addProcessMetrics(registry: Registry): void {
   add('nodejs_external_memory_bytes', 'Memory of buffers outside the heap, in bytes.', () => {
     return process.memoryUsage().external;
   });
-  if (process.platform === 'linux') add('process_open_fds', 'Open file descriptors.', openFileDescriptors);
+  // Subtract one, because `readdirSync` itself opens the folder.
+  const openFiles = () => readdirSync('/proc/self/fd').length - 1;
+  if (process.platform === 'linux') add('process_open_fds', 'Open file descriptors.', openFiles);
   new Gauge({
     name: 'nodejs_version_info',
     help: 'Version of Node.js.',
     labelNames: ['version'],
     registers: [registry],
   }).set({ version: process.version }, 1);
-}
-
-function openFileDescriptors(): number {
-  // Subtract one, because `readdirSync` itself opens the folder.
-  return readdirSync('/proc/self/fd').length - 1;
 }

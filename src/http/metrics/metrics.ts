@@ -63,11 +63,8 @@ export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
   /** Omits the label `site` if there are more sites than `metrics.sites` allows. */
-  useConfig({ sites, metrics }: {
-    readonly sites: readonly unknown[];
-    readonly metrics: { readonly sites: number };
-  }): void {
-    this.#namesSites = sites.length <= metrics.sites;
+  useConfig(config: { readonly sites: readonly unknown[]; readonly metrics: { readonly sites: number } }): void {
+    this.#namesSites = config.sites.length <= config.metrics.sites;
   }
 
   forSite(site: string | null): SiteMetrics {

@@ -160,15 +160,12 @@ export function refusedSignIn(error: unknown): DocshelfError {
 /** Converts errors of the libraries that mean an unavailable provider. Returns any other error unchanged. */
 export function providerFault(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
-  if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;
+  const kinds = [oidc.ClientError, oidc.ResponseBodyError, joseErrors.JOSEError];
+  if (!kinds.some((kind) => error instanceof kind)) return error;
   const state = `the response of the provider does not follow OpenID Connect (${wordOf(error)})`;
   return new DocshelfError('source_failed', `Cannot sign readers in: ${state}`, {
     next: 'Check server.auth.issuer and the provider. "docshelf doctor" tests both.',
   });
-}
-
-function isOfLibrary(error: unknown): error is oidc.ClientError | oidc.ResponseBodyError {
-  return error instanceof oidc.ClientError || error instanceof oidc.ResponseBodyError;
 }
 
 function wordOf(error: unknown): string {

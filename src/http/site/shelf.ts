@@ -47,8 +47,8 @@ function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: Shelf
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
   const said = shelfWords(language);
-  const naming = { said, nameLanguage: languageNames(language.tag) };
-  const items = sites.map((site, at) => siteItem(site, matching[at] === true, naming));
+  const nameLanguage = languageNames(language.tag);
+  const items = sites.map((site, at) => siteItem(site, matching[at] === true, said, nameLanguage));
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}">
 <head>
@@ -97,12 +97,7 @@ function statusOf(count: number, total: number, query: string, said: ShelfWords)
   return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
 }
 
-interface Naming {
-  readonly said: ShelfWords;
-  readonly nameLanguage: (tag: string) => string;
-}
-
-function siteItem(site: ListedSite, isShown: boolean, { said, nameLanguage }: Naming): string {
+function siteItem(site: ListedSite, isShown: boolean, said: ShelfWords, nameLanguage: (tag: string) => string): string {
   const isServed = site.state === 'ready' || site.state === 'stale';
   const language = site.language === null ? null : languageTag(site.language);
   const lang = language === null ? '' : ` lang="${language}"`;
@@ -110,7 +105,9 @@ function siteItem(site: ListedSite, isShown: boolean, { said, nameLanguage }: Na
   const facts = [
     site.version === null ? '' : fact(said.version, escapeHtml(site.version)),
     language === null ? '' : fact(said.language, escapeHtml(nameLanguage(language))),
-    site.date === null ? '' : fact(said.date, timeOf(site.date)),
+    site.date === null
+      ? ''
+      : fact(said.date, `<time datetime="${escapeHtml(site.date)}">${escapeHtml(site.date.slice(0, 10))}</time>`),
   ].join('');
   return `<li data-domain="${escapeHtml(site.domain)}"${isShown ? '' : ' hidden'}>
 <h2${lang} dir="auto">${isServed ? `<a href="${escapeHtml(site.address)}">${name}</a>` : name}</h2>
@@ -120,10 +117,6 @@ ${isServed ? '' : `<p class="state">${said.soon}</p>\n`}${site.description === n
 
 function fact(term: string, value: string): string {
   return `<div><dt>${term}</dt><dd>${value}</dd></div>`;
-}
-
-function timeOf(rfc3339: string): string {
-  return `<time datetime="${escapeHtml(rfc3339)}">${escapeHtml(rfc3339.slice(0, 10))}</time>`;
 }
 
 function matches(site: ListedSite, words: readonly string[]): boolean {
@@ -175,12 +168,8 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
     const language = preferredLanguage(request.header('accept-language'));
     const listed = await sites(request.header('host'));
-    const hasSearch = search !== null;
-    return answerPage(
-      request,
-      language,
-      shelfPage({ language, sites: listed, query, hasSearch, hasMore, assets: ASSETS }),
-    );
+    const page = { language, sites: listed, query, hasSearch: search !== null, hasMore, assets: ASSETS };
+    return answerPage(request, language, shelfPage(page));
   });
 
   app.onError((error, c) => {

@@ -117,15 +117,10 @@ class ResultsAnswer {
   readonly #written: WrittenQuery;
 
   constructor(place: ResultsPlace, parameters: URLSearchParams) {
-    const written = (name: string): string =>
-      (parameters.get(name) ?? '').trim().slice(0, QUERY_LENGTH_MAX).toWellFormed();
+    const written = (name: string) => (parameters.get(name) ?? '').trim().slice(0, QUERY_LENGTH_MAX).toWellFormed();
     this.#place = place;
-    this.#written = {
-      q: written('q'),
-      language: written('language'),
-      version: written('version'),
-      tag: written('tag'),
-    };
+    const [q, language, version, tag] = [written('q'), written('language'), written('version'), written('tag')];
+    this.#written = { q, language, version, tag };
   }
 
   get isBlank(): boolean {
