@@ -171,7 +171,10 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {
-  const wishes = FEATURES.map(({ id, key }) => [id, wishAt(config, key)]);
+  const wishes = FEATURES.map(({ id, key }: { readonly id: string; readonly key: SwitchKey }) => {
+    const path = key.endsWith('.enabled') ? key : `${key}.enabled`;
+    return [id, valueAt(config, path.split('.'))];
+  });
   return reportFeatures(config.deployment.type, domain, Object.fromEntries(wishes) as FeatureWishes);
 }
 
@@ -180,8 +183,3 @@ type SwitchedIn<Tree> = {
 }[keyof Tree & string];
 /** Keys that a row of the feature table can have. The compiler rejects any other key. */
 type SwitchKey = `${SwitchedIn<Config>}.enabled` | `features.${SwitchedIn<Config['features']>}`;
-
-function wishAt(config: Config, key: SwitchKey): boolean | null {
-  const path = key.endsWith('.enabled') ? key : `${key}.enabled`;
-  return valueAt(config, path.split('.')) as boolean | null;
-}

@@ -14,28 +14,14 @@ export function tlsSlice(tls: TlsConfig): TlsSettings | null {
 const pairOf = ({ certFile, keyFile }: TlsConfig['certificates'][number]): KeyPair[] =>
   certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
 
-interface PresentedCertificate {
-  readonly setting: string;
-  readonly file: string;
-  readonly certificate: X509Certificate;
-  readonly endsAtMs: number;
-}
-
-export function presentedCertificates(config: Config): PresentedCertificate[] {
+export function presentedCertificates(config: Config) {
   return Object.values(LISTENERS).flatMap(({ section }) => {
     const { tls } = config[section];
     return [tls, ...tls.certificates].flatMap(({ certFile }, index) => {
       if (certFile === null) return [];
       const certificate = new X509Certificate(certFile.text.reveal());
-      const place = index === 0 ? '' : `.certificates[${index - 1}]`;
-      return [
-        {
-          setting: `${section}.tls${place}.certFile`,
-          file: certFile.path,
-          certificate,
-          endsAtMs: Date.parse(certificate.validTo),
-        },
-      ];
+      const setting = `${section}.tls${index === 0 ? '' : `.certificates[${index - 1}]`}.certFile`;
+      return [{ setting, file: certFile.path, certificate, endsAtMs: Date.parse(certificate.validTo) }];
     });
   });
 }

@@ -287,13 +287,6 @@ const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;
 const SPACE = 0x20;
 
-interface TarHeader {
-  readonly name: Buffer;
-  readonly size: number | null;
-  /** Type of the entry, one character. `0` replaces the NUL of old tars. */
-  readonly type: string;
-}
-
 /** True for ustar, pax and GNU tar, without a check of the checksum. Tars older than 1988 have no magic. */
 const hasTarMagic = (block: Buffer): boolean => block.subarray(257, 262).equals(Buffer.from('ustar'));
 
@@ -306,10 +299,11 @@ export function isTarHeader(block: Uint8Array): boolean {
   return sum === readNumber(Buffer.from(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_BYTES)));
 }
 
-function readHeader(block: Buffer): TarHeader {
+function readHeader(block: Buffer) {
   const isUstar = block.subarray(257, 263).equals(Buffer.from('ustar\0'));
   const name = untilNul(block.subarray(0, 100));
   const prefix = isUstar ? untilNul(block.subarray(345, 500)) : Buffer.alloc(0);
+  // `0` replaces the NUL of old tars.
   const type = block[156] === 0 ? '0' : String.fromCharCode(block[156] ?? 0);
   return {
     name: prefix.length === 0 ? Buffer.from(name) : Buffer.concat([prefix, Buffer.from('/'), name]),

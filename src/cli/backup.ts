@@ -494,8 +494,10 @@ async function unpackInto(folder: string, from: Readable, signal: AbortSignal): 
       }
       const path = join(folder, safeName(name));
       await mkdir(type === 'directory' ? path : dirname(path), { recursive: true, mode: 0o700 });
-      if (type === 'link') await linkOrCopy(join(folder, safeName(linkname ?? '')), path);
-      else if (type === 'file') {
+      if (type === 'link') {
+        const from = join(folder, safeName(linkname ?? ''));
+        await link(from, path).catch((error) => (isLinkRefused(error) ? copyFile(from, path) : Promise.reject(error)));
+      } else if (type === 'file') {
         await using handle = await open(path, 'wx', mode === undefined ? 0o600 : mode & 0o777);
         for await (const chunk of entry) {
           hash.update(chunk as Uint8Array);
@@ -528,10 +530,6 @@ function notReadable(cause: unknown): DocshelfError {
     next: 'Pass a file that "docshelf backup" wrote. The data folder is still empty.',
     cause,
   });
-}
-
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  await link(from, to).catch((error: unknown) => (isLinkRefused(error) ? copyFile(from, to) : Promise.reject(error)));
 }
 
 /** @throws DocshelfError `damaged_archive` for a path that could lead out of the folder */

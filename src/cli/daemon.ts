@@ -106,14 +106,10 @@ export function reloadCommand(): Command {
 /** Time limit of the health check. Container engines and orchestrators also wait only a few seconds. */
 const HEALTH_MS_MAX = 3_000;
 
-interface HealthOptions extends CommonOptions {
-  readonly live?: boolean;
-}
-
 export function healthcheckCommand(): Command {
   return command('healthcheck', 'Check whether the daemon is ready (exit code 0 or 69)', 'docshelf healthcheck --live')
     .option('--live', 'Check only whether the daemon runs')
-    .action(async (options: HealthOptions) => {
+    .action(async (options: CommonOptions & { readonly live?: boolean }) => {
       const { config } = await loadOrLastGood(options);
       const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
       const response = await askDaemon(url, AbortSignal.timeout(HEALTH_MS_MAX));

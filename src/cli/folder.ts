@@ -81,7 +81,7 @@ async function preview(
   const load = () => loadConfig({ file: null, env: {}, cwd: workDir, flags });
   const loaded = await load();
   const site = await chosenSite(loaded, {});
-  const publish = async (round: number): Promise<Report> => {
+  const publish = async (round: number) => {
     await using roundWork = await temporaryFolder(join(workDir, 'round-'));
     const { files, siteDir, report } = await exported(folder, options, roundWork.path);
     const { packBundle, archiveOrder } = await import('../archive/pack.ts');
@@ -119,8 +119,6 @@ async function preview(
     await stop();
   }
 }
-
-type Report = Awaited<ReturnType<typeof exported>>['report'];
 
 async function exported(folder: string, options: FolderOptions, workDir: string) {
   const limits = archiveLimits((await loadOrLastGood(options)).config);

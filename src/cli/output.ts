@@ -44,14 +44,8 @@ export function listing<Row>(columns: Columns<Row>, rows: readonly Row[]): strin
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map((cell) => printable(cell)));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 /** @param subject start of the first line, such as `Version v3` */
@@ -152,14 +146,10 @@ export class ReportedFailure extends Error {
   }
 }
 
-function errorObject(error: DocshelfError): object {
-  const faults = error instanceof ConfigError ? { faults: error.faults } : {};
-  return { code: error.code, error: error.message, next: error.next ?? null, ...faults };
-}
-
 export function reportFailure(cause: unknown, isJson: boolean): number {
   const error = toDocshelfError(cause);
-  if (isJson) printJson(errorObject(error));
+  const faults = error instanceof ConfigError ? { faults: error.faults } : {};
+  if (isJson) printJson({ code: error.code, error: error.message, next: error.next ?? null, ...faults });
   else for (const line of linesOf(error)) note(line);
   const isForeseen = cause instanceof DocshelfError;
   if (error.code === 'internal' && !isForeseen && !isJson)

@@ -3,9 +3,6 @@ import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
 import { parseDatabaseUrl } from '../domain/database-address.ts';
 import document from './config.schema.json' with { type: 'json' };
 
-/** Conversion of the written value to the value in `Config`. A word that an `anyOf` lists, such as `off`, stays as written. */
-type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
-
 export type TextRule = { readonly minLength?: number; readonly pattern?: string; readonly format?: string };
 
 /** Rule for the trimmed content of a file. `expects` completes an error message after "it does not contain". */
@@ -33,7 +30,8 @@ export interface SchemaNode {
   readonly default?: unknown;
   readonly description?: string;
   readonly 'x-expects'?: string;
-  readonly 'x-unit'?: Unit;
+  /** Conversion of the written value to the value in `Config`. A word that an `anyOf` lists, such as `off`, stays as written. */
+  readonly 'x-unit'?: 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
   /** Key, such as `enabled`, that is set if the config has only `true` or `false` instead of the section. */

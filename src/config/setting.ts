@@ -103,8 +103,6 @@ export function faultInside(setting: Setting | undefined, path: Path, sentence: 
   return faultOf(sentence(key), key, setting?.places.get(pointer) ?? setting?.where ?? null);
 }
 
-type Source = Pick<Setting, 'where' | 'places'>;
-
 export type Reading = { readonly settings: readonly Setting[]; readonly faults: readonly ConfigFault[] };
 
 export interface FileReading extends Reading {
@@ -114,7 +112,7 @@ export interface FileReading extends Reading {
 /** Splits sections into keys, so that a source of higher precedence can override a single key. Lists and maps stay whole. */
 export function settingsOf(
   value: unknown,
-  source: Source,
+  source: Pick<Setting, 'where' | 'places'>,
   path: readonly string[] = [],
   schema: SchemaNode | undefined = schemaAt(path),
 ): Setting[] {

@@ -30,14 +30,8 @@ export interface LoadedConfig {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-interface DecodedSites {
-  readonly sites: readonly SiteConfig[];
-  readonly named: readonly NamedPath[];
-  /** Call only after the files named in the config have been read, because some rules check their content. */
-  readonly findFaults: () => ConfigFault[];
-}
-
-export function decodeSites(settings: Settings, config: Config, baseDir: string): DecodedSites {
+/** Call `findFaults` only after the files named in the config have been read, because some rules check their content. */
+export function decodeSites(settings: Settings, config: Config, baseDir: string) {
   if (config.sites.length === 0) {
     const basePath = normalBasePath(config.server.basePath);
     const site = { domain: config.deployment.domain, title: null, hosts: [], basePath, config };

@@ -23,9 +23,10 @@ import {
 } from './setting.ts';
 
 /** Compiles only the schemas of the keys that are set, usually in less than 10 ms of CPU. The whole schema would take 47 ms. */
-export function validate(settings: Settings): Validation {
+export function validate(settings: Settings) {
   const ajv = createAjv();
   const faults: ConfigFault[] = [];
+  /** JSON pointers of settings whose value has an error. */
   const faulty = new Set<string>();
   const sound: Setting[] = [];
   for (const setting of settings.all()) {
@@ -36,13 +37,6 @@ export function validate(settings: Settings): Validation {
     faults.push(...(found.length > 0 ? found : notBuiltIn(setting)));
   }
   return { faults, faulty, sound: new Settings(sound) };
-}
-
-interface Validation {
-  readonly faults: readonly ConfigFault[];
-  /** JSON pointers of settings whose value has an error. */
-  readonly faulty: ReadonlySet<string>;
-  readonly sound: Settings;
 }
 
 function faultsOf(setting: Setting, ajv: Ajv): ConfigFault[] {

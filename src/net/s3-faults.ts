@@ -9,11 +9,6 @@ export type S3FaultKind =
   | 'upload'
   | 'bytes';
 
-interface S3Fault {
-  readonly kind: S3FaultKind;
-  readonly state: string;
-}
-
 /** Error codes that an operator can act on, from the API reference of S3. Compatible services use similar codes. */
 const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: string])[] = [
   [
@@ -43,7 +38,7 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
   ],
 ];
 
-export function s3FaultOf(code: string): S3Fault | null {
+export function s3FaultOf(code: string) {
   const found = FAULTS.find(([codes]) => codes.test(code));
   return found === undefined ? null : { kind: found[1], state: found[2] };
 }

@@ -4,15 +4,9 @@ import { jsonOf, membersIn } from '../domain/shape.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 
-interface HostedSearchSettings {
-  readonly discoveryUrl: string;
-  readonly domain: string;
-  readonly key: Secret;
-}
-
 export interface HostedSearchOptions {
   readonly client: Pick<HttpClient, 'post'>;
-  readonly settings: HostedSearchSettings;
+  readonly settings: { readonly discoveryUrl: string; readonly domain: string; readonly key: Secret };
   readonly onFault: (error: DocshelfError) => void;
   readonly now?: () => number;
   readonly timeoutMs?: number;
@@ -147,20 +141,15 @@ function highlightsOf(value: unknown, contentLength: number): SearchResult['meta
   });
 }
 
-interface CircuitSettings {
-  readonly failuresMax: number;
-  readonly openMs: number;
-}
-
 /** Rejects calls for `openMs` after `failuresMax` consecutive failures. Then, one trial call closes or reopens the circuit. */
 export class CircuitBreaker {
-  readonly #settings: CircuitSettings;
+  readonly #settings: typeof CIRCUIT;
   readonly #now: () => number;
   #failures = 0;
   #openUntilMs: number | null = null;
   #isTrying = false;
 
-  constructor(settings: CircuitSettings, now: () => number) {
+  constructor(settings: typeof CIRCUIT, now: () => number) {
     this.#settings = settings;
     this.#now = now;
   }

@@ -24,15 +24,11 @@ export function matchesWeakly(list: string, etag: string): boolean {
   return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
 }
 
-function matchesStrongly(list: string, etag: string): boolean {
-  return list.trim() === '*' || tagsOf(list).includes(etag);
-}
-
 /** RFC 9110, section 13.2.2. Ignores `If-Modified-Since`, because after a rollback, the new content has an earlier date. */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
-    if (!matchesStrongly(ifMatch, etag)) return 'failed';
+    if (ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(etag)) return 'failed';
   } else {
     const unmodifiedSinceMs = parseHttpDate(request.header('if-unmodified-since'));
     if (unmodifiedSinceMs !== null && lastModifiedMs > unmodifiedSinceMs) return 'failed';

@@ -96,7 +96,9 @@ export class Scheduler {
       line.running -= 1;
       this.#freePlaces.push(place);
       this.look();
-      if (this.#waiting === 0) this.#forgetLines();
+      if (this.#waiting === 0) {
+        for (const [key, { running }] of this.#lines) if (running === 0) this.#lines.delete(key);
+      }
     }
   }
 
@@ -156,10 +158,6 @@ export class Scheduler {
       if (next === null || compare(rank, next.rank) < 0) next = { line, rank };
     }
     return next?.line ?? null;
-  }
-
-  #forgetLines(): void {
-    for (const [key, { running }] of this.#lines) if (running === 0) this.#lines.delete(key);
   }
 }
 

@@ -177,7 +177,7 @@ export class ThreadPool<Calls extends CallsOf<Calls>> {
     try {
       const result = await act(thread);
       if (performance.now() - begunMs > REUSED_AFTER_MS_MAX) await thread.terminate();
-      else this.#rest(thread);
+      else this.#idle.set(thread, setTimeout(() => void this.#endIdle(thread), IDLE_MS).unref());
       return result;
     } catch (error) {
       await thread.terminate();
@@ -195,10 +195,6 @@ export class ThreadPool<Calls extends CallsOf<Calls>> {
     clearTimeout(this.#idle.get(thread));
     this.#idle.delete(thread);
     return thread;
-  }
-
-  #rest(thread: Thread<Calls>): void {
-    this.#idle.set(thread, setTimeout(() => void this.#endIdle(thread), IDLE_MS).unref());
   }
 
   async #endIdle(thread: Thread<Calls>): Promise<void> {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
 import { peerOf, remoteAddressBehind, requestField } from '../../http/listener/request.ts';
@@ -34,6 +33,7 @@ export class SignIns {
   /** Null if all clients may read. The config check ensures that each kind has its settings. */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
+    const remoteAddress = remoteAddressBehind(trustedProxies);
     switch (auth.kind) {
       case 'none':
         return null;
@@ -44,7 +44,8 @@ export class SignIns {
           passwords: this.#passwords,
           rates: this.#rates,
           late: this.#late,
-          clientOf: clientBehind(trustedProxies),
+          clientOf: (incoming) =>
+            clientOf(remoteAddress(peerOf(incoming), requestField(incoming.headers, 'x-forwarded-for'))),
         });
       case 'header':
         return new TrustedHeader({ name: auth.name ?? '', trustedProxies });
@@ -117,8 +118,3 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
 
 export const placeKey = ({ config, hosts, basePath }: SiteConfig): string =>
   JSON.stringify([signInKey(config), hosts, basePath]);
-
-function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
-  const remoteAddress = remoteAddressBehind(trustedProxies);
-  return (incoming) => clientOf(remoteAddress(peerOf(incoming), requestField(incoming.headers, 'x-forwarded-for')));
-}

@@ -44,12 +44,6 @@ interface McpAnswerOptions extends FaultHooks {
   readonly programVersion: string;
 }
 
-/** Loads the code with the first request, because loading takes 0.2 s of processor time. */
-function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
-  const answer = once(() => openMcp(options));
-  return async (request, env) => (await answer())(request, env);
-}
-
 async function openMcp({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
   const [{ mcpEndpoint }, { siteDocumentation }] = await Promise.all([
     import('../../http/mcp/mcp-endpoint.ts'),
@@ -308,7 +302,10 @@ export class Site {
     const reports = this.#reports;
     const versions = this.#versions;
     const page = { assets, language: async () => server.current?.languages.at('') ?? null };
-    const mcp = mcpAnswer({ site: this, versions, bodies, programVersion, metrics, onError: this.#onError('mcp') });
+    const onError = this.#onError('mcp');
+    // Load the code with the first request, because loading takes 0.2 s of processor time.
+    const openedMcp = once(() => openMcp({ site: this, versions, bodies, programVersion, metrics, onError }));
+    const mcp: AnswerSiteSearch = async (request, env) => (await openedMcp())(request, env);
     const app = createSiteApp({
       server,
       basePath,

@@ -50,7 +50,9 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
-  const notices = [...reloadNotices(lastReload), ...facts.notices, ...sites.notices].map((notice) => printable(notice));
+  const error = lastReload?.error ?? null;
+  const ofReload = error === null ? [] : [`The current config is not valid, and the next start will fail: ${error}`];
+  const notices = [...ofReload, ...facts.notices, ...sites.notices].map((notice) => printable(notice));
   const statusOf = async (site: Site): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };
@@ -101,11 +103,6 @@ function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts)
     return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
   });
   return [...pending, ...ofSites];
-}
-
-function reloadNotices(lastReload: LastReload | null): string[] {
-  const error = lastReload?.error ?? null;
-  return error === null ? [] : [`The current config is not valid, and the next start will fail: ${error}`];
 }
 
 export function siteStates(sites: Sites, labelsMax: number) {

@@ -51,12 +51,6 @@ async function auditStored(version: string, config: Config) {
   return { version, digest: release.digest, pages: release.pages, counts, findings: listed };
 }
 
-interface FileLeft {
-  readonly file: string;
-  /** Distinct addresses, as written in the file. Empty if the file is too large to rewrite. */
-  readonly addresses: readonly string[];
-}
-
 type BasePathAudit = Awaited<ReturnType<typeof auditBasePath>>;
 
 const BASE_PATH = /^\/(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+(?:\/|$))*$/;
@@ -74,7 +68,8 @@ async function auditBasePath(version: string, written: string, config: Config) {
   );
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
   const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => isServedPath(files, path) };
-  const left: FileLeft[] = [];
+  /** Distinct addresses of each file, as written there. Empty if the file is too large to rewrite. */
+  const left: { readonly file: string; readonly addresses: readonly string[] }[] = [];
   let rewritten = 0;
   for (const { path, type, size } of site.from === site.to ? [] : files.values()) {
     if (isTooLargeToMount({ path, type }, size)) left.push({ file: path, addresses: [] });

@@ -84,7 +84,7 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
 }
 
 /** All members are optional, because a list of several sites includes a row for a site without a version. */
-export const VERSION_COLUMNS: Columns<Partial<ListedVersion>> = {
+export const VERSION_COLUMNS: Columns<Partial<ReturnType<typeof listedVersions>[number]>> = {
   VERSION: ({ version = '-' }) => version,
   STATE: ({ isActive, isPinned }) => [isActive ? 'active' : '', isPinned ? 'pinned' : ''].filter(Boolean).join(', '),
   PAGES: ({ pages = '' }) => String(pages),
@@ -130,5 +130,3 @@ function listedVersions({ active, pinned, versions }: SiteVersions) {
     isPinned: known.version === pinned,
   }));
 }
-
-type ListedVersion = ReturnType<typeof listedVersions>[number];

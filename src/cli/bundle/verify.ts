@@ -66,9 +66,6 @@ interface VerifyOptions extends SiteChoice {
   readonly signature?: string;
 }
 
-type VerifiedArchive = Awaited<ReturnType<typeof verifyFile>>;
-type VerifiedRelease = Awaited<ReturnType<typeof verifyStored>>;
-
 const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'Use a SHA-256 digest of 64 hex digits.',
@@ -151,7 +148,7 @@ async function verifyStored(version: string, config: Config) {
   return { version, digest: release.digest, ...verdict };
 }
 
-function sentenceOf(file: string, verified: VerifiedArchive): string {
+function sentenceOf(file: string, verified: Awaited<ReturnType<typeof verifyFile>>): string {
   const { digest, archiveBytes, format, files, pages, manifest, signature } = verified;
   const signed = signature === null ? 'signature not checked' : `signed by ${signature.keyId}`;
   return [
@@ -165,7 +162,7 @@ function sentenceOf(file: string, verified: VerifiedArchive): string {
   ].join('\n');
 }
 
-function linesOf({ version, digest, sound, changed, missing, unknown }: VerifiedRelease): string[] {
+function linesOf({ version, digest, sound, changed, missing, unknown }: Awaited<ReturnType<typeof verifyStored>>) {
   const isDamaged = changed.length + missing.length > 0;
   const state = isDamaged ? 'is damaged' : 'is intact';
   return [

@@ -169,12 +169,7 @@ export interface DownloadOptions {
   readonly onProgress: (doneBytes: number, totalBytes: number | null) => void;
 }
 
-interface Downloaded {
-  readonly bundle: BundleAnswer;
-  readonly digest: string;
-  readonly sizeBytes: number;
-  readonly fileName: string | null;
-}
+type Downloaded = Awaited<ReturnType<typeof fetchTo>>;
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
@@ -206,7 +201,7 @@ async function fetchTo(
   work: string,
   bundle: BundleAnswer,
   { sources, bundleBytesMax, retriesMax, signal, onProgress }: DownloadOptions,
-): Promise<Downloaded> {
+) {
   const { digest, sizeBytes, fileName } = await fetchBundle(
     sources,
     { link: bundle.bundleUrl, sha256: bundle.sha256, signal, onProgress },

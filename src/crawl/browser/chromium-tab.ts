@@ -243,7 +243,8 @@ export class ChromiumTab {
     const { html, text, links } = await onDocument(() => this.#run(snapshot, BOUNDS));
     if (html === null) throw new PageEnd('failed', 'its document is too large');
     const dom: SettledDom = { html, text, links };
-    const screenshot = withScreenshot ? await this.#screenshot() : null;
+    const png = withScreenshot ? await this.#cdp.send('Page.captureScreenshot', { format: 'png' }) : null;
+    const screenshot = png && Buffer.from(png.data, 'base64');
     const state: PageState = isLoaded && isQuiet ? 'settled' : 'unsettled';
     const reason = state === 'settled' ? null : 'it continued to send requests';
     return { url: this.#url, state, reason, dom, screenshot };
@@ -300,11 +301,6 @@ export class ChromiumTab {
   #checkStays(loaderId: string): void {
     const isLeft = this.#loaderIds.includes(loaderId) && this.#loaderIds.at(-1) !== loaderId;
     if (isLeft) throw new PageEnd('left', `its scripts navigated to ${this.#url}`);
-  }
-
-  async #screenshot(): Promise<Uint8Array | null> {
-    const { data } = await this.#cdp.send('Page.captureScreenshot', { format: 'png' });
-    return Buffer.from(data, 'base64');
   }
 
   async #run<Given extends unknown[], Result>(script: (...given: Given) => Result, ...given: Given) {

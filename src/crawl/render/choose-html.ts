@@ -3,8 +3,6 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
-type ChosenHtml = { readonly kind: 'original' } | { readonly kind: 'settled'; readonly html: string };
-
 /** Share of missing words up to which the original HTML is always used, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
@@ -14,20 +12,15 @@ const MISSING_WORDS_MAX = 100;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Chooses the original HTML, unless it lacks many words of the rendered page. The order of words does not matter. */
-export function chooseHtml(
-  original: string,
-  rendered: Pick<BrowserPage, 'dom'>,
-  scripts: RenderSettings['scripts'],
-): ChosenHtml {
-  const { dom } = rendered;
-  if (dom === null) return { kind: 'original' };
+export function chooseHtml(original: string, { dom }: Pick<BrowserPage, 'dom'>, scripts: RenderSettings['scripts']) {
+  if (dom === null) return { kind: 'original' } as const;
   const seen = countWords(dom.text);
   const total = seen.values().reduce((sum, count) => sum + count, 0);
   const missing = countMissing(seen, countWordsOfHtml(original));
   const share = total === 0 ? 0 : missing / total;
   const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
-  if (isOwn) return { kind: 'original' };
-  return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
+  if (isOwn) return { kind: 'original' } as const;
+  return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) } as const;
 }
 
 /** Adds a byte order mark, which overrides another charset that the document declares. */

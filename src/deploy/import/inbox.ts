@@ -108,9 +108,10 @@ export class Inbox {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
       // If the archive has changed, its copy was not complete. Do not report or reject it, because a later poll imports it.
-      const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
+      const before = this.#seen.get(name);
+      const hasChanged = (await stampOf(file)) !== before?.stamp;
       if (!hasChanged) this.#options.deployment.failed('inbox', error);
-      this.#postpone(name);
+      if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
       if (ITS_OWN_FAULT.has(error.code) && !hasChanged) await this.#reject(name, error);
     }
   }
@@ -124,11 +125,6 @@ export class Inbox {
     await ifThere(rename(join(inbox, name + SIGNATURE_EXTENSION), target + SIGNATURE_EXTENSION));
     this.#seen.delete(name);
     await boundRejected(rejected);
-  }
-
-  #postpone(name: string): void {
-    const before = this.#seen.get(name);
-    if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
   }
 }
 

@@ -23,12 +23,6 @@ export function isArchiveName(name: string): boolean {
 
 const SIGNATURE_BYTES_MAX = 20_000;
 
-interface SignedArchive {
-  readonly file: string;
-  readonly name: string;
-  readonly signature: string | null;
-}
-
 export interface Signer {
   readonly keyId: string;
   readonly trustedComment: string;
@@ -36,7 +30,7 @@ export interface Signer {
 
 /** An existing signature must be valid even if none is required. @throws DocshelfError `bad_signature`, `no_signature` */
 export async function checkSignature(
-  { file, name, signature }: SignedArchive,
+  { file, name, signature }: { readonly file: string; readonly name: string; readonly signature: string | null },
   settings: SignatureSettings,
   sources: () => Promise<readonly BundleSource[]>,
   retriesMax: number,

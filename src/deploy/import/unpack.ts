@@ -185,14 +185,8 @@ const NO_BYTES = Buffer.alloc(0);
 /** Maximum bytes of a page that votes on base path and trailing slashes. Bounds the memory for the links of the page. */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-interface Described {
-  readonly files: Iterable<FileEntry>;
-  readonly trailingSlash: TrailingSlash;
-  readonly builtFor: string;
-}
-
 /** Reads each page once, synchronously: libuv's pool doubled the time (10,000 pages: 5.6 s, now 2.3 s). */
-async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifest: BundleManifest): Promise<Described> {
+async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifest: BundleManifest) {
   const slashes = new TrailingSlashVotes(extracted);
   const basePaths = new BasePathVotes(extracted);
   const indexes = extracted.indexes().filter((index) => !extracted.at(index).path.startsWith(OWN_FOLDER));

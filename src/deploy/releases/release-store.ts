@@ -190,14 +190,6 @@ function rethrowNewer(error: unknown): null {
   return null;
 }
 
-interface ReleaseVerdict {
-  readonly sound: number;
-  readonly changed: readonly string[];
-  readonly missing: readonly string[];
-  /** Files on disk that the file table does not list. docshelf never serves them. */
-  readonly unknown: readonly string[];
-}
-
 const READ_AT_ONCE = 8;
 
 /** @throws NodeJS.ErrnoException if an existing file cannot be read; the signal's reason */
@@ -205,7 +197,7 @@ export async function verifyRelease(
   { siteDir, files }: ReleaseView,
   onProgress: (doneFiles: number, totalFiles: number) => void,
   signal: AbortSignal,
-): Promise<ReleaseVerdict> {
+) {
   const changed: string[] = [];
   const missing: string[] = [];
   let done = 0;
@@ -218,6 +210,7 @@ export async function verifyRelease(
     done += 1;
     onProgress(done, files.size);
   }
+  // docshelf never serves files on disk that the file table does not list.
   const unknown = (await listFiles(siteDir)).filter((path) => !files.has(path));
   const sound = files.size - changed.length - missing.length;
   return { sound, changed: changed.sort(), missing: missing.sort(), unknown };

@@ -285,7 +285,7 @@ export class ExportLinks implements LinkSource {
     const { jobId, domain } = this.#settings;
     if (jobId !== null) return this.#linkOf(jobId, signal);
     const jobs = domain === null ? null : await this.#service.completedJobs(domain, signal);
-    const job = jobs?.find((candidate) => isMeant(candidate, version));
+    const job = jobs?.find((candidate) => version === null || candidate.version === version);
     return job === undefined ? null : this.#linkOf(job.jobId, signal);
   }
 
@@ -308,8 +308,4 @@ export class ExportLinks implements LinkSource {
     const { bundleUrl, sha256, signature }: BundleAnswer = await this.#service.bundle(jobId, signal);
     return { jobId, link: bundleUrl, sha256, signature };
   }
-}
-
-function isMeant(job: JobAnswer, version: string | null): boolean {
-  return version === null || job.version === version;
 }

@@ -118,11 +118,6 @@ const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:zip|x-zip-compressed)$/, '.zip'],
 ];
 
-interface Manifest {
-  readonly layers?: unknown;
-  readonly manifests?: unknown;
-}
-
 interface Descriptor {
   readonly mediaType?: unknown;
   readonly digest?: unknown;
@@ -132,7 +127,7 @@ interface Descriptor {
 
 /** @throws DocshelfError `source_failed` unless the manifest has exactly one layer that is an archive */
 function readBundleLayer(text: string, reference: OciReference): OciLayer {
-  const manifest = membersOf<Manifest>(text);
+  const manifest = membersOf<{ readonly layers?: unknown; readonly manifests?: unknown }>(text);
   if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'the registry returned no manifest');
   if (Array.isArray(manifest.manifests)) {
     throw wrongContent(reference, 'it is an image index, not an artifact of one layer');

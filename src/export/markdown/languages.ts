@@ -16,15 +16,13 @@ const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
 const COUNTERPARTS_MIN = 0.5;
 
-interface LanguageFacts {
-  readonly declared: readonly LanguageSettings[];
-  readonly defaultCode: string | null;
-  readonly pages: readonly string[];
-  readonly named: readonly string[];
-}
-
 /** Order: the default language, the languages of `docs.json` or of translated top folders, the languages that pages name. */
-export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
+export function findLanguages(
+  declared: readonly LanguageSettings[],
+  defaultCode: string | null,
+  pages: readonly string[],
+  named: readonly string[],
+): readonly Language[] {
   const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);
   const hasRootPages = pages.some((path) => !translations.some((folder) => path.startsWith(`${folder}/`)));

@@ -55,12 +55,9 @@ export async function readSite(options: SiteOptions) {
     return null;
   };
   const drafts = await readDrafts(files, find, options.signal);
-  const languages = findLanguages({
-    declared: settings.languages,
-    defaultCode: settings.language,
-    pages: drafts.map(({ source }) => source.path),
-    named: drafts.flatMap(({ matter }) => matter.language ?? []),
-  });
+  const paths = drafts.map(({ source }) => source.path);
+  const named = drafts.flatMap(({ matter }) => matter.language ?? []);
+  const languages = findLanguages(settings.languages, settings.language, paths, named);
   const set = makePages(drafts, languages, options, assetPaths);
   const targets = new MarkdownTargets(set.pages, set.excludedNames, assetPaths);
   const sites = languages.map((language) => siteOfLanguage(language, languages, settings, set, targets, find));

@@ -43,7 +43,8 @@ export class SigningKeys {
 
   async current(): Promise<SigningKey> {
     if (this.#newest === null || this.#isDue(this.#newest)) {
-      this.#newest = await this.#onDisk();
+      const newestId = (await this.#ids()).at(-1);
+      this.#newest = newestId === undefined ? null : await this.#read(newestId);
       if (this.#newest === null || this.#isDue(this.#newest)) {
         this.#newest = await this.#make(Number(this.#newest?.id ?? 0) + 1);
         await this.#removeUseless();
@@ -59,11 +60,6 @@ export class SigningKeys {
 
   #isDue({ createdAtMs }: SigningKey): boolean {
     return this.#options.nowMs() - createdAtMs >= this.#options.rotateMs;
-  }
-
-  async #onDisk(): Promise<SigningKey | null> {
-    const id = (await this.#ids()).at(-1);
-    return id === undefined ? null : this.#read(id);
   }
 
   async #ids(): Promise<string[]> {

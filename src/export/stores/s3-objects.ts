@@ -42,18 +42,14 @@ const IDLE_MS_MAX = 60_000;
 const ATTEMPTS_MAX = 4;
 
 function createS3Client(settings: S3Settings): S3Client {
-  const { policy, credentials } = settings;
-  const config = {
-    ...s3ConfigOf(settings),
-    ...(credentials === null ? {} : { credentials: revealed(credentials) }),
-    maxAttempts: ATTEMPTS_MAX,
+  const { policy, credentials: keys } = settings;
+  const credentials = keys && {
+    accessKeyId: keys.accessKeyId.reveal(),
+    secretAccessKey: keys.secretAccessKey.reveal(),
   };
+  const config = { ...s3ConfigOf(settings), ...(credentials && { credentials }), maxAttempts: ATTEMPTS_MAX };
   const timeouts = { connectionTimeout: CONNECT_MS_MAX, socketTimeout: IDLE_MS_MAX };
   return openS3Client(policy, config, timeouts, 'exportApi.store.caFile');
-}
-
-function revealed({ accessKeyId, secretAccessKey }: NonNullable<S3Settings['credentials']>) {
-  return { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
 }
 
 type StoreVerb = 'store' | 'look for' | 'link to' | 'read' | 'remove';
@@ -154,8 +150,6 @@ export interface ObjectName {
   readonly contentType: string;
 }
 
-type Found = { readonly sizeBytes: number; readonly changedMs: number };
-
 const ROUNDS_MORE = 6;
 
 /** Every call throws `store_failed` if the store is unusable. Importing this file loads the AWS SDK (0.13 s). */
@@ -198,7 +192,7 @@ export class S3Objects {
     }
   }
 
-  async find(object: ObjectName, sha256: string, verb: StoreVerb, signal?: AbortSignal): Promise<Found | null> {
+  async find(object: ObjectName, sha256: string, verb: StoreVerb, signal?: AbortSignal) {
     try {
       const head = new HeadObjectCommand(this.at(object));
       const found = await this.client.send(head, signal === undefined ? {} : { abortSignal: signal });

@@ -41,7 +41,9 @@ export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null
     links: linkPrints(read.links),
     isSecondary: isSecondary(read.page, read.title),
     fingerprints: joined(read.sections.map(fingerprintOf)),
-    sections: read.sections.map((section) => JSON.stringify(cutSection(section))),
+    sections: read.sections.map((section) =>
+      JSON.stringify({ section, passages: cutPassages(section.text, estimateTokens) } satisfies SectionInPassages),
+    ),
   };
 }
 
@@ -52,10 +54,6 @@ export function textOf(siteDir: string, { path, type }: Pick<FileEntry, 'path' |
 export interface SectionInPassages {
   readonly section: Section;
   readonly passages: readonly Passage[];
-}
-
-function cutSection(section: Section): SectionInPassages {
-  return { section, passages: cutPassages(section.text, estimateTokens) };
 }
 
 /** Scripts without spaces have about one token per character. */

@@ -105,11 +105,6 @@ async function extensionOf(siteDir: string, files: SiteFiles) {
   return forms.extension();
 }
 
-interface SiteSection {
-  readonly section: IndexedSection;
-  readonly passages: readonly Passage[];
-}
-
 /** Uses a temporary file, because 20,000 pages have hundreds of megabytes of sections. */
 export class SiteSections {
   readonly #spool: LineSpool;
@@ -147,7 +142,7 @@ export class SiteSections {
     this.#priors = priors;
   }
 
-  *all(): Generator<SiteSection> {
+  *all(): Generator<{ readonly section: IndexedSection; readonly passages: readonly Passage[] }> {
     let number = -1;
     for (const line of this.#spool.lines()) {
       number += 1;

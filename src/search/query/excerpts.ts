@@ -36,12 +36,12 @@ export function excerptsOf(
   return ranked.flatMap(({ section, score }) => {
     const found = read.get(section);
     if (found === undefined) return [];
-    const matched = matchedIn(section);
-    const marked = markedIn(found, matched, keyword);
+    const { title, headings, language, tags } = found;
+    const languages = language === null ? keyword.languages : [languageOf(language)];
+    const marked = { terms: matchedIn(section), languages };
     const passages = keyword.facts.passages(section);
     const row = fromRow(passages, rowOf(section));
     const { content, highlights } = excerptOf(found, row ?? passages, row === null ? passageOf(section) : 0, marked);
-    const { title, headings, language, tags } = found;
     const version = found.version ?? otherwise;
     const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
     const result = { content, path: root + found.path, metadata };
@@ -49,10 +49,6 @@ export function excerptsOf(
     const reasons = { ...partsOf(section), places: placesOf(found, marked), prior: keyword.priors[section] ?? 0 };
     return { ...result, reasons };
   });
-}
-
-function markedIn({ language }: IndexedSection, terms: readonly string[], keyword: KeywordIndex): Marked {
-  return { terms, languages: language === null ? keyword.languages : [languageOf(language)] };
 }
 
 /** Adds a passage that starts at the row. Null without a row, or for a single passage, which is shown completely. */

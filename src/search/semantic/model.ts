@@ -152,16 +152,13 @@ class Tokens {
 
   encode(text: string): number[] {
     const room = this.#tokensMax - this.#before.length - this.#after.length;
-    const ids = this.#bare(text.slice(0, room * CHARACTERS_A_TOKEN_MAX));
+    const start = text.slice(0, room * CHARACTERS_A_TOKEN_MAX);
+    const { ids } = this.#tokenizer.encode(start, { add_special_tokens: false });
     return [...this.#before, ...ids.slice(0, room), ...this.#after];
   }
 
   readableScripts(): ReadonlySet<string> {
     return readableScripts(this.#tokenizer.get_vocab().keys(), this.#isByteLevel);
-  }
-
-  #bare(text: string): number[] {
-    return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
   }
 }
 

@@ -27,18 +27,13 @@ export const MORE_PAGES = '\nThis list is too long, so it omits some pages.\n';
 const SECTION_DEPTH = 2;
 const START_PAGE = /^index\.x?html?$/i;
 
-interface Section {
-  readonly folder: string;
-  readonly pages: ListedPage[];
-}
-
 export function sectionOf(path: string): string {
   const stem = pageStem(path);
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
 }
 
 /** Sorts sections and pages in the order of the navigation, but pages in another language than the start page come last. */
-export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
+export function orderPages({ pages, navigation }: SiteOutline) {
   const rank = new Map(navigation.map((path, at) => [path, at]));
   const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));
   const start = pages.find(({ path }) => START_PAGE.test(path));

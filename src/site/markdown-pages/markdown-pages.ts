@@ -234,11 +234,6 @@ async function keepList(folder: string, name: string, bytes: Buffer): Promise<bo
   }
 }
 
-interface DocumentedSnapshot {
-  readonly pages: PagePaths;
-  markdownOf(page: string): SnapshotFile | null;
-}
-
 export interface PageMarkdownText {
   readonly page: string;
   readonly title: string;
@@ -247,7 +242,7 @@ export interface PageMarkdownText {
 
 /** Follows redirects within the site. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
 export async function readMarkdown(
-  snapshot: DocumentedSnapshot,
+  snapshot: { readonly pages: PagePaths; markdownOf(page: string): SnapshotFile | null },
   bodies: BodyCache,
   path: string,
   signal?: AbortSignal,

@@ -22,13 +22,6 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
   return edits.length === 0 ? bytes : spliceBytes(page, edits);
 }
 
-interface AdditionPlaces {
-  readonly language: string;
-  readonly head: number;
-  /** End of `<body>`. Null in a frameset, in a template, or after an unclosed element. */
-  readonly body: number | null;
-}
-
 /** Start tags that do not end the head (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
 const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
@@ -61,8 +54,8 @@ class PlaceFinder implements MarkupReader {
     this.#scanner = new MarkupScanner(text);
   }
 
-  /** Null for a part of a page. */
-  places(): AdditionPlaces | null {
+  /** Null for a part of a page. `body` is the end of `<body>`, or null in a frameset or template, or after an unclosed element. */
+  places() {
     this.#scanner.read(this);
     const isInTemplate = this.#templates > 0;
     const head = this.#head ?? (isInTemplate ? this.#templateStart : this.#safeEnd);

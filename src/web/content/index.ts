@@ -1,19 +1,12 @@
 import { type DefaultTreeAdapterMap, defaultTreeAdapter, Parser } from 'parse5';
-import { type PageFacts, readFacts } from './page-facts.ts';
+import { readFacts } from './page-facts.ts';
 import { DEPTH_MAX, type Element, findElement, isElement, type Parent } from './tree.ts';
-
-interface PageTree {
-  readonly document: Parent;
-  readonly html: Element;
-  /** Null for a page with a frameset. */
-  readonly body: Element | null;
-  readonly facts: PageFacts;
-}
 
 /** The largest page of the corpus has 17,000 nodes. 300,000 nodes take 3 s and 300 MiB (measured). */
 const NODES_MAX = 300_000;
 
-export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX): PageTree | null {
+/** The body is null for a page with a frameset. */
+export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX) {
   const document = parseWithin(readableMarkup(path, markup), nodesMax);
   const html = document.childNodes.find(isElement);
   if (html === undefined) return null;

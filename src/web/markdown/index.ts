@@ -13,19 +13,11 @@ export interface MarkdownInput {
   readonly address: string;
 }
 
-interface MarkdownPage {
-  readonly title: string;
-  readonly description: string;
-  /** Begins with the title of the page, if it has one, as the only heading of the first level. */
-  readonly markdown: string;
-  /** True for pages that search also omits: `noindex`, errors, redirects, print pages, indexes and listings. */
-  readonly isLeftOut: boolean;
-}
-
 /** Lower than the limit for search, because writing a block takes ten times as long as reading a block. */
 const NODES_MAX = 100_000;
 
-export function markdownOf(input: MarkdownInput): MarkdownPage {
+/** The Markdown begins with the title of the page, if it has one, as the only heading of the first level. */
+export function markdownOf(input: MarkdownInput) {
   const tree = readPageTree(input.path, input.html, NODES_MAX);
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
   const { facts, body, html } = tree;
@@ -38,12 +30,9 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
     main === undefined ? '' : plainText(main),
     headings[0] === undefined ? '' : plainText(headings[0]),
   );
-  return {
-    title,
-    description: facts.description,
-    markdown: writeMarkdown(titled(blocks, title)),
-    isLeftOut: isUnlisted(input, html, facts),
-  };
+  // Search also omits such pages: `noindex`, errors, redirects, print pages, indexes and listings.
+  const isLeftOut = isUnlisted(input, html, facts);
+  return { title, description: facts.description, markdown: writeMarkdown(titled(blocks, title)), isLeftOut };
 }
 
 function titled(blocks: Block[], title: string): Block[] {

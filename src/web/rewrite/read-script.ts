@@ -18,7 +18,7 @@ export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
   readScopes(region, list);
-  readLiterals(region, list);
+  for (const [address] of region.text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
 }
 
 function readCalls(region: Region, list: ReferenceList): void {
@@ -263,7 +263,3 @@ export function readDataLiterals({ text }: Region, list: ReferenceList): void {
 const LITERAL =
   /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
 const LITERALS_MAX = 2_000;
-
-function readLiterals({ text }: Region, list: ReferenceList): void {
-  for (const [address] of text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
-}
