@@ -76,6 +76,4 @@ function fetchKeyOf({ link, fromExports, version, sha256, renew }: DeploySetting
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-export function linkDigestOf(link: Secret): string {
-  return createHash('sha256').update(link.reveal()).digest('hex');
-}
+export const linkDigestOf = (link: Secret): string => createHash('sha256').update(link.reveal()).digest('hex');

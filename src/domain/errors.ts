@@ -152,9 +152,7 @@ export const SOURCE_CODES = Object.keys(SOURCE_STATUS) as (keyof typeof SOURCE_S
 
 const FAILED_FETCH: ReadonlySet<string> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
-export function isFetchFault(code: ErrorCode): boolean {
-  return FAILED_FETCH.has(code);
-}
+export const isFetchFault = (code: ErrorCode): boolean => FAILED_FETCH.has(code);
 
 export type ErrorCode =
   | (typeof ARCHIVE_CODES)[number]

@@ -123,9 +123,7 @@ function resultOf(written: unknown): SearchResult | null {
   };
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

@@ -65,9 +65,7 @@ function siteAddress(address: string, pagePath: string): string | null {
   return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
 }
 
-export function readHead(file: string): Promise<Buffer> {
-  return readBeginning(file, HEAD_BYTES);
-}
+export const readHead = (file: string): Promise<Buffer> => readBeginning(file, HEAD_BYTES);
 
 /** Maximum cached folders, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
 const FOLDERS_MAX = 1024;

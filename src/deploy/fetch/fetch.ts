@@ -284,6 +284,4 @@ async function readEtag(file: string): Promise<string | null> {
   return typeof etag === 'string' ? etag : null;
 }
 
-function keyOf(link: Secret): string {
-  return createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
-}
+const keyOf = (link: Secret): string => createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');

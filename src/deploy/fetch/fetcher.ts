@@ -224,9 +224,7 @@ function outliving(signal: AbortSignal): AbortSignal {
   return abort.signal;
 }
 
-function isDead(error: unknown): boolean {
-  return error instanceof DocshelfError && DEAD_LINK.has(error.code);
-}
+const isDead = (error: unknown): boolean => error instanceof DocshelfError && DEAD_LINK.has(error.code);
 
 function nothingExported(): DocshelfError {
   return new DocshelfError(

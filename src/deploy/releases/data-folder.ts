@@ -90,9 +90,7 @@ export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<
   return { dir, id, device: String(found.dev), inode: String(found.ino) };
 }
 
-export function folderName({ id, device, inode }: FolderIdentity): string {
-  return `${id}:${device}:${inode}`;
-}
+export const folderName = ({ id, device, inode }: FolderIdentity): string => `${id}:${device}:${inode}`;
 
 /** @throws DocshelfError `data_folder_older` if the folder has the old layout, with version labels at its top level */
 export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {

@@ -69,13 +69,9 @@ export function readReport(answer: unknown): ExportReport | null {
   };
 }
 
-function isJobId(value: unknown): value is string {
-  return typeof value === 'string' && JOB_ID.test(value);
-}
+const isJobId = (value: unknown): value is string => typeof value === 'string' && JOB_ID.test(value);
 
-function isStatus(value: unknown): value is JobStatus {
-  return (JOB_STATUSES as readonly unknown[]).includes(value);
-}
+const isStatus = (value: unknown): value is JobStatus => (JOB_STATUSES as readonly unknown[]).includes(value);
 
 function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -157,9 +153,7 @@ function redirectNext(location: string | null): string {
     : `If ${origin} is the export service, set its address. docshelf does not send the key to the target of a redirect.`;
 }
 
-function codeIn(body: string): unknown {
-  return membersOf<{ code: unknown }>(body).code;
-}
+const codeIn = (body: string): unknown => membersOf<{ code: unknown }>(body).code;
 
 /** Reason in the service's response, as one line. Omits queries (a link may be a credential) and the key. */
 function reasonOf(body: string, key: Secret): string | null {

@@ -104,9 +104,8 @@ function contentLengthOf(response: HttpResponse): number | null {
 }
 
 /** Returns only a strong ETag, because a weak ETag must not join ranges (RFC 9110, section 13.1.5). */
-function strongTag(etag: string | null): string | null {
-  return etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
-}
+const strongTag = (etag: string | null): string | null =>
+  etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
 
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
@@ -232,6 +231,4 @@ export function saysEarly(body: string): boolean {
   return EARLY_BODY.test(body) || Date.parse(current ?? '') < Date.parse(start ?? '');
 }
 
-export function saysExpired(body: string): boolean {
-  return EXPIRED_BODY.test(body);
-}
+export const saysExpired = (body: string): boolean => EXPIRED_BODY.test(body);

@@ -83,9 +83,7 @@ async function openLayer(
   return { response: await registry.get(target, {}, signal), offset: 0 };
 }
 
-function etagOf(layer: OciLayer): string {
-  return `"${layer.digest}"`;
-}
+const etagOf = (layer: OciLayer): string => `"${layer.digest}"`;
 
 function fileNameOf({ title, extension }: OciLayer, { registry, repository, tag }: OciReference): string | null {
   if (title !== null) {

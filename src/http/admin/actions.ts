@@ -219,9 +219,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
 }
 
 /** Key under which a signature waits for its archive. Contains the domain, because files of two sites can have the same name. */
-function pendingName(c: Context<AdminEnv>, fileName: string): string {
-  return `${c.req.param('domain') ?? ''}/${fileName}`;
-}
+const pendingName = (c: Context<AdminEnv>, fileName: string): string => `${c.req.param('domain') ?? ''}/${fileName}`;
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 

@@ -147,9 +147,7 @@ export function perSite(operation: Operation): Operation[] {
   ];
 }
 
-export function sitePath(path: string): `/${string}` {
-  return `/v1/sites/{domain}${path.slice('/v1'.length)}`;
-}
+export const sitePath = (path: string): `/${string}` => `/v1/sites/{domain}${path.slice('/v1'.length)}`;
 
 export const ADMIN_INFO = {
   title: 'docshelf admin listener',

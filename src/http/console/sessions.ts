@@ -65,9 +65,7 @@ export class Sessions {
   }
 }
 
-function keyOf(value: string): string {
-  return createHash('sha256').update(value).digest('hex');
-}
+const keyOf = (value: string): string => createHash('sha256').update(value).digest('hex');
 
 export interface Verdict {
   readonly text: string;

@@ -93,9 +93,7 @@ export function fieldOf({ form }: SignedVisit, name: string): string {
   });
 }
 
-export function parameterOf({ c }: ConsoleVisit, name: string): string {
-  return c.req.param(name) ?? '';
-}
+export const parameterOf = ({ c }: ConsoleVisit, name: string): string => c.req.param(name) ?? '';
 
 export const siteAddress = (domain: string | null): string => `sites/${encodeURIComponent(domain ?? '')}`;
 

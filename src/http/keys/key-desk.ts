@@ -91,9 +91,7 @@ function expiryOf(wanted: string, now: Date): string {
 }
 
 /** Checks that the day exists, because `Date` reads 30 February as 2 March. @param day date such as `2027-02-30` */
-function isDay(day: string): boolean {
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
+const isDay = (day: string): boolean => new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 
 type KeyRow = Omit<ListedKey, 'lastUsedAt'> & { readonly sha256: string };
 
@@ -107,6 +105,4 @@ function ofStore({ id, organization, type, name, createdAt, expiresAt, sha256 }:
   return { id, organization, type, name, createdAt, expiresAt, expired, readOnly: false, sha256 };
 }
 
-export function isPast(expiresAt: string | null): boolean {
-  return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
-}
+export const isPast = (expiresAt: string | null): boolean => expiresAt !== null && Date.parse(expiresAt) <= Date.now();

@@ -12,9 +12,7 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
 }
 
 /** Checks whether the text is a key instead of an id. Callers must not print a key. */
-export function isKey(text: string): boolean {
-  return /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
-}
+export const isKey = (text: string): boolean => /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
 
 /** Key created at run time. docshelf stores only its digest. */
 export interface MadeKey {

@@ -70,9 +70,7 @@ export function hostsIn(rawHeaders: readonly string[]): number {
 }
 
 /** Checks the type of the object instead of `httpVersion`, because a request line can contain any version. */
-export function isHttp2(incoming: IncomingMessage): boolean {
-  return 'stream' in incoming;
-}
+export const isHttp2 = (incoming: IncomingMessage): boolean => 'stream' in incoming;
 
 /** Copies the host of an HTTP/2 request from `:authority` (RFC 9113, section 8.3.1). */
 export function setHostOfHttp2({ headers }: IncomingMessage): void {

@@ -27,9 +27,7 @@ export function remoteAddressBehind(
   };
 }
 
-export function peerOf(incoming: IncomingMessage): string {
-  return incoming.socket.remoteAddress ?? '';
-}
+export const peerOf = (incoming: IncomingMessage): string => incoming.socket.remoteAddress ?? '';
 
 export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
   const trusted = listOf(networks);

@@ -67,9 +67,7 @@ export function resourceUri(page: string, { domain, basePath }: Omit<AddressForm
   return `${SCHEME}//${domain}${basePath}${page.slice(1)}`;
 }
 
-export function resourceTemplate({ domain }: Pick<AddressForm, 'domain'>): string {
-  return `${SCHEME}//${domain}/{+path}`;
-}
+export const resourceTemplate = ({ domain }: Pick<AddressForm, 'domain'>): string => `${SCHEME}//${domain}/{+path}`;
 
 const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
 

@@ -212,6 +212,4 @@ export class SiteMetrics {
   }
 }
 
-export function isBundleFault(code: ErrorCode): boolean {
-  return REFUSED_BUNDLE.has(code);
-}
+export const isBundleFault = (code: ErrorCode): boolean => REFUSED_BUNDLE.has(code);

@@ -214,9 +214,7 @@ function unfinished(incoming: IncomingMessage): Response {
   return ownPage(incoming, { status: 400, words: 'signInUnfinished' });
 }
 
-function notAllowed(incoming: IncomingMessage): Response {
-  return ownPage(incoming, { status: 403, words: 'notAllowed' });
-}
+const notAllowed = (incoming: IncomingMessage): Response => ownPage(incoming, { status: 403, words: 'notAllowed' });
 
 /** True if the provider rejected the sign-in or sent an invalid token. False if it did not respond. */
 function isProtocolFault(error: unknown): boolean {

@@ -100,9 +100,7 @@ export function openSearchAnswer(method: string, { name, address, language }: De
   return documentAnswer(method, OPEN_SEARCH_TYPE, body);
 }
 
-function cut(text: string, charactersMax: number): string {
-  return [...text].slice(0, charactersMax).join('').trim();
-}
+const cut = (text: string, charactersMax: number): string => [...text].slice(0, charactersMax).join('').trim();
 
 function xml(text: string): string {
   return escapeHtml(text.toWellFormed().replaceAll(NO_XML, '\ufffd'));

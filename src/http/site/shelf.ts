@@ -115,9 +115,7 @@ ${isServed ? '' : `<p class="state">${said.soon}</p>\n`}${site.description === n
 `;
 }
 
-function fact(term: string, value: string): string {
-  return `<div><dt>${term}</dt><dd>${value}</dd></div>`;
-}
+const fact = (term: string, value: string): string => `<div><dt>${term}</dt><dd>${value}</dd></div>`;
 
 function matches(site: ListedSite, words: readonly string[]): boolean {
   if (words.length === 0) return true;
@@ -127,9 +125,7 @@ function matches(site: ListedSite, words: readonly string[]): boolean {
 }
 
 /** Folds text in the same way as the function in `assets/shelf.js`. */
-function folded(text: string): string {
-  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-}
+const folded = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 export interface ShelfAppOptions {
   /** Sites of the list, without sites in the state `off`. @param host the Host header, for `shelfAddress` */

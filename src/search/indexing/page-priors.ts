@@ -56,9 +56,7 @@ export class PagePriors {
 }
 
 /** One fingerprint per link, equal for all spellings of an address. Strings took longer than all other work on a page. */
-export function linkPrints(links: readonly string[]): Uint8Array {
-  return joined(links.map(printOf));
-}
+export const linkPrints = (links: readonly string[]): Uint8Array => joined(links.map(printOf));
 
 const printOf = (address: string): Uint8Array => fingerprint(plainAddress(address));
 

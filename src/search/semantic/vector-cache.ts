@@ -113,9 +113,7 @@ const HEADER_BYTES = 16;
 const KEY_BYTES = 32;
 const CRC_BYTES = 4;
 
-function recordBytes(dims: number): number {
-  return KEY_BYTES + dims + CRC_BYTES;
-}
+const recordBytes = (dims: number): number => KEY_BYTES + dims + CRC_BYTES;
 
 function segmentHeader(dims: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
