@@ -2,67 +2,32 @@ import type { DeploymentType } from './deployment.ts';
 
 export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 
-interface FeatureRow extends Readonly<Record<DeploymentType, FeatureSupport>> {
-  readonly id: string;
+/** Support by deployment type. The first five rows are the published contract, and must not change. */
+const ROWS = [
+  ['search', 'Documentation search', 'features.search', 'available', 'configurable', 'unavailable'],
+  ['assistant', 'AI assistant', 'features.assistant', 'available', 'configurable', 'unavailable'],
+  ['analytics', 'Web analytics', 'features.analytics', 'available', 'configurable', 'unavailable'],
+  ['apiPlayground', 'API playground ("Try it")', 'features.apiPlayground', 'available', 'available', 'configurable'],
+  ['staticExport', 'Static export bundle', 'staticExport.enabled', 'available', 'available', 'available'],
+  ['localSearch', 'Local search', 'search.enabled', 'configurable', 'configurable', 'configurable'],
+] as const;
+
+export type FeatureId = (typeof ROWS)[number][0];
+export type SwitchedFeatureId = Extract<
+  (typeof ROWS)[number],
+  readonly [string, string, `features.${string}`, ...unknown[]]
+>[0];
+
+interface Feature extends Readonly<Record<DeploymentType, FeatureSupport>> {
+  readonly id: FeatureId;
   readonly name: string;
   /** Config key that switches the feature. The key `features.<id>` is short for `features.<id>.enabled`. */
-  readonly key: `features.${string}` | `${string}.enabled`;
+  readonly key: (typeof ROWS)[number][2];
 }
 
-/** Support by deployment type. The first five rows are the published contract, and must not change. */
-export const FEATURES = Object.freeze([
-  {
-    id: 'search',
-    name: 'Documentation search',
-    key: 'features.search',
-    cloud: 'available',
-    'client-hosted': 'configurable',
-    'air-gapped': 'unavailable',
-  },
-  {
-    id: 'assistant',
-    name: 'AI assistant',
-    key: 'features.assistant',
-    cloud: 'available',
-    'client-hosted': 'configurable',
-    'air-gapped': 'unavailable',
-  },
-  {
-    id: 'analytics',
-    name: 'Web analytics',
-    key: 'features.analytics',
-    cloud: 'available',
-    'client-hosted': 'configurable',
-    'air-gapped': 'unavailable',
-  },
-  {
-    id: 'apiPlayground',
-    name: 'API playground ("Try it")',
-    key: 'features.apiPlayground',
-    cloud: 'available',
-    'client-hosted': 'available',
-    'air-gapped': 'configurable',
-  },
-  {
-    id: 'staticExport',
-    name: 'Static export bundle',
-    key: 'staticExport.enabled',
-    cloud: 'available',
-    'client-hosted': 'available',
-    'air-gapped': 'available',
-  },
-  {
-    id: 'localSearch',
-    name: 'Local search',
-    key: 'search.enabled',
-    cloud: 'configurable',
-    'client-hosted': 'configurable',
-    'air-gapped': 'configurable',
-  },
-] as const satisfies readonly FeatureRow[]);
-
-export type FeatureId = (typeof FEATURES)[number]['id'];
-export type SwitchedFeatureId = Extract<(typeof FEATURES)[number], { readonly key: `features.${string}` }>['id'];
+export const FEATURES: readonly Feature[] = ROWS.map(([id, name, key, cloud, clientHosted, airGapped]) => {
+  return { id, name, key, cloud, 'client-hosted': clientHosted, 'air-gapped': airGapped };
+});
 
 interface FeatureState {
   readonly id: FeatureId;
@@ -84,7 +49,7 @@ export interface DaemonFeatures extends Omit<FeatureReport, 'domain'> {
   readonly sites?: readonly Pick<FeatureReport, 'domain' | 'features'>[];
 }
 
-function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish: boolean | null): FeatureState {
+function stateOf(feature: Feature, type: DeploymentType, wish: boolean | null): FeatureState {
   const { id, name, key, [type]: support } = feature;
   const state = (enabled: boolean, reason: string): FeatureState => ({ id, name, support, enabled, reason });
   if (support === 'unavailable') {
