@@ -42,7 +42,7 @@ export class CrawlHome {
       workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),
       journalDir: join(this.dir, `journal-${job}`),
       recordsDir: join(this.dir, 'records'),
-      pageThreads: 2,
+      pageThreads: 1,
       ...options,
     });
   }

@@ -7,7 +7,7 @@ import { crawlBench } from './crawl-bench.ts';
 import { CrawlHome, crawlOf } from './crawled-site.ts';
 import type { Origin, OriginFile } from './origin.ts';
 
-const PAGES = 300;
+const PAGES = 120;
 const CONCURRENCY = 16;
 const page = (at: number) =>
   `<a href="/p${at + 1}">next</a><a href="/p${(at * 7) % PAGES}">other</a><img src="/i${at}.png">`;
@@ -50,7 +50,7 @@ describe('crawl whose process is killed', () => {
     await once(child, 'exit');
     expect(child.signalCode).toBe('SIGKILL');
 
-    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`), { job: 'killed', options: { pageThreads: 2 } });
     expect(crawled.paths).toEqual(whole.paths);
     for (const path of whole.paths) expect(crawled.text(path)).toBe(whole.text(path));
     const requestCounts = new Map<string, number>();
