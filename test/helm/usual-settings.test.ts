@@ -37,7 +37,11 @@ const SETTINGS: readonly (readonly [values: string, place: string, expected: unk
   ['image: { registry: r.example, repository: a/b, tag: "1.10" }', `${MAIN}.image`, 'r.example/a/b:1.10'],
   [`image: { digest: "sha256:${'a'.repeat(64)}" }`, `${MAIN}.image`, `docshelf@sha256:${'a'.repeat(64)}`],
   ['image: { pullPolicy: Always }', `${MAIN}.imagePullPolicy`, 'Always'],
-  ['global: { imageRegistry: g.example }', `${MAIN}.image`, 'g.example/docshelf:0.1.0'],
+  [
+    'global: { imageRegistry: g.example }\nimage: { registry: r.example, tag: "7" }',
+    `${MAIN}.image`,
+    'g.example/docshelf:7',
+  ],
   ['imagePullSecrets: [one, { name: two }]', `${POD}.imagePullSecrets`, [{ name: 'one' }, { name: 'two' }]],
   ['global: { imagePullSecrets: [one] }', `${POD}.imagePullSecrets`, [{ name: 'one' }]],
   ['global: { storageClass: slow }', 'PersistentVolumeClaim spec.storageClassName', 'slow'],

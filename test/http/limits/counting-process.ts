@@ -4,14 +4,17 @@ import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
 import { openTestDatabase } from '../../database/open.ts';
 
 const [store = '', count = '0', atOnce = '1'] = process.argv.slice(2);
+const policy = { requestsMax: 1_000, windowMs: 3_600_000 };
 const database = store.startsWith('/') ? null : openTestDatabase(store);
 const onFault = (error: unknown): never => {
   throw error;
 };
-// A busy machine can keep the lock from one of 408 requests for longer than the usual ten seconds.
+// A busy machine can keep the lock from one of 108 requests for longer than the usual ten seconds.
 const lockMsMax = 600_000;
 const counter =
-  database === null ? new FolderCounter({ dir: store, onFault, lockMsMax }) : new PostgresCounter(database);
+  database === null
+    ? new FolderCounter({ dir: store, policy, onFault, lockMsMax })
+    : new PostgresCounter(database, policy);
 let [left, allowed] = [Number(count), 0];
 const runner = async (): Promise<void> => {
   while (left > 0) {
