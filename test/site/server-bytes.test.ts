@@ -11,7 +11,6 @@ const releases = new TestReleases();
 afterEach(() => releases.remove());
 
 const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
-const LAST_MODIFIED = 'Sat, 01 Jun 2024 10:20:30 GMT';
 
 /** Target of a descriptor of this process. Empty if it has been closed. */
 function linkOf(fd: string): string {
@@ -21,53 +20,6 @@ function linkOf(fd: string): string {
     return '';
   }
 }
-
-describe('respond() to ranges', () => {
-  const text = Array.from({ length: 30_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join('');
-  const tag = `"${sha256(text).slice(0, 32)}"`;
-
-  // A cached file is sliced, and a file larger than the cache limit is streamed, with equal responses.
-  describe.each([
-    ['from memory', 1024 ** 2],
-    ['from disk', 64 * 1024],
-  ])('%s', (_name, cacheBytes) => {
-    async function asked(headers: Readonly<Record<string, string>>) {
-      const { send } = serve([releases.make({ 'a.txt': text })], { cacheBytes });
-      await (await send('/a.txt')).arrayBuffer();
-      return send('/a.txt', headers);
-    }
-
-    it.each([
-      ['bytes=5-9', 'bytes 5-9/30000', text.slice(5, 10)],
-      ['bytes=-4', 'bytes 29996-29999/30000', text.slice(-4)],
-      ['bytes=100-', 'bytes 100-29999/30000', text.slice(100)],
-    ])('responds to %s with 206 and the uncompressed bytes of the file', async (range, contentRange, body) => {
-      const response = await asked({ range, 'accept-encoding': 'br' });
-      const names = ['content-range', 'content-length', 'content-encoding', 'etag'];
-      expect(await summary(response, ...names)).toEqual([206, contentRange, String(body.length), null, tag, body]);
-    });
-
-    it('responds with 416 to a range after the end', async () => {
-      const response = await asked({ range: 'bytes=30000-' });
-      expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */30000']);
-    });
-
-    it.each(['bytes=0-1,4-5', 'garbage', 'bytes=9-1'])('responds to %s with the whole file', async (range) => {
-      expect(await summary(await asked({ range }), 'content-range')).toEqual([200, null, text]);
-    });
-
-    it('responds with the range only if If-Range names the entity tag of this content', async () => {
-      const range = 'bytes=0-1';
-      expect((await asked({ range, 'if-range': tag })).status).toBe(206);
-      expect((await asked({ range, 'if-range': LAST_MODIFIED })).status).toBe(200);
-      expect(await summary(await asked({ range, 'if-range': '"x"' }))).toEqual([200, text]);
-    });
-
-    it('checks If-None-Match before the range', async () => {
-      expect((await asked({ range: 'bytes=0-1', 'if-none-match': tag })).status).toBe(304);
-    });
-  });
-});
 
 describe('stream that the client does not read to its end', () => {
   it.skipIf(process.platform !== 'linux').each(['identity', 'gzip', 'br'])('closes its file (%s)', async (encoding) => {

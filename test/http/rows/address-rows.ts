@@ -123,6 +123,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/folder%5Cindex.html', '404'],
   ['/folder\\index.html', '400', 'a backslash is no part of an address (RFC 3986, section 2)'],
   ['//ten.txt', '404', MERGED],
+  ['/http://x/ten.txt', '404'],
   ['///', MISSING, MERGED],
   ['//evil.example/', MISSING],
   ['//evil.example/..', MISSING, MERGED],

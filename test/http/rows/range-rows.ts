@@ -43,6 +43,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt | Range: bytes=', WHOLE],
   ['/ten.txt | Range: bytes=-', WHOLE, BACKWARDS],
   ['/ten.txt | Range: bytes=5-3', WHOLE, BACKWARDS],
+  ['/ten.txt | Range: bytes=12-11', WHOLE, BACKWARDS],
   ['/ten.txt | Range: bytes=a-b', WHOLE, BACKWARDS],
   ['/ten.txt | Range: bytes=0-b', WHOLE, BACKWARDS],
   ['/ten.txt | Range: bytes=0x0-0x1', WHOLE, BACKWARDS],
@@ -62,7 +63,9 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt | Range: "bytes=0-1"', WHOLE],
   ['/ten.txt | Range: bytes =0-1', WHOLE],
   ['/ten.txt | Range: bytes= 0-1', WHOLE, NO_SPACE],
-  ['/ten.txt | Range: bytes=0 - 1', WHOLE, NO_SPACE],
+  ['/ten.txt | Range: bytes=0 -1', WHOLE, NO_SPACE],
+  ['/ten.txt | Range: bytes=0- 1', WHOLE, NO_SPACE],
+  ['/ten.txt | Range: bytes = 0-9', WHOLE],
   ['/ten.txt | Range: bytes=0-1;', WHOLE, BACKWARDS],
 
   // Several ranges.
@@ -99,6 +102,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/page.html | Range: bytes=0-4 | If-Range: {etag}', '206 | body: <!doc | etag: {etag}'],
   ['/page.html | Range: bytes=0-4 | If-Range: "other"', '200 | -content-range'],
   ['/page.html | Range: bytes=0-4 | If-Range: W/{etag}', '200 | -content-range'],
+  ['/page.html | Range: bytes=0-4 | If-Range: w/{etag}', '200 | -content-range'],
   ['/page.html | Range: bytes=0-4 | If-Range: *', '200 | -content-range'],
   ['/page.html | Range: bytes=0-4 | If-Range: {etag}, "other"', '200 | -content-range'],
   [
