@@ -274,7 +274,7 @@ async function untilWhole(
     if (embedded !== former) changedMs = performance.now();
     former = embedded;
     const pauseMs = Math.min(OTHERS_EVERY_MS_MAX, 1_000 * 2 ** waits);
-    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+    await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 

@@ -77,6 +77,7 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   };
   const search = new SiteSearch(options);
   return {
+    engine,
     asked,
     search,
     kinds: () => events.map(({ kind }) => kind),
@@ -130,6 +131,27 @@ it('EmbeddedEngine embeds a release itself if the daemon that has the lock makes
   try {
     one.search.switchTo(both, 'v1');
     expect(await one.until('semantic')).toMatchObject({ embedded: PAGES });
+  } finally {
+    lock.close();
+  }
+});
+
+it('EmbeddedEngine reports missing vectors at once if another daemon embeds but has written none', async () => {
+  const both = await release();
+  const { engine, search } = replica();
+  await search.index(both, new AbortController().signal);
+  const lock = lockFile(join(both.releaseDir, 'search/vectors.lock'), 'exclusive');
+  if (lock === null || lock === 'taken') throw new Error(`the lock is ${lock}`);
+  try {
+    const isMissing = new AbortController();
+    const embedding = engine.embed(
+      both,
+      ({ passages, embedded }) => {
+        if (embedded < passages) isMissing.abort(new Error('vectors are missing'));
+      },
+      isMissing.signal,
+    );
+    await expect(embedding).rejects.toThrow('vectors are missing');
   } finally {
     lock.close();
   }

@@ -52,7 +52,8 @@ export class EmbedProcess {
     const lock = isWhole || ignoresOthers ? null : lockFile(join(searchDir, VECTOR_LOCK), 'exclusive');
     try {
       if (!isWhole && lock !== 'taken') await this.#embed(order, model, onProgress, signal);
-      else if (there.passages !== null) onProgress({ passages: there.passages, embedded: there.embedded });
+      // Until the other process has written its first vectors, their number is unknown: report one as missing.
+      else onProgress({ passages: there.passages ?? 1, embedded: there.embedded });
     } finally {
       if (lock !== 'taken') lock?.close();
     }
