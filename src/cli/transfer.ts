@@ -243,21 +243,19 @@ function readmeText(
   const program = files.find((path) => path.startsWith('program/'));
   const isForCluster = image !== undefined || chart !== undefined;
   // `transfer unpack` activates the newest bundle by file name. A bundle from standard input has no file name, so it needs --version.
-  const newest =
-    bundle
-      .map((file) => basename(file))
-      .toSorted()
-      .at(-1) ?? 'BUNDLE.tar.gz';
-  const version = versionFromFileName(newest) ?? 'VERSION';
+  const newest = bundle
+    .map((file) => basename(file))
+    .toSorted()
+    .at(-1);
   const signed =
     'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
   type Row = readonly [label: string, command: string];
-  const host: Row[] = [
+  const host: (Row | false)[] = [
     [
       'Write a config on a host',
       `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
     ],
-    [
+    newest !== undefined && [
       'Import all on a host',
       'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
     ],
@@ -265,14 +263,14 @@ function readmeText(
     ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
     ['Roll back on a host', 'docshelf bundle rollback --config ../config.yaml'],
   ];
-  const pod: Row[] = [
-    [
+  const pod: (Row | false)[] = [
+    newest !== undefined && [
       'Import all into a pod',
       'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
     ],
-    [
+    newest !== undefined && [
       'Import one into a pod',
-      `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}`,
+      `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${versionFromFileName(newest) ?? 'VERSION'} < bundles/${newest}`,
     ],
     ['List versions of a pod', 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
   ];

@@ -116,6 +116,8 @@ describe('transfer pack', () => {
     const args = ['transfer', 'pack', '--image', 'docshelf.tar', '--output', 'transfer'];
     expect((await bench.run(args, { cwd: folder })).code).toBe(0);
     expect(await readFile(join(transfer, 'image/docshelf.tar'))).toEqual(compressed);
+    // The folder contains no bundle, so its README has no command that imports one.
+    expect(await readFile(join(transfer, 'README.txt'), 'utf8')).not.toMatch(/Import|bundles\//);
   });
 
   test('writes the values.yaml that the README passes to the chart, and copies the program packages', async () => {
