@@ -334,20 +334,23 @@ const NOISE = Array.from({ length: 12 }, (_, n) => {
   return [`noise/n${n}`, `Topic ${n}|<p>${text}</p>`] as const;
 });
 
+let model: { readonly embedder: EmbeddingModel; readonly scale: CosineScale };
+beforeAll(async () => {
+  const embedder = await EmbeddingModel.load(MODEL);
+  model = { embedder, scale: await measureScale(embedder) };
+});
+afterAll(() => model.embedder.close());
+
 describe.each([...SITES, ...TECHNICAL_SITES])('search on a site about $name', ({ pages, questions }) => {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-questions-'));
-  let model: { readonly embedder: EmbeddingModel; readonly scale: CosineScale };
   let release: ReleaseSearch;
 
   beforeAll(async () => {
-    const embedder = await EmbeddingModel.load(MODEL);
-    model = { embedder, scale: await measureScale(embedder) };
-    await writeIndex(folder, pages, embedder);
+    await writeIndex(folder, pages, model.embedder);
     release = ReleaseSearch.open(folder);
   });
-  afterAll(async () => {
+  afterAll(() => {
     release.close();
-    await model.embedder.close();
     rmSync(folder, { recursive: true });
   });
 

@@ -16,22 +16,16 @@ describe('JobRunner', () => {
 
   const kinds = () => bench.events.map(({ kind }) => kind);
 
-  it('runs a job to its end, and leaves no work folder', async () => {
+  it('runs a new job to its end immediately after nudge(), and leaves no work folder', async () => {
+    const runner = bench.run();
     await bench.add('one');
-    bench.run();
+    runner.nudge();
     const job = await bench.ended('one');
     expect(job).toMatchObject({ status: 'completed', progress: 100, pageCount: 2, attempt: 1 });
     expect(await bench.store.has(job.bundle?.sha256 ?? '')).toBe(true);
     expect(await bench.queue.report(job.jobId)).toMatchObject({ pages: 2, files: 2, counts: {} });
     expect(kinds()).toEqual(['started', 'completed']);
     expect(await readdir(bench.folder.work)).toEqual([]);
-  });
-
-  it('starts a new job immediately after nudge()', async () => {
-    const runner = bench.run();
-    await bench.add('one');
-    runner.nudge();
-    expect(await bench.ended('one')).toMatchObject({ status: 'completed' });
   });
 
   it('runs as many jobs concurrently as configured', async () => {
@@ -90,14 +84,7 @@ describe('JobRunner', () => {
     expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 2, attempt: 2 });
   });
 
-  it('fails a job whose domain has no source in the config', async () => {
-    await bench.add('one');
-    bench.run({ siteOf: () => null });
-    expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
-    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }), 30_000);
-  });
-
-  it('looks up the site by organization and domain', async () => {
+  it('fails a job whose organization and domain have no source in the config', async () => {
     const calls: unknown[] = [];
     await bench.add('one');
     bench.run({
@@ -106,8 +93,9 @@ describe('JobRunner', () => {
         return null;
       },
     });
-    await bench.ended('one');
+    expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
     expect(calls).toEqual([['acme', 'one']]);
+    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }), 30_000);
   });
 
   it('releases a job when the runner stops, and resumes the job from its checkpoint', async () => {

@@ -122,7 +122,7 @@ describe('navigation from docs.json', () => {
 
 describe('navigation of a large site', () => {
   const pages = Object.fromEntries(
-    Array.from({ length: 1_000 }, (_, at) => [`part-${at % 2}/${String(at).padStart(4, '0')}.md`, `# Page ${at}\n`]),
+    Array.from({ length: 500 }, (_, at) => [`part-${at % 2}/${String(at).padStart(4, '0')}.md`, `# Page ${at}\n`]),
   );
 
   it('shows the pages near the current page, and links to the other folders', async () => {
@@ -130,12 +130,12 @@ describe('navigation of a large site', () => {
     const site = await render({ 'index.md': '# Home\n', ...pages });
     // A second on a slow machine. The limit only finds quadratic time.
     expect(process.cpuUsage(started).user / 1e6).toBeLessThan(20);
-    const links = site.links('part-0/0500.html', 'nav', 'navigation');
-    expect(links).toContain('0500.html');
+    const links = site.links('part-0/0250.html', 'nav', 'navigation');
+    expect(links).toContain('0250.html');
     expect(links).toContain('../part-1/0001.html');
     expect(links.length).toBeLessThan(250);
-    expect(site.links('part-0/0500.html', 'nav', 'pager')).toEqual(['0498.html', '0502.html']);
-    expect(site.pages).toBe(1_002);
+    expect(site.links('part-0/0250.html', 'nav', 'pager')).toEqual(['0248.html', '0252.html']);
+    expect(site.pages).toBe(502);
   });
 
   it('is complete for a site with a few hundred pages', async () => {

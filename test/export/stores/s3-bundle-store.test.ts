@@ -269,7 +269,7 @@ describe('S3BundleStore.put()', () => {
       if (isRefused(call)) refuse(response, 400, 'BadDigest');
       else receive(call, response);
     });
-    const bundle = await packedBundle(dir, randomBytes(3 * PART_BYTES));
+    const bundle = await packedBundle(dir, randomBytes(PART_BYTES + 1));
     await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({
       code: 'store_failed',
       fields: { storeCode: 'BadDigest', retryable: true },
@@ -295,7 +295,7 @@ describe('S3BundleStore.put()', () => {
       if (call.name.includes('partNumber')) abort.abort(reason);
       else receive(call, response);
     });
-    const bundle = await packedBundle(dir, randomBytes(10 * PART_BYTES));
+    const bundle = await packedBundle(dir, randomBytes(6 * PART_BYTES));
     await expect(storeAt(origin).put(bundle, abort.signal)).rejects.toBe(reason);
     expect(calls.filter(({ name }) => name.includes('partNumber')).length).toBeLessThanOrEqual(4);
     expect(calls.filter(({ name }) => name.startsWith('POST'))).toHaveLength(1);

@@ -82,30 +82,33 @@ describe('extractPage(), cutting a page into sections', () => {
     expect(extractBody(`<main><p>1</p>${'<b>'.repeat(100_000)}`)?.sections[0]?.text).toBe('1');
   });
 
-  const MIB_8 = 8 * 1024 ** 2;
-  it.each([
-    ['nested blocks', '<div>'],
-    ['nested blocks with text', '<div><p>x'],
-    ['nested lists', '<ul><li>x'],
-    ['open formatting', '<i>a '],
-    ['nested tables', '<table><tr><td>x'],
-    ['text moved out of tables', '<table><b>x'],
-    ['table cells', '<td>x'],
-    ['attributes', '<p a b c d e f g>x</p>'],
-    ['drawings', '<svg><g>'],
-  ])('reads 8 MiB of %s within 300 MiB of memory', { timeout: 120_000 }, async (_, unit) => {
+  it('reads 8 MiB of hostile elements within 300 MiB of memory', { timeout: 120_000 }, async () => {
+    const units = {
+      'nested blocks': '<div>',
+      'nested blocks with text': '<div><p>x',
+      'nested lists': '<ul><li>x',
+      'open formatting': '<i>a ',
+      'nested tables': '<table><tr><td>x',
+      'text moved out of tables': '<table><b>x',
+      'table cells': '<td>x',
+      attributes: '<p a b c d e f g>x</p>',
+      drawings: '<svg><g>',
+    };
     const module = new URL('../../../src/search/extract/extract-page.ts', import.meta.url).href;
     const worker = new Worker(
       `const { workerData, parentPort } = require('node:worker_threads');
-      import(workerData.module).then(({ extractPage }) => {
-        const { unit, bytes } = workerData;
-        const html = '<title>A</title><main><h1>A</h1><p>lantern</p><table><tr>' + unit.repeat(bytes / unit.length);
+      const extracting = import(workerData.module);
+      parentPort.on('message', async (unit) => {
+        const { extractPage } = await extracting;
+        const html = '<title>A</title><main><h1>A</h1><p>lantern</p><table><tr>' + unit.repeat(8 * 1024 ** 2 / unit.length);
         parentPort.postMessage(extractPage({ path: 'a.html', html, url: '/a' }).sections[0].text.slice(0, 7));
       });`,
-      { eval: true, workerData: { module, unit, bytes: MIB_8 }, resourceLimits: { maxOldGenerationSizeMb: 300 } },
+      { eval: true, workerData: { module }, resourceLimits: { maxOldGenerationSizeMb: 300 } },
     );
-    const [text] = await once(worker, 'message');
-    expect(text).toBe('lantern');
+    for (const [name, unit] of Object.entries(units)) {
+      worker.postMessage(unit);
+      expect(await once(worker, 'message'), name).toEqual(['lantern']);
+    }
     await worker.terminate();
   });
 

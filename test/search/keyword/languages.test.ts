@@ -119,8 +119,9 @@ describe('keyOf()', () => {
   it('never throws, and returns no empty key for a word', () => {
     const letters = 'abcdeföüßåøéñçışğабвгдежзийыюяієїґابتةثكلمنهويىאבגדהוםןץαβγδειοςάέ';
     const codes = 'ar bg cs da de el en es fa fi fr he hu id it lt nl nb pl pt ro ru sk sv tr uk vi zh ja'.split(' ');
+    // After 520 words, start, length and step repeat.
     for (const code of codes)
-      for (let number = 0; number < 3_000; number += 1) {
+      for (let number = 0; number < 520; number += 1) {
         const start = (number * 7) % 40;
         const word = Array.from(
           { length: 1 + (number % 13) },
