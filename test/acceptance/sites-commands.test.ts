@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
@@ -8,6 +8,7 @@ import { sideBySide } from '../helpers/side-by-side.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
+const TOKEN = 'a-long-random-token';
 
 const SITES = [
   { domain: 'acme', title: 'Acme Docs', hosts: ['acme.test'], staticExport: { enabled: true, keep: 5 } },
@@ -27,28 +28,26 @@ interface SiteRow {
   readonly configured: boolean;
 }
 
-/** A folder with two sites, archives next to the config, and optionally a daemon. */
+/** A folder with a config of two sites, and archives next to it. */
 class Shelf {
   readonly folder: string;
-  daemon: DaemonProcess | null = null;
 
   private constructor(folder: string) {
     this.folder = folder;
   }
 
-  static async open(from: Bench, hasDaemon: boolean, admin: ConfigFile = {}): Promise<Shelf> {
+  static async open(from: Bench): Promise<Shelf> {
     const shelf = new Shelf(await from.folder());
     await folderOf(shelf.folder, {
       'docs-2024-06-01.tar.gz': bundle('june'),
       'docs-2024-07-01.tar.gz': bundle('july'),
     });
-    await shelf.configure({ sites: SITES, admin, search: {} });
-    if (hasDaemon) shelf.daemon = await from.start(null, { folder: shelf.folder });
+    await shelf.configure({ sites: SITES, search: {} });
     return shelf;
   }
 
   async configure(config: ConfigFile): Promise<void> {
-    await bench.writeConfig(this.folder, { staticExport: null, ...config });
+    await bench.writeConfig(this.folder, { staticExport: null, admin: { token: TOKEN }, ...config });
   }
 
   run(...args: readonly string[]): Promise<CommandResult> {
@@ -77,16 +76,15 @@ class Shelf {
   }
 }
 
-describe.each([
-  ['with a daemon', true],
-  ['without a daemon', false],
-] as const)('commands for a config with two sites, %s', (_, hasDaemon) => {
+describe('commands for a config with two sites and a daemon', () => {
   const ofAll = openBench(afterAll);
   /** Each test continues with the state of the test before it. */
   let shelf: Shelf;
+  let daemon: DaemonProcess;
 
   beforeAll(async () => {
-    shelf = await Shelf.open(ofAll, hasDaemon);
+    shelf = await Shelf.open(ofAll);
+    daemon = await ofAll.start(null, { folder: shelf.folder });
   });
 
   test('require the name of an existing site', async () => {
@@ -116,18 +114,32 @@ describe.each([
 
   test('report the features of each site', async () => {
     const all = (await shelf.run('features', '--json')).json<DaemonFeatures>();
-    if (shelf.daemon !== null) {
-      expect(all).toEqual(await (await fetch(`${shelf.daemon.admin}/v1/features`)).json());
-    }
+    expect(all).toEqual(await (await fetch(`${daemon.admin}/v1/features`)).json());
     expect(all).toMatchObject({ domain: null, features: [], sites: [{ domain: 'acme' }, { domain: 'globex' }] });
     const one = (await shelf.run('features', '--json', '--site', 'globex')).json<FeatureReport>();
     expect(one).toEqual({ ...all.sites?.[1], deploymentType: all.deploymentType });
     expect((await shelf.run('features')).stdout).toMatch(/^acme +Local search/m);
   });
 
+  test('run from another machine, whatever the config on that machine contains', async () => {
+    const away = await ofAll.folder();
+    await bench.writeConfig(away, { admin: { token: TOKEN } });
+    await writeFile(join(away, 'docs-2024-06-01.tar.gz'), bundle('june'));
+    const runJson = (...args: string[]) => bench.run([...args, '--json', '--admin-url', daemon.admin], { cwd: away });
+    expect((await runJson('bundle', 'import', 'docs-2024-06-01.tar.gz')).json()).toMatchObject({ code: 'site_needed' });
+    expect((await runJson('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
+    expect((await runJson('bundle', 'list')).json()).toMatchObject({
+      sites: [
+        { domain: 'acme', active: { version: '2024-06-01' } },
+        { domain: 'globex', active: null },
+      ],
+    });
+    expect((await runJson('bundle', 'list', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
+    expect((await runJson('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
+  });
+
   test('change only the named site', async () => {
     const july = ['bundle', 'import', 'docs-2024-07-01.tar.gz', '--site'];
-    expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
     expect((await shelf.run(...july, 'acme', '--json')).json()).toMatchObject({
       version: '2024-07-01',
       activated: true,
@@ -174,23 +186,15 @@ describe.each([
     ]);
   });
 
-  test('list a site that was removed from the config, and delete its data only with docshelf sites remove', async () => {
+  test('list a site that was removed from the config, and delete its data with docshelf sites remove after no config and no daemon uses it', async () => {
     // The site gets the release of the other site, and no other data.
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
-    const state = hasDaemon ? 'ready' : null;
+    const acme = { domain: 'acme', title: 'Acme Docs', hosts: ['acme.test'], basePath: '/', pages: 2 };
+    const june = { state: 'ready', version: '2024-06-01', configured: true };
     expect(await shelf.sites()).toMatchObject([
-      {
-        domain: 'acme',
-        title: 'Acme Docs',
-        hosts: ['acme.test'],
-        basePath: '/',
-        state,
-        version: '2024-06-01',
-        pages: 2,
-        configured: true,
-      },
-      { domain: 'globex', title: null, hosts: [], basePath: '/globex/', state, version: '2024-06-01' },
+      { ...acme, ...june },
+      { domain: 'globex', title: null, hosts: [], basePath: '/globex/', ...june },
     ]);
     const configured = await shelf.fault('sites', 'remove', 'globex');
     expect(configured).toMatchObject({
@@ -199,10 +203,22 @@ describe.each([
       error: expect.stringContaining('the config contains it'),
     });
 
+    const other = join(shelf.folder, 'other.yaml');
+    await writeFile(other, 'sites: [{ domain: acme }]\nstorage: { dir: ./data }\n');
+    expect(await shelf.fault('sites', 'remove', 'globex', '--config', other)).toMatchObject({
+      exit: 69,
+      code: 'in_use',
+      error: expect.stringMatching(/the daemon \d+ on .* serves/),
+    });
+    expect(await shelf.sites('--config', other)).toMatchObject([
+      { domain: 'acme', configured: true },
+      { domain: 'globex', configured: false, state: 'ready' },
+    ]);
+
     await shelf.configure({ sites: [ACME] });
-    await shelf.daemon?.until(({ sites }) => sites?.length === 1);
+    await daemon.until(({ sites }) => sites?.length === 1);
     expect(await shelf.sites()).toMatchObject([
-      { domain: 'acme', state, configured: true },
+      { domain: 'acme', ...june },
       { domain: 'globex', state: null, version: '2024-06-01', pages: 2, configured: false },
     ]);
     expect((await shelf.run('sites')).stdout).toMatch(/globex +left the config +2024-06-01/);
@@ -224,84 +240,66 @@ describe.each([
     expect(stateOf('acme: the bundle')).toBe('ok');
     expect(stateOf('globex: staticExport.bundleUrl')).toBe('fault');
     expect(stateOf('staticExport.preload')).toBeUndefined();
-    if (hasDaemon) expect(stateOf('acme: the running daemon')).toBe('ok');
-    expect((await shelf.run('healthcheck')).code).toBe(hasDaemon ? 0 : 69);
+    expect(stateOf('acme: the running daemon')).toBe('ok');
+    expect((await shelf.run('healthcheck')).code).toBe(0);
   });
 });
 
-describe('a daemon', () => {
-  test('runs commands from another machine for its sites, whatever the config on that machine contains', async () => {
-    const shelf = await Shelf.open(bench, true, { token: 'a-long-random-token' });
-    const away = await bench.folder();
-    await bench.writeConfig(away, { admin: { token: 'a-long-random-token' } });
-    await writeFile(join(away, 'docs-2024-06-01.tar.gz'), bundle('june'));
-    const url = shelf.daemon?.admin ?? '';
-    const runJson = (...args: string[]) => bench.run([...args, '--json', '--admin-url', url], { cwd: away });
-
-    expect((await runJson('bundle', 'import', 'docs-2024-06-01.tar.gz')).json()).toMatchObject({ code: 'site_needed' });
-    expect((await runJson('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
-    expect((await runJson('bundle', 'list')).json()).toMatchObject({
-      sites: [
-        { domain: 'acme', active: { version: '2024-06-01' } },
-        { domain: 'globex', active: null },
-      ],
-    });
-    expect((await runJson('bundle', 'list', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
-    expect((await runJson('bundle', 'rollback', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
-    expect((await runJson('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
+test('commands for a config with two sites change and read only the named site without a daemon', async () => {
+  const shelf = await Shelf.open(bench);
+  for (const [date, site] of [
+    ['2024-06-01', 'acme'],
+    ['2024-07-01', 'acme'],
+    ['2024-07-01', 'globex'],
+  ] as const) {
+    expect((await shelf.run('bundle', 'import', `docs-${date}.tar.gz`, '--site', site)).code).toBe(0);
+  }
+  expect(await shelf.fault('bundle', 'rollback')).toMatchObject({ exit: 64, code: 'site_needed' });
+  expect(await shelf.fault('bundle', 'rollback', '--site', 'initech')).toMatchObject({ exit: 69, code: 'not_found' });
+  expect((await shelf.run('bundle', 'rollback', '--site', 'acme')).code).toBe(0);
+  expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'acme')).code).toBe(0);
+  expect(await shelf.versions()).toEqual({
+    acme: ['2024-06-01', ['2024-06-01']],
+    globex: ['2024-07-01', ['2024-07-01']],
+  });
+  const found = (await shelf.run('search', 'home', '--json')).json<{ site: string }[]>();
+  expect(found.map(({ site }) => site).sort()).toEqual(['acme', 'globex']);
+  expect((await shelf.run('features', '--json')).json()).toMatchObject({
+    sites: [{ domain: 'acme' }, { domain: 'globex' }],
   });
 
-  test('prevents the removal of a site that the daemon serves, even if the config of the command omits the site', async () => {
-    const shelf = await Shelf.open(bench, true);
-    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
-    const other = join(shelf.folder, 'other.yaml');
-    await writeFile(other, 'sites: [{ domain: acme }]\nstorage: { dir: ./data }\n');
-    const served = await shelf.fault('sites', 'remove', 'globex', '--config', other);
-    expect(served).toMatchObject({
-      exit: 69,
-      code: 'in_use',
-      error: expect.stringMatching(/the daemon \d+ on .* serves/),
-    });
-    expect(await shelf.sites('--config', other)).toMatchObject([
-      { domain: 'acme', configured: true },
-      { domain: 'globex', configured: false, state: 'ready' },
-    ]);
-  });
+  await shelf.configure({ sites: [ACME] });
+  expect(await shelf.sites()).toMatchObject([
+    { domain: 'acme', state: null, configured: true },
+    { domain: 'globex', state: null, version: '2024-07-01', configured: false },
+  ]);
+  expect((await shelf.run('sites', 'remove', 'globex')).code).toBe(0);
+  expect((await shelf.sites()).map(({ domain }) => domain)).toEqual(['acme']);
 });
 
 describe('the only site', () => {
-  test('needs no --site option even if the config has a sites list', async () => {
-    const shelf = await Shelf.open(bench, false);
-    await shelf.configure({ sites: [GLOBEX] });
-    expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz')).code).toBe(0);
-    expect(await shelf.versions()).toEqual({ globex: ['2024-06-01', ['2024-06-01']] });
+  test('keeps its versions as the only entry of a new sites list, and needs no --site option', async () => {
+    const shelf = await Shelf.open(bench);
+    await shelf.configure({ staticExport: { enabled: true } });
+    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');
+    await shelf.configure({ sites: [ACME] });
+    const daemon = await bench.start(null, { folder: shelf.folder });
+    await daemon.untilServing('2024-06-01');
+    expect((await shelf.run('bundle', 'import', 'docs-2024-07-01.tar.gz')).code).toBe(0);
+    expect(await shelf.versions()).toEqual({ acme: ['2024-07-01', ['2024-06-01', '2024-07-01']] });
   });
 
   test('can be named by its domain if the config has no list of sites', async () => {
-    const shelf = await Shelf.open(bench, false);
+    const shelf = await Shelf.open(bench);
     await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
     const importArgs = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
     expect(await shelf.fault(...importArgs, 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
     expect((await shelf.run(...importArgs, 'acme')).code).toBe(0);
     expect(await shelf.sites()).toMatchObject([{ domain: 'acme', version: '2024-06-01', configured: true }]);
-    shelf.daemon = await bench.start(null, { folder: shelf.folder });
-    await shelf.daemon.untilServing('2024-06-01');
-    expect((await shelf.run('bundle', 'rollback', '--site', 'globex')).code).toBe(69);
-    const july = ['bundle', 'import', 'docs-2024-07-01.tar.gz', '--site', 'acme'];
-    expect((await shelf.run(...july)).code).toBe(0);
-    await shelf.daemon.untilServing('2024-07-01');
-    expect(await shelf.sites()).toMatchObject([{ domain: 'acme', state: 'ready', version: '2024-07-01' }]);
-    expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
-  });
-
-  test('keeps its versions as the only entry of a new sites list if the site had no configured domain', async () => {
-    const shelf = await Shelf.open(bench, false);
-    await shelf.configure({ staticExport: { enabled: true } });
-    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');
-    await rm(join(shelf.folder, 'docs-2024-06-01.tar.gz'));
-    await shelf.configure({ sites: [ACME] });
     const daemon = await bench.start(null, { folder: shelf.folder });
     await daemon.untilServing('2024-06-01');
-    expect((await shelf.sites()).map(({ domain }) => domain)).toEqual(['acme']);
+    expect((await shelf.run('bundle', 'rollback', '--site', 'globex')).code).toBe(69);
+    expect((await shelf.run('bundle', 'activate', '2024-06-01', '--site', 'acme')).code).toBe(0);
+    expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
   });
 });
