@@ -37,36 +37,32 @@ const TABLE = {
   ],
 } as const;
 
-describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature report of a %s deployment', (type) => {
-  test('has the values of the documented table, and is the same on the site, the admin listener and the command line', async () => {
-    const daemon = await bench.start({ deployment: { type, domain: 'acme' }, search: {} });
-    const onAdmin = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
-    const onSite = await (await fetch(`${daemon.site}/_docshelf/features.json`)).json();
-    const command = await bench.run(['features', '--json', '--config', daemon.configFile]);
-    expect(onSite).toEqual(onAdmin);
-    expect(command.json()).toEqual(onAdmin);
-    expect(onAdmin).toMatchObject({ deploymentType: type, domain: 'acme' });
-    expect(onAdmin.features.map(({ id }) => id)).toEqual(ROWS);
-    expect(onAdmin.features.map(({ support, enabled }) => [support, enabled])).toEqual(TABLE[type]);
-    for (const { name, reason } of onAdmin.features) {
-      expect(name).toMatch(/\S/);
-      expect(reason).toMatch(/\.$/);
-    }
-    const { stdout } = await bench.run(['features', '--config', daemon.configFile]);
-    for (const { name, support } of onAdmin.features) expect(stdout).toMatch(new RegExp(`${esc(name)} +${support}`));
-  });
-});
+test.each(['cloud', 'client-hosted', 'air-gapped'] as const)(
+  'docshelf features reports the documented table for a %s deployment',
+  async (type) => {
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { deployment: { type, domain: 'acme' }, search: {} });
+    const report = (await bench.run(['features', '--json'], { cwd: folder })).json<FeatureReport>();
+    expect(report).toMatchObject({ deploymentType: type, domain: 'acme' });
+    expect(report.features.map(({ id }) => id)).toEqual(ROWS);
+    expect(report.features.map(({ support, enabled }) => [support, enabled])).toEqual(TABLE[type]);
+    for (const { name, reason } of report.features) expect([name, reason]).toEqual([/\S/, /\.$/].map(matching));
+  },
+);
 
+const matching = (pattern: RegExp) => expect.stringMatching(pattern);
 const esc = (text: string): string => text.replace(/[()"]/g, '\\$&');
 
 describe('an air-gapped deployment', () => {
-  test('overrules cloud features of the config, and reports the overruled features', async () => {
+  test('overrules cloud features of the config, reports the same on every way, and applies changes on a reload', async () => {
     const daemon = await bench.start({
       deployment: { type: 'air-gapped' },
       features: { search: true, assistant: { enabled: true }, analytics: false, apiPlayground: true },
     });
-    const { features } = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
-    const stateOf = (id: string) => features.find((feature) => feature.id === id);
+    const read = async (): Promise<FeatureReport> =>
+      (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
+    const report = await read();
+    const stateOf = (id: string, { features } = report) => features.find((feature) => feature.id === id);
     for (const id of ['search', 'assistant']) {
       expect(stateOf(id)).toMatchObject({
         support: 'unavailable',
@@ -76,6 +72,17 @@ describe('an air-gapped deployment', () => {
     }
     expect(stateOf('analytics')).toMatchObject({ enabled: false, reason: expect.not.stringContaining('Overruled') });
     expect(stateOf('apiPlayground')).toMatchObject({ support: 'configurable', enabled: true });
+    expect(await (await fetch(`${daemon.site}/_docshelf/features.json`)).json()).toEqual(report);
+    const command = ['features', '--config', daemon.configFile];
+    expect((await bench.run([...command, '--json'])).json()).toEqual(report);
+    const { stdout } = await bench.run(command);
+    for (const { name, support } of report.features) expect(stdout).toMatch(new RegExp(`${esc(name)} +${support}`));
+
+    await daemon.rewriteConfig({ features: { apiPlayground: false }, staticExport: { enabled: false } });
+    await daemon.until(({ state }) => state === 'off');
+    const after = await read();
+    expect(stateOf('apiPlayground', after)).toMatchObject({ enabled: false });
+    expect(stateOf('staticExport', after)).toMatchObject({ enabled: false });
   });
 
   test('contacts only hosts that network.allowedHosts lists', async () => {
@@ -100,16 +107,4 @@ describe('an air-gapped deployment', () => {
     await daemon.rewriteConfig({ network: { allowedHosts: ['127.0.0.1'] } });
     await daemon.untilServing('2024-06-01');
   });
-});
-
-test('a reload applies a feature that the config turns on or off', async () => {
-  const daemon = await bench.start({ features: { assistant: true, apiPlayground: false } });
-  const enabled = async (): Promise<Record<string, boolean>> => {
-    const { features } = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
-    return Object.fromEntries(features.map((feature) => [feature.id, feature.enabled]));
-  };
-  expect(await enabled()).toMatchObject({ assistant: true, apiPlayground: false, staticExport: true });
-  await daemon.rewriteConfig({ features: { assistant: false }, staticExport: { enabled: false } });
-  await daemon.until(({ state }) => state === 'off');
-  expect(await enabled()).toMatchObject({ assistant: false, staticExport: false });
 });
