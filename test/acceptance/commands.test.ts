@@ -37,19 +37,18 @@ describe('docshelf', () => {
   });
 });
 
-/** Commands that need no argument and end without a signal. */
-const SHORT = ['config check', 'config print', 'config schema', 'bundle list', 'sites', 'features', 'doctor'];
-
-test.each([...SHORT, 'healthcheck'])('%s --json prints one JSON document and no progress bar', async (command) => {
-  const result = await bench.run([...command.split(' '), '--json']);
-  expect(() => result.json()).not.toThrow();
-  expect(result.stderr).not.toContain('\u001b');
-});
+test.each(['config print', 'config schema', 'bundle list', 'doctor'])(
+  '%s --json prints one JSON document and no progress bar',
+  async (command) => {
+    const result = await bench.run([...command.split(' '), '--json']);
+    expect(() => result.json()).not.toThrow();
+    expect(result.stderr).not.toContain('\u001b');
+  },
+);
 
 describe('a usage error', () => {
   test.each([
     ['an unknown command', ['serv']],
-    ['an unknown command of a group', ['bundle', 'imprt']],
     ['an unknown option', ['config', 'check', '--cofnig', 'x']],
     ['a missing argument', ['bundle', 'activate']],
     ['one argument too many', ['bundle', 'rollback', 'a', 'b']],
@@ -89,24 +88,6 @@ describe('serve with an invalid config', () => {
     expect(stderr).toMatch(/config\.yaml:6:\d+: organizations\[0\]\.domains\.d\.source\.kind is not built yet/);
   });
 
-  test('exits with 78 if the config is not YAML, and reports line and column', async () => {
-    const { code, stderr } = await runWith('staticExport:\n  enabled: [true\nserver: {}\n', ['serve']);
-    expect(code).toBe(78);
-    expect(stderr).toMatch(/config\.yaml:\d+:\d+: /);
-  });
-
-  test('exits with 78 and a separate code for a setting that is not implemented', async () => {
-    const result = await runWith('organizations: [{ id: a, domains: { d: { source: { kind: command } } } }]', [
-      'serve',
-      '--json',
-    ]);
-    expect(result.code).toBe(78);
-    expect(result.json<Failure>()).toMatchObject({
-      code: 'config_not_built',
-      faults: [{ key: 'organizations[0].domains.d.source.kind', where: expect.stringMatching(/^config\.yaml:1:\d+$/) }],
-    });
-  });
-
   test('reports the errors as data with --json', async () => {
     const result = await runWith('server:\n  port: 70000\n  hots: x\n', ['config', 'check', '--json']);
     expect(result.code).toBe(78);
@@ -133,9 +114,6 @@ describe('serve on a machine that is not ready', () => {
     bench.onEnd(() => occupied.close());
     const { port } = occupied.address() as { port: number };
     const config = `server: { host: 127.0.0.1, port: ${port} }\nadmin: { port: 0 }\napi: { port: 0 }\n${more}`;
-    const text = await runWith(config, ['serve']);
-    expect(text.code).toBe(69);
-    expect(text.stderr).toContain(String(port));
     const asData = await runWith(config, ['serve', '--json']);
     expect(asData.code).toBe(69);
     expect(asData.json<Failure>()).toMatchObject({ code: 'port_taken', error: expect.stringContaining(String(port)) });
@@ -209,35 +187,31 @@ describe('a one-shot command', () => {
     expect(result.json<Failure>()).toMatchObject({ code: 'daemon_unreachable', next: expect.any(String) });
   });
 
-  test.each([[[]], [['--live']]])(
-    'exits with 69 for a healthcheck if the daemon on the port uses another data folder: %j',
-    async (args) => {
-      const other = await bench.start({});
-      const { port } = new URL(other.admin);
+  test('exits with 69 for a healthcheck, also with --live, if the daemon on the port uses another data folder', async () => {
+    const { port } = new URL((await bench.start({})).admin);
+    for (const args of [[], ['--live']]) {
       const result = await runWith(`admin: { port: ${port} }\nstorage: { dir: ./empty }`, ['healthcheck', ...args]);
-      expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 69, stdout: '' });
+      expect({ args, code: result.code, stdout: result.stdout }).toEqual({ args, code: 69, stdout: '' });
       expect(result.stderr).toMatch(/no daemon on this machine uses "[^"]*empty"/);
-    },
-  );
+    }
+  });
 
   test('starts its error with the action of the command, such as "Cannot verify", if an archive is invalid', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'bad.tar.gz'), 'no archive');
-    await writeFile(join(cwd, 'cut.tar.gz'), bundle('a').subarray(0, -30));
     await writeFile(join(cwd, 'other.tar.gz'), bundleWithManifest('a', { pageCount: 7 }));
-    for (const archive of ['bad.tar.gz', 'cut.tar.gz', 'other.tar.gz']) {
-      const { code, stderr } = await bench.run(['bundle', 'verify', archive], { cwd });
-      expect({ code, stderr }).toEqual({
-        code: 65,
-        stderr: expect.stringMatching(`^docshelf: Cannot verify "${archive}": `),
-      });
+    for (const [verb, archive] of [
+      ['verify', 'other.tar.gz'],
+      ['inspect', 'bad.tar.gz'],
+    ] as const) {
+      const { code, stderr } = await bench.run(['bundle', verb, archive], { cwd });
+      const error = expect.stringMatching(`^docshelf: Cannot ${verb} "${archive}": `);
+      expect({ code, stderr }).toEqual({ code: 65, stderr: error });
     }
-    const { stderr } = await bench.run(['bundle', 'inspect', 'bad.tar.gz'], { cwd });
-    expect(stderr).toMatch(/^docshelf: Cannot inspect "bad\.tar\.gz": /);
   });
 
   test('reports a missing config file once', async () => {
-    for (const args of [['config', 'check'], ['serve'], ['healthcheck']]) {
+    for (const args of [['serve'], ['healthcheck']]) {
       const { code, stderr } = await bench.run([...args, '--config', 'missing.yaml']);
       expect({ code, first: stderr.split('\n')[0] }).toEqual({
         code: 78,

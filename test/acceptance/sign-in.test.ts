@@ -179,79 +179,52 @@ describe('several sites with different sign-ins', () => {
 });
 
 describe('sites with an identity provider', () => {
-  it('have separate sessions, which stay valid after a restart because the session key is in the data folder', async () => {
+  it('have separate sessions that stay valid after a restart, and appear on the shelf page for signed-in readers only', async () => {
     const provider = await TestIdentityProvider.start();
-    try {
-      const [port = 0] = await freePorts(1);
-      const origin = `http://127.0.0.1:${port}`;
-      const callbacks = ['/acme/', '/beta/', '/'].map((path) => `${origin}${path}_docshelf/sign-in/callback`);
-      await provider.serve({ redirectUris: callbacks });
-      const folder = await bench.folder();
-      await writeFile(join(folder, 'client-secret'), `${CLIENT.secret}\n`);
-      for (const domain of ['acme', 'beta']) {
-        await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(`word-of-${domain}`) });
-      }
-      const sites = ['acme', 'beta'].map((domain) => ({
-        domain,
-        basePath: `/${domain}`,
-        staticExport: { enabled: true },
-      }));
-      const auth = { kind: 'oidc', issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: './client-secret' };
-      const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
-      const config = { staticExport: null, server, sites };
-      const first = await bench.start(config, { folder });
-      const isReady = (daemon: DaemonProcess) =>
-        daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
-      await isReady(first);
-      const browser = new BrowserLike();
-      expect((await browser.visit(`${origin}/acme/guides/start`)).body).toContain('word-of-acme');
-      const script = { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
-      expect((await browser.send(`${origin}/acme/_docshelf/features.json`, script)).status).toBe(200);
-      expect((await browser.send(`${origin}/beta/`, script)).status).toBe(401);
-      expect((await browser.send(`${origin}/`, script)).status).toBe(401);
-      const stolenCookies = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
-      expect((await send(port, '/beta/', { cookie: stolenCookies })).status).toBe(401);
-      expect((await browser.visit(`${origin}/`)).body).toContain('data-domain="beta"');
-      expect((await stat(join(folder, 'data', 'session.key'))).mode & 0o777).toBe(0o600);
-      await first.stop();
-      const second = await bench.start(config, { folder });
-      await isReady(second);
-      expect((await browser.send(`${origin}/acme/`, script)).status).toBe(200);
-      for (const daemon of [first, second]) expect(daemon.log()).not.toContain(CLIENT.secret);
-    } finally {
-      await provider.close();
+    bench.onEnd(() => provider.close());
+    const [port = 0] = await freePorts(1);
+    const origin = `http://127.0.0.1:${port}`;
+    const callbacks = ['/acme/', '/beta/', '/'].map((path) => `${origin}${path}_docshelf/sign-in/callback`);
+    await provider.serve({ redirectUris: callbacks });
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'client-secret'), `${CLIENT.secret}\n`);
+    for (const domain of ['acme', 'beta', 'open']) {
+      await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(`word-of-${domain}`) });
     }
-  });
-
-  it('are listed on the shelf page only for readers who are signed in, while open sites are listed for everybody', async () => {
-    const provider = await TestIdentityProvider.start();
-    try {
-      const [port = 0] = await freePorts(1);
-      const origin = `http://127.0.0.1:${port}`;
-      await provider.serve({ redirectUris: [`${origin}/_docshelf/sign-in/callback`] });
-      const folder = await bench.folder();
-      await writeFile(join(folder, 'client-secret'), `${CLIENT.secret}\n`);
-      for (const domain of ['acme', 'open']) {
-        await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(`word-of-${domain}`) });
-      }
-      const auth = { kind: 'oidc', issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: './client-secret' };
-      const staticExport = { enabled: true };
-      const sites = [
-        { domain: 'acme', basePath: '/acme', staticExport },
-        { domain: 'open', hosts: ['open.test'], auth: { kind: 'none' }, staticExport },
-      ];
-      const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
+    const staticExport = { enabled: true };
+    const sites = [
+      { domain: 'acme', basePath: '/acme', staticExport },
+      { domain: 'beta', basePath: '/beta', staticExport },
+      { domain: 'open', hosts: ['open.test'], auth: { kind: 'none' }, staticExport },
+    ];
+    const auth = { kind: 'oidc', issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: './client-secret' };
+    const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
+    const start = async (): Promise<DaemonProcess> => {
       const daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
       await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
-      const browser = new BrowserLike();
-      const before = await browser.visit(`${origin}/`);
-      expect([before.url, before.body.includes('data-domain="open"')]).toEqual([`${origin}/`, true]);
-      expect(before.body).not.toContain('data-domain="acme"');
-      expect((await browser.visit(`${origin}/?sign-in`)).body).toContain('data-domain="acme"');
-      expect((await browser.visit(`${origin}/`)).body).toContain('data-domain="acme"');
-      expect((await browser.visit(`${origin}/_docshelf/sign-out`)).body).toMatch(/sign/i);
-    } finally {
-      await provider.close();
-    }
+      return daemon;
+    };
+    const first = await start();
+    const browser = new BrowserLike();
+    const listed = async (path: string) => {
+      const { body } = await browser.visit(origin + path);
+      return ['acme', 'beta', 'open'].filter((domain) => body.includes(`data-domain="${domain}"`));
+    };
+    expect(await listed('/')).toEqual(['open']);
+    expect((await browser.visit(`${origin}/acme/guides/start`)).body).toContain('word-of-acme');
+    const script = { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+    expect((await browser.send(`${origin}/acme/_docshelf/features.json`, script)).status).toBe(200);
+    expect((await browser.send(`${origin}/beta/`, script)).status).toBe(401);
+    const stolenCookies = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
+    expect((await send(port, '/beta/', { cookie: stolenCookies })).status).toBe(401);
+    expect(await listed('/')).toEqual(['open']);
+    expect(await listed('/?sign-in')).toEqual(['acme', 'beta', 'open']);
+    expect(await listed('/')).toEqual(['acme', 'beta', 'open']);
+    expect((await stat(join(folder, 'data', 'session.key'))).mode & 0o777).toBe(0o600);
+    await first.stop();
+    const second = await start();
+    expect((await browser.send(`${origin}/acme/`, script)).status).toBe(200);
+    expect((await browser.visit(`${origin}/_docshelf/sign-out`)).body).toMatch(/sign/i);
+    for (const daemon of [first, second]) expect(daemon.log()).not.toContain(CLIENT.secret);
   });
 });

@@ -30,20 +30,15 @@ describe('stored versions', () => {
 
   test('are removed oldest first beyond the limit staticExport.keep, but the active version always stays', async () => {
     const folder = await bench.folder();
-    const files = ['2024-04-01', '2024-05-01', '2024-06-01', '2024-07-01'].map((date) => [
-      `docs-${date}.tar.gz`,
-      bundle(date),
-    ]);
-    await folderOf(folder, Object.fromEntries(files) as Record<string, Buffer>);
+    const dates = ['2024-04-01', '2024-05-01', '2024-06-01', '2024-07-01'];
+    const archives = dates.map((date) => [`docs-${date}.tar.gz`, bundle(date)] as const);
+    await folderOf(join(folder, 'bundles'), Object.fromEntries(archives));
     const daemon = await bench.start({ staticExport: { keep: 1 } }, { folder });
-    for (const [name] of files) {
-      expect(await bench.run(['bundle', 'import', String(name)], { cwd: folder })).toMatchObject({ code: 0 });
-    }
-    const { versions } = await daemon.until((status) => status.versions.length === 2);
+    const { versions } = await daemon.until(
+      (status) => status.active?.version === '2024-07-01' && status.versions.length === 2,
+    );
     expect(versions.map(({ version }) => version)).toEqual(['2024-07-01', '2024-06-01']);
     expect(await homePage(daemon)).toContain('2024-07-01');
-    expect((await bench.run(['bundle', 'rollback'], { cwd: folder })).code).toBe(0);
-    expect(await homePage(daemon)).toContain('2024-06-01');
   });
 });
 
