@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchResult } from '../../src/search/index.ts';
-import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
+import { type Bench, type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { workerProcesses } from '../helpers/watch-threads.ts';
@@ -44,14 +44,14 @@ interface Site {
 async function start(
   archives: Readonly<Record<string, Uint8Array>>,
   config: ConfigFile = {},
-  env: Readonly<Record<string, string>> = {},
+  { from = bench, env = {} }: { from?: Bench; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Site> {
-  const folder = await bench.folder();
+  const folder = await from.folder();
   await folderOf(join(folder, 'bundles'), archives);
   const port = await freePort();
   const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }], model: 'builtin' };
   const merged = { deployment: { domain: 'acme' }, api: { port }, search, log: { access: false }, ...config };
-  return { daemon: await bench.start(merged, { folder, env }), api: `http://127.0.0.1:${port}` };
+  return { daemon: await from.start(merged, { folder, env }), api: `http://127.0.0.1:${port}` };
 }
 
 const archive = (date: string) => `acme-export-${date}.tar.gz`;
@@ -62,65 +62,107 @@ async function ofSite({ site }: DaemonProcess, query: string): Promise<SearchRes
   return (await response.json()) as SearchResult[];
 }
 
-function post(api: string, body: unknown, { domain = 'acme', key = KEY, type = 'application/json' } = {}) {
-  const headers = { 'content-type': type, ...(key === '' ? {} : { authorization: `Bearer ${key}` }) };
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return fetch(`${api}/v1/search/${domain}`, { method: 'POST', headers, body: text });
+function post(api: string, body: unknown, { domain = 'acme', key = KEY } = {}) {
+  const headers = { 'content-type': 'application/json', ...(key === '' ? {} : { authorization: `Bearer ${key}` }) };
+  return fetch(`${api}/v1/search/${domain}`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 const pathsOf = (results: readonly SearchResult[]) => results.map(({ path }) => path.replace(/#.*$/, ''));
 const untilRead = (daemon: DaemonProcess, version: string) =>
   daemon.until(({ active, search }) => active?.version === version && search.semantic === 'ready', 40_000);
 
-test('the site and the API return results by words and by meaning, and the API rejects invalid requests', async () => {
-  const keys = [
-    { id: 'site', type: 'assistant', sha256: sha256Of(KEY) },
-    { id: 'ci', type: 'admin', sha256: sha256Of(ADMIN_KEY) },
-  ];
-  const organizations = [
-    { id: 'acme', plan: 'enterprise', domains: { acme: { hosts: ['docs.acme.dev'] } }, keys },
-    { id: 'other', plan: 'free', domains: { beta: {} }, keys: [] },
-  ];
-  const { daemon, api } = await start(
-    { [archive(JUNE)]: bundle('june', LIGHTHOUSE) },
-    { organizations, search: { model: 'builtin' } },
-  );
-  const { search } = await untilRead(daemon, JUNE);
-  expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });
+describe('search in an air-gapped deployment with a built-in model', () => {
+  const ofAll = openBench(afterAll);
+  let home: string;
+  let daemon: DaemonProcess;
+  let api: string;
 
-  // The site completes the last word of a query. The API does not.
-  expect(pathsOf(await ofSite(daemon, 'lighthouse lant'))[0]).toMatch(/^\/lantern/);
-  const response = await post(api, { query: 'automobile repair', pageSize: 1 });
-  const results = (await response.json()) as SearchResult[];
-  expect([response.status, results.length]).toEqual([200, 1]);
-  expect(results[0]?.path).toMatch(/^\/cars/);
-  const byHost = await post(api, { query: 'lantern', filter: { version: JUNE } }, { domain: 'docs.acme.dev' });
-  expect(pathsOf((await byHost.json()) as SearchResult[])[0]).toMatch(/^\/lantern/);
-  const elsewhere = await post(api, { query: 'lantern', filter: { version: 'v9' } });
-  expect([elsewhere.status, await elsewhere.json()]).toEqual([200, []]);
+  beforeAll(async () => {
+    home = await ofAll.folder();
+    const organizations = [
+      {
+        id: 'acme',
+        plan: 'enterprise',
+        domains: { acme: { hosts: ['docs.acme.dev'] } },
+        keys: [
+          { id: 'site', type: 'assistant', sha256: sha256Of(KEY) },
+          { id: 'ci', type: 'admin', sha256: sha256Of(ADMIN_KEY) },
+        ],
+      },
+      { id: 'other', plan: 'free', domains: { beta: {} }, keys: [] },
+    ];
+    const files = {
+      ...LIGHTHOUSE,
+      'internal/plan.html': page('Plan', 'The lantern is replaced in autumn.'),
+      '404.html': '<!doctype html><title>Nothing</title>',
+      _redirects: '/internal/* /404 404!\n',
+      '_docshelf/search/header.json': '{}',
+    };
+    const deployment = { type: 'air-gapped', domain: 'acme' };
+    const config = { deployment, organizations, search: { model: 'builtin' } };
+    const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache') };
+    ({ daemon, api } = await start({ [archive(JUNE)]: bundle('june', files) }, config, { from: ofAll, env }));
+    const { search } = await untilRead(daemon, JUNE);
+    expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });
+  });
 
-  const query = { query: 'lantern' };
-  const refused: [status: number, answer: Response][] = [
-    [401, await post(api, query, { key: '' })],
-    [401, await post(api, query, { key: 'svc_dsc_unknown' })],
-    [403, await post(api, query, { key: ADMIN_KEY })],
-    [404, await post(api, query, { domain: 'nowhere' })],
-    [404, await post(api, query, { domain: 'beta' })],
-    [400, await post(api, '{"query":')],
-    [400, await post(api, { query: ' ' })],
-    [400, await post(api, { ...query, pageSize: 51 })],
-    [400, await post(api, { ...query, more: 1 })],
-    [413, await post(api, { query: 'a'.repeat(70_000) })],
-    [415, await post(api, JSON.stringify(query), { type: 'text/plain' })],
-  ];
-  expect(refused.map(([, { status }]) => status)).toEqual(refused.map(([status]) => status));
-  for (const [, answer] of refused) expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  test('finds pages by words and by meaning on the site and in the API, except pages that rules with `!` hide', async () => {
+    // The site completes the last word of a query. The API does not.
+    const onSite = pathsOf(await ofSite(daemon, 'lighthouse lant'));
+    expect(onSite[0]).toMatch(/^\/lantern/);
+    expect((await fetch(`${daemon.site}/internal/plan`)).status).toBe(404);
+    const hidden = pathsOf(await ofSite(daemon, 'the lantern is replaced in autumn'));
+    expect(hidden[0]).toMatch(/^\/lantern/);
+    expect(hidden.filter((path) => path.startsWith('/internal'))).toEqual([]);
+    const response = await post(api, { query: 'automobile repair', pageSize: 1 });
+    const results = (await response.json()) as SearchResult[];
+    expect([response.status, results.length]).toEqual([200, 1]);
+    expect(results[0]?.path).toMatch(/^\/cars/);
+    const byHost = await post(api, { query: 'lantern', filter: { version: JUNE } }, { domain: 'docs.acme.dev' });
+    expect(pathsOf((await byHost.json()) as SearchResult[])[0]).toMatch(/^\/lantern/);
+    // If the telemetry of the inference runtime were on, it would write a machine id and data here.
+    expect(await readdir(home, { recursive: true })).toEqual([]);
+  });
+
+  test.each([
+    [401, 'no key', 'acme', ''],
+    [403, 'an admin key', 'acme', ADMIN_KEY],
+    [404, 'a domain of another organization', 'beta', KEY],
+  ])('responds with %i to a search with %s', async (status, _, domain, key) => {
+    const response = await post(api, { query: 'lantern' }, { domain, key });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  test('returns the same objects from docshelf search, with and without a daemon, and rebuilds a damaged index file', async () => {
+    const notices = expect.arrayContaining([
+      expect.stringMatching(/search data.*\(bad_search_data\).*computes the vectors again/),
+    ]);
+    expect((await daemon.status()).notices).toEqual(notices);
+    const expected = (await (await post(api, { query: 'automobile repair' })).json()) as SearchResult[];
+    const command = ['search', 'automobile repair', '--config', daemon.configFile];
+    const withDaemon = await runDocshelf([...command, '--json']);
+    expect([withDaemon.code, withDaemon.json()]).toEqual([0, expected]);
+    expect(await daemon.stop()).toBe(0);
+    const without = await runDocshelf([...command, '--json']);
+    expect([without.code, without.json()]).toEqual([0, expected]);
+    expect((await runDocshelf(command)).stdout).toContain(expected[0]?.path);
+
+    const [file = ''] = await filesLike(daemon.dataDir, /\/keyword\.sqlite$/);
+    const { size } = await stat(file);
+    await truncate(file, Math.floor(size / 2));
+    const again = await ofAll.start(null, { folder: daemon.folder });
+    expect((await untilRead(again, JUNE)).notices).toEqual(notices);
+    expect(again.lines()).toContainEqual(expect.objectContaining({ event: 'rebuilding', code: 'index_damaged' }));
+    expect(pathsOf(await ofSite(again, 'lantern'))[0]).toMatch(/^\/lantern/);
+    expect((await stat(file)).size).toBe(size);
+  });
 });
 
 test('search results link only to pages of the served version during swaps', async () => {
   const { daemon, api } = await start(
     { [archive(JUNE)]: bundle('june', leaves(20, 'june')), [archive(JULY)]: bundle('july', leaves(20, 'july')) },
-    { staticExport: { version: JUNE } },
+    { search: { keys: [{ id: 'site', sha256: sha256Of(KEY) }], model: 'off' }, staticExport: { version: JUNE } },
   );
   await daemon.untilServing(JUNE);
   await daemon.until(({ versions, search }) => versions.length === 2 && search.keyword === 'ready');
@@ -151,21 +193,6 @@ test('search results link only to pages of the served version during swaps', asy
   expect([...seen].sort()).toEqual(['july', 'june']);
 });
 
-test('search finds no page that rules with `!` hide from readers', async () => {
-  const page = (word: string) =>
-    `<!doctype html><title>${word}</title><main><h1>${word}</h1><p>zebracrossing ${word}</p></main>`;
-  const files = {
-    'internal/plan.html': page('plan'),
-    'open.html': page('open'),
-    '404.html': '<!doctype html><title>Nothing</title>',
-    _redirects: '/internal/* /404 404!\n',
-  };
-  const { daemon } = await start({ [archive(JUNE)]: bundle('june', files) }, { search: { model: 'off' } });
-  await daemon.until(({ active, search }) => active?.version === JUNE && search.keyword === 'ready');
-  expect((await fetch(`${daemon.site}/internal/plan`)).status).toBe(404);
-  expect(pathsOf(await ofSite(daemon, 'zebracrossing'))).toEqual(['/open']);
-});
-
 test('a site with search.enabled: false has no search route, no API listener, and the search status off', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june') }, { search: { enabled: false } });
   const { search } = await daemon.untilServing(JUNE);
@@ -174,32 +201,40 @@ test('a site with search.enabled: false has no search route, no API listener, an
   await expect(post(api, { query: 'june' })).rejects.toThrow();
 });
 
-test('an air-gapped deployment searches by words and by meaning, and the inference runtime sends no telemetry', async () => {
-  const deployment = { type: 'air-gapped', domain: 'acme' };
-  const home = await bench.folder();
-  const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache') };
-  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { deployment }, env);
-  await untilRead(daemon, JUNE);
-  expect(pathsOf(await ofSite(daemon, 'automobile repair'))[0]).toMatch(/^\/cars/);
-  // If its telemetry were on, it would write a machine id and data here.
-  expect(await readdir(home, { recursive: true })).toEqual([]);
-});
-
-test('after kill -9 during an index build, the next start becomes ready and removes the partial index', async () => {
-  const { daemon } = await start({ [archive(JUNE)]: bundle('june', leaves(1_500, 'june')) }, modelOff());
+test('docshelf serves pages and starts the indexing again if the indexing process is killed, and after kill -9 of the daemon during an index build', async () => {
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { search: { model: 'off' } });
+  await daemon.until(({ search }) => search.keyword === 'ready');
+  const dropped = join(daemon.dataDir, 'inbox', archive(JULY));
+  await writeFile(`${dropped}.part`, bundle('july', leaves(1_500, 'july')));
+  await rename(`${dropped}.part`, dropped);
+  /** The process lowers its own priority, and makes itself the first choice of the kernel's out-of-memory killer. */
+  const indexing = (former = 0): Promise<number> =>
+    waitFor(
+      async () => {
+        const found = workerProcesses(daemon.pid, '/search').find((pid) => pid !== former) ?? 0;
+        const score = await readFile(`/proc/${found}/oom_score_adj`, 'utf8').catch(() => '');
+        return score.trim() === '1000' && getPriority(found) > 0 ? found : null;
+      },
+      () => `no index is being built: ${daemon.log()}`,
+    );
+  const killed = await indexing();
+  process.kill(killed, 'SIGKILL');
+  expect((await fetch(`${daemon.site}/lantern`)).status).toBe(200);
+  await indexing(killed);
   await waitFor(
     async () => (await filesLike(daemon.dataDir, /\.search-[0-9a-f]+$/))[0] ?? null,
     () => `no index is being built: ${daemon.log()}`,
   );
+  expect(daemon.log()).toContain('"code":"worker_ended"');
   await daemon.kill();
   const again = await bench.start(null, { folder: daemon.folder });
-  await again.until(({ active, search }) => active !== null && search.keyword === 'ready', 40_000);
-  expect(pathsOf(await ofSite(again, 'leaf 7'))).toContainEqual(expect.stringMatching(/^\/june-7\b/));
+  await again.until(({ active, search }) => active?.version === JULY && search.keyword === 'ready');
+  expect(pathsOf(await ofSite(again, 'leaf 7'))).toContainEqual(expect.stringMatching(/^\/july-7\b/));
   expect(await filesLike(again.dataDir, /\.search-[0-9a-f]+$/)).toEqual([]);
 });
 
 test('after kill -9 during embedding, the next start resumes the embedding, and a new version needs vectors only for its changed page', async () => {
-  const site = leaves(100, 'june');
+  const site = leaves(60, 'june');
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   await daemon.until(({ search }) => search.embedded > 4 && search.semantic === 'building');
   await daemon.kill();
@@ -221,72 +256,6 @@ test('after kill -9 during embedding, the next start resumes the embedding, and 
   expect(pathsOf(await ofSite(again, 'leaves become crimson'))[0]).toMatch(/^\/june-7\b/);
 });
 
-test('the next start rebuilds a damaged index file, and logs the rebuild', async () => {
-  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, modelOff());
-  await daemon.until(({ search }) => search.keyword === 'ready');
-  expect(await daemon.stop()).toBe(0);
-  const [file = ''] = await filesLike(daemon.dataDir, /\/keyword\.sqlite$/);
-  const whole = await readFile(file);
-  await truncate(file, Math.floor(whole.length / 2));
-
-  const again = await bench.start(null, { folder: daemon.folder });
-  await again.until(({ search }) => search.keyword === 'ready');
-  expect(again.lines()).toContainEqual(expect.objectContaining({ event: 'rebuilding', code: 'index_damaged' }));
-  expect(pathsOf(await ofSite(again, 'lantern'))[0]).toMatch(/^\/lantern/);
-  expect((await stat(file)).size).toBe(whole.length);
-});
-
-test('two daemons on one data folder share one index and its vectors, also after they rebuild a damaged index', async () => {
-  const site = { ...leaves(20, 'june'), ...LIGHTHOUSE };
-  const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
-  const other = await bench.start({
-    ...{ deployment: { domain: 'acme' }, storage: { dir: daemon.dataDir }, search: { model: 'builtin' } },
-    staticExport: { preload: join(daemon.folder, 'bundles') },
-  });
-  const { search } = await untilRead(daemon, JUNE);
-  expect((await untilRead(other, JUNE)).search).toEqual(search);
-  expect(await vectorsOf(daemon)).toBe(search.sections);
-  const answers = async (daemons: readonly DaemonProcess[]): Promise<void> => {
-    for (const each of daemons) {
-      expect(pathsOf(await ofSite(each, 'leaf 7'))).toContainEqual(expect.stringMatching(/^\/june-7\b/));
-      expect(pathsOf(await ofSite(each, 'automobile repair'))[0]).toMatch(/^\/cars/);
-    }
-  };
-  await answers([daemon, other]);
-
-  for (const each of [daemon, other]) expect(await each.stop()).toBe(0);
-  const [file = ''] = await filesLike(daemon.dataDir, /\/keyword\.sqlite$/);
-  await truncate(file, 5_000);
-  const again = await Promise.all([daemon, other].map((each) => bench.start(null, { folder: each.folder })));
-  for (const each of again) await untilRead(each, JUNE);
-  await answers(again);
-  const lines = again.flatMap((each) => each.lines());
-  expect(lines.filter(({ event }) => event === 'failed')).toEqual([]);
-  expect(await vectorsOf(daemon)).toBe(search.sections);
-  expect(await filesLike(daemon.dataDir, /\.search/)).toEqual([]);
-});
-
-test('docshelf search returns the same objects as the API, with and without a daemon', async () => {
-  const { daemon, api } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) });
-  await untilRead(daemon, JUNE);
-  const expected = (await (await post(api, { query: 'automobile repair' })).json()) as SearchResult[];
-  expect(expected[0]?.path).toMatch(/^\/cars/);
-  const command = ['search', 'automobile repair', '--config', daemon.configFile];
-  const withDaemon = await runDocshelf([...command, '--json']);
-  expect([withDaemon.code, withDaemon.json()]).toEqual([0, expected]);
-  expect(await daemon.stop()).toBe(0);
-  const without = await runDocshelf([...command, '--json']);
-  expect([without.code, without.json()]).toEqual([0, expected]);
-  expect((await runDocshelf(command)).stdout).toContain(expected[0]?.path);
-
-  const missing = await runDocshelf([...command, '--release', 'v9', '--json']);
-  expect([missing.code === 0, missing.json<{ code: string }>().code]).toEqual([false, 'version_not_found']);
-});
-
-function modelOff(): ConfigFile {
-  return { search: { model: 'off' } };
-}
-
 async function filesLike(folder: string, pattern: RegExp): Promise<string[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   return names.map((name) => join(folder, name)).filter((path) => pattern.test(path));
@@ -298,40 +267,3 @@ async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
   const sizes = await Promise.all(segments.map(async (file) => (await stat(file)).size));
   return sizes.reduce((sum, size) => sum + Math.floor(Math.max(0, size - HEADER_BYTES) / RECORD_BYTES), 0);
 }
-
-test('if the indexing process is killed, the daemon still serves the pages, reports the failure, and starts the indexing again', async () => {
-  const { daemon } = await start({ [archive(JUNE)]: bundle('June', LIGHTHOUSE) }, { search: { model: 'off' } });
-  await daemon.until(({ search }) => search.keyword === 'ready');
-  const pages = leaves(1_500, 'oak');
-  const dropped = join(daemon.dataDir, 'inbox', archive(JULY));
-  await writeFile(`${dropped}.part`, bundle('July', pages));
-  await rename(`${dropped}.part`, dropped);
-  // The process lowers its own priority, and makes itself the first choice of the kernel's out-of-memory killer.
-  const pid = await waitFor(
-    async () => {
-      // A thread that compresses files of the first version may also run.
-      const [found = 0] = workerProcesses(daemon.pid, '/search');
-      const score = await readFile(`/proc/${found}/oom_score_adj`, 'utf8').catch(() => '');
-      return score.trim() === '1000' && getPriority(found) > 0 ? found : null;
-    },
-    () => daemon.log(),
-  );
-  process.kill(pid, 'SIGKILL');
-  expect((await fetch(`${daemon.site}/lantern`)).status).toBe(200);
-  await daemon.until(({ active, search }) => active?.version === JULY && search.keyword === 'ready');
-  expect(pathsOf(await ofSite(daemon, 'leaf 77 oak'))).toContainEqual(expect.stringMatching(/^\/oak-77\b/));
-  expect(daemon.log()).toContain('"code":"worker_ended"');
-});
-
-test('the status reports damaged search data of a bundle, also after a restart, and search still finds the pages of this bundle', async () => {
-  const carried = { ...LIGHTHOUSE, '_docshelf/search/header.json': '{}' };
-  const { daemon } = await start({ [archive(JUNE)]: bundle('June', carried) }, { search: { model: 'off' } });
-  const expectedNotices = expect.arrayContaining([
-    expect.stringMatching(/search data.*\(bad_search_data\).*computes the vectors again/),
-  ]);
-  expect((await daemon.until(({ search }) => search.keyword === 'ready')).notices).toEqual(expectedNotices);
-  expect(pathsOf(await ofSite(daemon, 'lantern'))).toContainEqual(expect.stringMatching(/^\/lantern/));
-  expect(await daemon.stop()).toBe(0);
-  const again = await bench.start(null, { folder: daemon.folder });
-  expect((await again.until(({ search }) => search.keyword === 'ready')).notices).toEqual(expectedNotices);
-});
