@@ -1,10 +1,10 @@
 import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { StatusReport } from '../../src/domain/status.ts';
-import { type ConfigFile, type DaemonProcess, openBench, withDefaults } from '../helpers/daemon.ts';
+import { type DaemonProcess, openBench, withDefaults } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
@@ -12,18 +12,20 @@ const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
 
 /** Starts a daemon with two stored versions, `2024-06-01` pinned. */
-async function startWithTwo(config: ConfigFile = {}): Promise<DaemonProcess> {
-  const folder = await bench.folder();
+async function startWithTwo(from = bench): Promise<DaemonProcess> {
+  const folder = await from.folder();
   const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
   await folderOf(join(folder, 'bundles'), archives);
-  const daemon = await bench.start(
-    { staticExport: { version: '2024-06-01' }, admin: { token: TOKEN }, ...config },
-    { folder },
-  );
+  const config = { staticExport: { version: '2024-06-01' }, admin: { token: TOKEN } };
+  const daemon = await from.start(config, { folder });
   await daemon.untilServing('2024-06-01');
   await daemon.until(({ versions }) => versions.length === 2);
   return daemon;
 }
+
+/** Text of the config of `startWithTwo` with this version. */
+const configOf = (version: string): string =>
+  stringify(withDefaults({ staticExport: { version }, admin: { token: TOKEN } }));
 
 const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
 
@@ -53,8 +55,13 @@ async function swapVolume(folder: string, files: Readonly<Record<string, string>
 }
 
 describe('a running daemon', () => {
+  const ofAll = openBench(afterAll);
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    daemon = await startWithTwo(ofAll);
+  });
+
   test('reloads its config if the file is rewritten', async () => {
-    const daemon = await startWithTwo();
     expect((await daemon.status()).lastReload).toBeNull();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
     const { lastReload, active } = await daemon.untilServing('2024-07-01');
@@ -64,14 +71,11 @@ describe('a running daemon', () => {
   });
 
   test('reloads its config if text is written into the file', async () => {
-    const daemon = await startWithTwo();
-    const config = withDefaults({ staticExport: { version: '2024-07-01' } });
-    await writeFile(daemon.configFile, stringify(config));
-    await daemon.untilServing('2024-07-01');
+    await writeFile(daemon.configFile, configOf('2024-06-01'));
+    await daemon.untilServing('2024-06-01');
   });
 
   test('reloads its config after SIGHUP', async () => {
-    const daemon = await startWithTwo();
     const before = await daemon.status();
     daemon.signal('SIGHUP');
     expect((await untilReloaded(daemon, before)).lastReload).toMatchObject({ ok: true });
@@ -79,7 +83,6 @@ describe('a running daemon', () => {
   });
 
   test('reloads its config after POST /v1/reload, and responds once the reload is complete', async () => {
-    const daemon = await startWithTwo();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
     const answer = await postReload(daemon);
     expect(answer.status).toBe(200);
@@ -94,17 +97,17 @@ describe('a running daemon', () => {
       '/docs-2024-08-01.tar.gz': bundle('august'),
     });
     const folder = await bench.folder();
-    const configOf = (date: string): Record<string, string> => {
+    const filesOf = (date: string): Record<string, string> => {
       const staticExport = { bundleUrl: `${origin}/docs-${date}.tar.gz` };
       return { 'config.yaml': stringify(withDefaults({ staticExport, storage: { dir: join(folder, 'data') } })) };
     };
     const mount = join(folder, 'mount');
-    await mountVolume(mount, configOf('2024-06-01'));
+    await mountVolume(mount, filesOf('2024-06-01'));
     const daemon = await bench.start(null, { folder: mount });
     await daemon.untilServing('2024-06-01');
-    await swapVolume(mount, configOf('2024-07-01'), 2);
+    await swapVolume(mount, filesOf('2024-07-01'), 2);
     await daemon.untilServing('2024-07-01');
-    await swapVolume(mount, configOf('2024-08-01'), 3);
+    await swapVolume(mount, filesOf('2024-08-01'), 3);
     await daemon.untilServing('2024-08-01');
     expect(await homePage(daemon)).toContain('august');
   });
@@ -151,6 +154,18 @@ test('a running daemon applies every change of its config, even if the previous 
 });
 
 describe('an invalid config', () => {
+  const ofAll = openBench(afterAll);
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    daemon = await startWithTwo(ofAll);
+  });
+  /** Writes a valid config with the version that the daemon does not serve. */
+  async function fix(before: StatusReport): Promise<StatusReport> {
+    const version = before.pinned === '2024-06-01' ? '2024-07-01' : '2024-06-01';
+    await daemon.replaceConfig(configOf(version));
+    return daemon.untilRecovered(version);
+  }
+
   test.each([
     ['text that is not YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
     ['an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
@@ -163,36 +178,32 @@ describe('an invalid config', () => {
   ])(
     'is reported without a change of the served version, and is applied after a fix: %s',
     async (_what, text, fault) => {
-      const daemon = await startWithTwo();
       const before = await daemon.status();
+      const page = await homePage(daemon);
       await daemon.replaceConfig(text);
       const status = await untilReloaded(daemon, before);
       expect(status.lastReload).toMatchObject({ ok: false, error: expect.stringMatching(fault) });
-      expect(status).toMatchObject({ active: before.active, pinned: '2024-06-01', state: 'ready' });
+      expect(status).toMatchObject({ active: before.active, pinned: before.pinned, state: 'ready' });
       expect(status.lastError?.code).toMatch(/^config_/);
-      expect(await homePage(daemon)).toContain('june');
+      expect(await homePage(daemon)).toBe(page);
       const answer = await postReload(daemon);
       expect(answer.status).toBe(422);
       expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^config_/), error: expect.any(String) });
-
-      await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
-      expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
+      expect(await fix(before)).toMatchObject({ lastReload: { ok: true } });
     },
   );
 
   test('does not change the served version if the file is deleted, and the daemon recovers when the file is back', async () => {
-    const daemon = await startWithTwo();
     const before = await daemon.status();
     await rm(daemon.configFile);
     const status = await untilReloaded(daemon, before);
     expect(status).toMatchObject({ lastReload: { ok: false }, active: before.active });
-    await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
-    await daemon.untilServing('2024-07-01');
+    await fix(before);
   });
 });
 
 describe('a config that is written in steps', () => {
-  const JULY = stringify(withDefaults({ staticExport: { version: '2024-07-01' }, admin: { token: TOKEN } }));
+  const JULY = configOf('2024-07-01');
 
   /** Statuses of the site until the action has ended. */
   async function statusesDuring(daemon: DaemonProcess, act: () => Promise<unknown>): Promise<Set<number>> {
@@ -262,40 +273,35 @@ describe('a config that is written in steps', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test.each([
-    ['written in place', (daemon: DaemonProcess, text: string) => writeFile(daemon.configFile, text)],
-    ['replaced in one step', (daemon: DaemonProcess, text: string) => daemon.replaceConfig(text)],
-  ])('stops the site if the complete config disables the site, %s', async (_how, write) => {
+  test('stops the site if the complete config disables the site, written in place or replaced in one step', async () => {
     const daemon = await startWithTwo();
-    await write(daemon, stringify(withDefaults({ staticExport: { enabled: false } })));
-    const { lastReload } = await daemon.until((status) => status.state === 'off' && status.lastReload !== null);
-    expect(lastReload).toMatchObject({ ok: true });
+    const disabled = stringify(withDefaults({ staticExport: { enabled: false } }));
+    for (const write of [() => writeFile(daemon.configFile, disabled), () => daemon.replaceConfig(disabled)]) {
+      await write();
+      const { lastReload } = await daemon.until((status) => status.state === 'off' && status.lastReload !== null);
+      expect(lastReload).toMatchObject({ ok: true });
+      await daemon.replaceConfig(configOf('2024-06-01'));
+      await daemon.untilServing('2024-06-01');
+    }
   });
 });
 
-describe('a setting that needs a restart', () => {
-  test('is listed in the status, until the change is reverted', async () => {
-    const daemon = await startWithTwo();
-    await daemon.rewriteConfig({
-      server: { port: 18080 },
-      storage: { dir: './elsewhere' },
-      staticExport: { version: '2024-07-01' },
-    });
-    const status = await daemon.untilServing('2024-07-01');
-    expect(status.pending).toEqual(['server.port', 'storage.dir']);
-    await daemon.rewriteConfig({ server: { port: 0 }, storage: { dir: './data' } });
-    await daemon.until(({ pending }) => pending.length === 0);
+test('the status lists a setting that needs a restart until the change is reverted, but no setting that a reload applies', async () => {
+  const daemon = await startWithTwo();
+  await daemon.rewriteConfig({
+    server: { port: 18080 },
+    storage: { dir: './elsewhere' },
+    staticExport: { version: '2024-07-01' },
   });
-
-  test('differs from settings that a reload applies, which are not listed', async () => {
-    const daemon = await startWithTwo();
-    const before = await daemon.status();
-    await daemon.rewriteConfig({
-      log: { level: 'debug', access: false },
-      admin: { token: 'another-random-token' },
-      server: { trailingSlash: 'always' },
-    });
-    expect((await untilReloaded(daemon, before)).pending).toEqual([]);
-    expect((await postReload(daemon)).status).toBe(401);
+  const status = await daemon.untilServing('2024-07-01');
+  expect(status.pending).toEqual(['server.port', 'storage.dir']);
+  await daemon.rewriteConfig({ server: { port: 0 }, storage: { dir: './data' } });
+  const before = await daemon.until(({ pending }) => pending.length === 0);
+  await daemon.rewriteConfig({
+    log: { level: 'debug', access: false },
+    admin: { token: 'another-random-token' },
+    server: { trailingSlash: 'always' },
   });
+  expect((await untilReloaded(daemon, before)).pending).toEqual([]);
+  expect((await postReload(daemon)).status).toBe(401);
 });
