@@ -2,7 +2,7 @@ import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TABLE_FILE } from '../../src/files/file-table.ts';
 import type { SearchResult } from '../../src/search/index.ts';
 import { importBundle, newStore } from '../deploy/workbench.ts';
@@ -48,10 +48,10 @@ async function send(daemon: DaemonProcess, path: string, init: RequestInit = {})
 }
 
 /** Starts a daemon that has served June and serves July. */
-async function startWith(staticExport: ConfigFile, config: ConfigFile = {}) {
-  const folder = await bench.folder();
+async function startWith(staticExport: ConfigFile, config: ConfigFile = {}, from = bench) {
+  const folder = await from.folder();
   await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY });
-  const daemon = await bench.start({ staticExport: { keep: 5, ...staticExport }, ...config }, { folder });
+  const daemon = await from.start({ staticExport: { keep: 5, ...staticExport }, ...config }, { folder });
   const runBundle = async (...args: string[]) => {
     const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
     expect(result).toMatchObject({ code: 0 });
@@ -67,8 +67,15 @@ const message = (): string => 'the list or the answer stays as it was';
 const JUNE_AT = '/_docshelf/v/v1.0+june';
 
 describe('serveVersions: kept', () => {
+  const ofAll = openBench(afterAll);
+  let shelf: Awaited<ReturnType<typeof startWith>>;
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    shelf = await startWith({ serveVersions: 'kept' }, {}, ofAll);
+    daemon = shelf.daemon;
+  });
+
   test('serves a formerly active version at its own address, with a link to the active version', async () => {
-    const { daemon } = await startWith({ serveVersions: 'kept' });
     const home = await send(daemon, `${JUNE_AT}/`);
     expect([home.status, home.headers.get('x-robots-tag')]).toEqual([200, 'noindex']);
     expect(home.body).toContain('june');
@@ -108,7 +115,6 @@ describe('serveVersions: kept', () => {
   });
 
   test('redirects from the version path of the active version to the regular address of the same page, never to another host', async () => {
-    const { daemon } = await startWith({ serveVersions: 'kept' });
     const at = '/_docshelf/v/v2.0';
     for (const [path, location] of [
       ['', '/'],
@@ -123,7 +129,7 @@ describe('serveVersions: kept', () => {
   });
 
   test('responds with the 404 page of the site for a version that is unknown or was never active', async () => {
-    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' });
+    const { folder, take: runBundle } = shelf;
     const unknown = await send(daemon, '/_docshelf/v/v9/');
     expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('Lost in July') });
     await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
