@@ -8,7 +8,7 @@ import { readArchive } from '../helpers/read-archive.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { type Answer, addressOf, SiteClient } from '../helpers/site-client.ts';
 import { BuiltSite } from './built-site.ts';
-import { BUNDLES, NEXT_JULY, NEXT_JUNE } from './bundles.ts';
+import { NEXT_JUNE, SITES } from './bundles.ts';
 
 const CONNECTIONS = 16;
 /** Interval of files that are also requested with compression. */
@@ -23,15 +23,9 @@ async function serve(bench: Bench, archive: string): Promise<DaemonProcess> {
   return daemon;
 }
 
-function clientOf(bench: Bench, daemon: DaemonProcess): SiteClient {
-  const client = new SiteClient(daemon.site, CONNECTIONS);
-  bench.onEnd(() => client.close());
-  return client;
-}
-
 const isHidden = (path: string): boolean => /(?:^|\/)\.|^_(?:headers|redirects)$/.test(path);
 
-describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (known) => {
+describe.skipIf(corpus === undefined).each(SITES)(`$name${whyNoCorpus}`, (known) => {
   const bench = openBench(afterAll);
   const left = new Set(known.launchers);
   let daemon: DaemonProcess;
@@ -43,7 +37,8 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect([...archive.keys()].filter((path) => !path.startsWith(known.root))).toEqual([]);
     site = new BuiltSite(new Map([...archive].map(([path, bytes]) => [path.slice(known.root.length), bytes])));
     daemon = await serve(bench, bundleFile(known.name));
-    client = clientOf(bench, daemon);
+    client = new SiteClient(daemon.site, CONNECTIONS);
+    bench.onEnd(() => client.close());
   });
 
   it('serves every file unchanged, except launchers, dotfiles and rule files', async () => {
@@ -112,6 +107,24 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     expect(expected.size).toBeGreaterThan(known.pages / 2);
   });
 
+  if (known.name === NEXT_JUNE)
+    it('serves to its scripts the page /guides/rpc, although a folder of that name exists, and a data file for each `_rsc` query', async () => {
+      const { status, body, headers } = await client.get('/guides/rpc');
+      expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
+      expect(body.equals(site.files.get('guides/rpc.html') ?? Buffer.of())).toBe(true);
+      expect([...site.files.keys()].some((path) => path.startsWith('guides/rpc/'))).toBe(true);
+      const payloads = [...site.files].filter(([path]) => path.endsWith('.txt'));
+      const wrong: string[] = [];
+      await sideBySide(payloads, CONNECTIONS, async ([path, bytes]) => {
+        const answer = await client.get(`${addressOf(path)}?_rsc=1a2b3`, { rsc: '1' });
+        const type = answer.headers['content-type'];
+        const isRight = answer.status === 200 && answer.body.equals(bytes) && type?.startsWith('text/plain');
+        if (!isRight) wrong.push(`${path}: ${answer.status} ${type}`);
+      });
+      expect(payloads.length).toBeGreaterThan(80 * 5);
+      expect(wrong).toEqual([]);
+    });
+
   /** Address in the browser for each page: its clean address, or the target of its redirect. */
   async function addressesOfPages(): Promise<Map<string, string>> {
     const addresses = new Map<string, string>();
@@ -137,41 +150,6 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     }
   }
 });
-
-describe.skipIf(corpus === undefined).each([NEXT_JUNE, NEXT_JULY])(
-  `requests from the scripts of %s${whyNoCorpus}`,
-  (name) => {
-    const bench = openBench(afterAll);
-    let client: SiteClient;
-    let files: ReadonlyMap<string, Buffer>;
-
-    beforeAll(async () => {
-      files = await readArchive(bundleFile(name));
-      const daemon = await serve(bench, bundleFile(name));
-      client = clientOf(bench, daemon);
-    });
-
-    it('receive the page for /guides/rpc, although a folder of that name exists', async () => {
-      const { status, body, headers } = await client.get('/guides/rpc');
-      expect(status).toBe(200);
-      expect(body.equals(files.get('guides/rpc.html') ?? Buffer.of())).toBe(true);
-      expect(headers['content-type']).toMatch(/^text\/html/);
-      expect([...files.keys()].some((path) => path.startsWith('guides/rpc/'))).toBe(true);
-    });
-
-    it('receive the data file, and never a page, for each request with a `_rsc` query', async () => {
-      const payloads = [...files].filter(([path]) => path.endsWith('.txt'));
-      const wrong: string[] = [];
-      await sideBySide(payloads, CONNECTIONS, async ([path, bytes]) => {
-        const { status, body, headers } = await client.get(`${addressOf(path)}?_rsc=1a2b3`, { rsc: '1' });
-        const isRight = status === 200 && body.equals(bytes) && headers['content-type']?.startsWith('text/plain');
-        if (!isRight) wrong.push(`${path}: ${status} ${headers['content-type']}`);
-      });
-      expect(payloads.length).toBeGreaterThan(80 * 5);
-      expect(wrong).toEqual([]);
-    });
-  },
-);
 
 describe.skipIf(corpus === undefined)(`sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);

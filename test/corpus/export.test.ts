@@ -87,13 +87,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
         await daemon.kill();
       });
 
-    it('creates the same archive in a second export, and stores no file again', async () => {
-      const before = await storedFiles(service);
-      const again = await service.export();
-      expect((await service.bundle(again.jobId)).sha256).toBe((await service.bundle(jobId)).sha256);
-      expect(await storedFiles(service)).toEqual(before);
-      await service.daemon.kill();
-    });
+    afterAll(() => service.daemon.kill());
   },
 );
 

@@ -56,11 +56,9 @@ export class IndexedBundle {
     return { sections, ...spent };
   }
 
-  /** Embeds passages without a vector. `found` counts passages with a cached vector. */
-  async embed(): Promise<{ passages: number; found: number }> {
-    const reported: EmbedProgress[] = [];
-    await this.#engine.embed(this.release, (progress) => reported.push(progress), new AbortController().signal);
-    return { passages: reported.at(-1)?.passages ?? 0, found: reported[0]?.embedded ?? 0 };
+  /** Embeds all passages without a vector. */
+  async embed(): Promise<void> {
+    await this.#engine.embed(this.release, () => undefined, new AbortController().signal);
   }
 
   /** Embeds for this time, without the loading of the model, and then stops. */

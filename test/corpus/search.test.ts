@@ -1,6 +1,4 @@
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { IndexedBundle, type TitledPage } from './indexed-bundle.ts';
@@ -12,8 +10,6 @@ const FOUND_PART_MIN = 0.95;
 const BUILD_10K_S = { aim: 10, max: 100 };
 const VECTORS_A_SECOND = { aim: 25, min: 2 };
 
-/** Share of changed pages in a second version. */
-const CHANGED_PART = 0.05;
 const EMBED_MS = 4_000;
 
 describe.skipIf(corpus === undefined).each([
@@ -46,12 +42,6 @@ describe.skipIf(corpus === undefined).each([
 
 describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
-  let first: IndexedBundle;
-
-  beforeAll(async () => {
-    first = await IndexedBundle.importFrom(bench, 'docusaurus-classic.tar.gz');
-  });
-
   it('builds the keyword index of 1,169 pages', async () => {
     const bundle = await IndexedBundle.importFrom(bench, 'postgres-15.tar.gz');
     const facts = await bundle.build();
@@ -69,45 +59,6 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     );
     expect(embedded / seconds).toBeGreaterThan(VECTORS_A_SECOND.min);
   });
-
-  it('embeds only the changed passages of a second version', async () => {
-    printBuild('docusaurus-classic.tar.gz', await first.build());
-    const all = await first.embed();
-    expect(all.found).toBe(0);
-    const { second, changed } = await changedVersion();
-    await second.build();
-    const again = await second.embed();
-    const computed = again.passages - again.found;
-    console.log(
-      `figure: a second version with ${changed} changed pages embeds ${computed} passages, ${again.found} of ${again.passages} come from the cache`,
-    );
-    // A sentence in the first paragraph of a page changes its passage, and the next one if the text no longer fits.
-    expect(computed).toBeGreaterThanOrEqual(changed);
-    expect(computed).toBeLessThanOrEqual(2 * changed);
-    expect(again.passages).toBeGreaterThanOrEqual(all.passages);
-  });
-
-  /** The first version's release with a new sentence in 5 of 100 pages, and the same cache. */
-  async function changedVersion(): Promise<{ second: IndexedBundle; changed: number }> {
-    const releaseDir = join(await bench.folder(), 'release');
-    await cp(first.release.releaseDir, releaseDir, { recursive: true });
-    await rm(join(releaseDir, 'search'), { recursive: true });
-    const pages = await first.titledPages();
-    // Lists of other pages (tags of the blog, categories) are not indexed.
-    const written = pages.filter(({ file }) => /^docs\/(?!category\/)/.test(file));
-    const changed = Math.ceil(pages.length * CHANGED_PART);
-    const stride = Math.floor(written.length / changed);
-    for (let at = 0; at < changed; at++) {
-      const file = join(releaseDir, 'site', written[at * stride]?.file ?? '');
-      const html = await readFile(file, 'utf8');
-      const edited = html.replace(/(<\/h1>.*?<p>)/s, `$1This sentence is new in the second version, number ${at}. `);
-      expect(edited).not.toBe(html);
-      await writeFile(file, edited);
-    }
-    const second = new IndexedBundle({ ...first.release, releaseDir, digest: 'f'.repeat(64) }, first.cacheDir);
-    bench.onEnd(() => second.stop());
-    return { second, changed };
-  }
 });
 
 function printBuild(
