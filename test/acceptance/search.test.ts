@@ -148,6 +148,10 @@ describe('search in an air-gapped deployment with a built-in model', () => {
     expect([without.code, without.json()]).toEqual([0, expected]);
     expect((await runDocshelf(command)).stdout).toContain(expected[0]?.path);
 
+    // The notice is stored with the index, so a restart that builds nothing reports it too.
+    const restarted = await ofAll.start(null, { folder: daemon.folder });
+    expect((await untilRead(restarted, JUNE)).notices).toEqual(notices);
+    expect(await restarted.stop()).toBe(0);
     const [file = ''] = await filesLike(daemon.dataDir, /\/keyword\.sqlite$/);
     const { size } = await stat(file);
     await truncate(file, Math.floor(size / 2));
