@@ -172,8 +172,8 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         notices[domain]?.filter((notice: string) => notice.startsWith('The search box of'));
       expect(['working', 'vitepress', 'starlight', 'plain'].map(noticesOf)).toEqual([
         [],
-        [expect.stringContaining('(VitePress, DocSearch) needs an external service, *.algolia.net: docshelf')],
-        [expect.stringContaining('(Pagefind) has no index, pagefind/pagefind-entry.json: docshelf')],
+        [expect.stringContaining('(VitePress, DocSearch) needs an external service, *.algolia.net; docshelf')],
+        [expect.stringContaining('(Pagefind) has no index, pagefind/pagefind-entry.json; docshelf')],
         [expect.stringContaining('(DocSearch) needs an external service')],
       ]);
     });
