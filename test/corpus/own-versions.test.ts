@@ -50,7 +50,7 @@ describe.skipIf(corpus === undefined)(`a bundle that contains several versions${
       }
     await expect
       .poll(async () => (await daemon.status()).notices, { timeout: 30_000 })
-      .toContain(`docshelf adds no version switcher to version "v2": ${OWN}.`);
+      .toContain(`docshelf adds no version switcher to version "v2", because ${OWN}.`);
     // The old version shows a notice to its readers.
     expect(await (await fetch(`${daemon.site}/_docshelf/v/v1/docs/intro`)).text()).toContain('<docshelf-versions');
   });
