@@ -72,7 +72,7 @@ async function expectGoodServed(): Promise<void> {
 describe('a link that provides no bundle', () => {
   test.each([
     ['an expired S3 link', '/expired', 'link_expired', /new link/],
-    ['an S3 link with a wrong signature', '/wrong-link', 'link_refused', /unchanged/],
+    ['an S3 link with a wrong signature', '/wrong-link', 'link_refused', /Compare the link/],
     [
       'a link whose query contains a past date',
       '/wrong-link?X-Amz-Date=20200101T000000Z&X-Amz-Expires=60',
