@@ -199,7 +199,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site. If it is your own site, you can set robots: ignore in the source instead.';
-  // An unavailable robots.txt disallows all paths (RFC 9309, section 2.3.1.4). An HTML page instead of robots.txt means no rules.
+  // An unreachable robots.txt disallows all paths (RFC 9309, section 2.3.1.4). An HTML page instead of robots.txt means no rules.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'docshelf cannot fetch its robots.txt', next);
   if (!robots.allows(new URL(settings.url)))
