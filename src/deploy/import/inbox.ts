@@ -108,10 +108,11 @@ export class Inbox {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
       // If the archive has changed, its copy was not complete. Do not report or reject it, because a later poll imports it.
-      const before = this.#seen.get(name);
-      const hasChanged = (await stampOf(file)) !== before?.stamp;
+      const stamp = await stampOf(file);
+      const seen = this.#seen.get(name);
+      const hasChanged = stamp !== seen?.stamp;
       if (!hasChanged) this.#options.deployment.failed('inbox', error);
-      if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
+      if (seen !== undefined) this.#seen.set(name, { ...seen, notBeforeMs: Date.now() + TRY_AGAIN_MS });
       if (ITS_OWN_FAULT.has(error.code) && !hasChanged) await this.#reject(name, error);
     }
   }
