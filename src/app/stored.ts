@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../config/index.ts';
 import {
@@ -25,6 +24,7 @@ import {
   type SearchRequest,
   type ShelfResult,
   ShelfSearch,
+  searchDirOf,
 } from '../search/index.ts';
 import { type Beside, buildVersion, readVersion, type SiteSnapshot } from '../site/index.ts';
 import type { DocumentedVersions } from './assistants/site-documentation.ts';
@@ -186,7 +186,7 @@ class StoredSearch {
       throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is incomplete`);
     const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
     await this.#index.open(release).catch((error: unknown) => {
-      if (existsSync(join(release.releaseDir, 'search'))) throw error;
+      if (existsSync(searchDirOf(release))) throw error;
       throw new DocshelfError('index_building', `Cannot search version "${label}": its index is not built yet`, {
         next: 'Start the daemon, which builds the index, then try again.',
       });

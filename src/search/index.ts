@@ -4,6 +4,7 @@
  * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
 export { EmbeddedEngine, type Model, type SearchIndex } from './embedded-engine.ts';
+export { searchDirOf } from './indexing/index-builds.ts';
 export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,

@@ -202,9 +202,9 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
 }
 
 export async function checkJobs(config: Config): Promise<Diagnosis[]> {
-  const file = join(config.storage.dir, 'exports/jobs.sqlite');
-  if (!config.exportApi.enabled || queueKind(config) !== 'sqlite' || !existsSync(file)) return [];
   const subject = 'exports/jobs.sqlite';
+  const file = join(config.storage.dir, subject);
+  if (!config.exportApi.enabled || queueKind(config) !== 'sqlite' || !existsSync(file)) return [];
   try {
     (await import('../../export/jobs/queue/sqlite.ts')).checkDatabase(file);
     return [sound('folder', subject, 'docshelf can read the jobs of exports.')];
