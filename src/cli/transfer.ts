@@ -249,8 +249,9 @@ function readmeText(
     .at(-1);
   const signed =
     'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
-  type Row = readonly [label: string, command: string];
-  const host: (Row | false)[] = [
+  /** False omits a command whose files the folder does not contain. */
+  type Row = readonly [label: string, command: string] | false;
+  const host: Row[] = [
     [
       'Write a config on a host',
       `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
@@ -263,7 +264,7 @@ function readmeText(
     ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
     ['Roll back on a host', 'docshelf bundle rollback --config ../config.yaml'],
   ];
-  const pod: (Row | false)[] = [
+  const pod: Row[] = [
     newest !== undefined && [
       'Import all into a pod',
       'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
@@ -274,7 +275,7 @@ function readmeText(
     ],
     ['List versions of a pod', 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
   ];
-  const rows: (Row | false)[] = [
+  const rows: Row[] = [
     ['Check the checksums', 'sha256sum --check SHA256SUMS'],
     ['Check the signature', signingKeyFile === undefined ? 'the folder is not signed' : signed],
     image !== undefined && [

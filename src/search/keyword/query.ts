@@ -168,7 +168,7 @@ export function planOf(
   function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
     const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
     const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
-    return [...new Set(terms)].filter((term) => dictionary.sectionsWith(term) > 0);
+    return [...new Set(terms)].filter(has);
   }
 
   function addWord(word: Word, weight: number): void {
@@ -219,7 +219,7 @@ export function planOf(
   const has = (term: string) => dictionary.sectionsWith(term) > 0;
   const isKnown = (word: Surface) => spellings.keysOf(word).some(has);
   const known = (candidates: readonly string[]) => {
-    const symbol = candidates.find((each) => dictionary.sectionsWith(each) > 0);
+    const symbol = candidates.find(has);
     return symbol === undefined ? [] : [symbol];
   };
   const symbols = new Set(askedSymbols(text).flatMap(known));
