@@ -33,11 +33,11 @@ export class SignIns {
   /** Null if all clients may read. The config check ensures that each kind has its settings. */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
-    const remoteAddress = remoteAddressBehind(trustedProxies);
     switch (auth.kind) {
       case 'none':
         return null;
-      case 'basic':
+      case 'basic': {
+        const remoteAddress = remoteAddressBehind(trustedProxies);
         return new BasicPasswords({
           ...events,
           users: auth.usersFile?.text.reveal() ?? '',
@@ -47,6 +47,7 @@ export class SignIns {
           clientOf: (incoming) =>
             clientOf(remoteAddress(peerOf(incoming), requestField(incoming.headers, 'x-forwarded-for'))),
         });
+      }
       case 'header':
         return new TrustedHeader({ name: auth.name ?? '', trustedProxies });
       case 'oidc':
