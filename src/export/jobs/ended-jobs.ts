@@ -9,7 +9,7 @@ const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
  * Packs the archive of a completed job again from its stored files. @throws DocshelfError `bundle_gone` if data is missing or
- * another zlib version gives different bytes; `cannot_write`, which can be temporary
+ * another zlib version writes different bytes; `cannot_write`, which can be temporary
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, shared, signatures, jobEntry } = options;

@@ -80,7 +80,7 @@ export class FullText {
   }
 }
 
-/** The same folder always gives the same bytes. Fragments are not checked here, because the job checks the exported site. */
+/** The same folder always produces the same bytes. Fragments are not checked here, because the job checks the exported site. */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
 

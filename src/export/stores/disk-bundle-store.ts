@@ -268,7 +268,7 @@ function signGrant(grant: LinkGrant, secret: KeyObject): string {
   const hmac = createHmac('sha256', secret);
   const { object, expiresS, contentDisposition, contentType } = grant;
   for (const field of [PURPOSE, METHOD, object, String(expiresS), contentDisposition, contentType]) {
-    // Also sign the length of each field, so that two different lists of fields never give the same bytes.
+    // Also sign the length of each field, so that two different lists of fields never produce the same bytes.
     const bytes = Buffer.from(field);
     const length = Buffer.alloc(4);
     length.writeUInt32BE(bytes.length);
