@@ -2,7 +2,10 @@ import type { DeploymentType } from './deployment.ts';
 
 export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 
-/** Id, name, key, and support in a cloud, client-hosted and air-gapped deployment. The first five rows are the published contract, and must not change. */
+/**
+ * Id, name, key, and support in a cloud, client-hosted and air-gapped deployment. The first five rows are the published
+ * contract, and must not change.
+ */
 const ROWS = [
   ['search', 'Documentation search', 'features.search', 'available', 'configurable', 'unavailable'],
   ['assistant', 'AI assistant', 'features.assistant', 'available', 'configurable', 'unavailable'],
