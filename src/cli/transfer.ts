@@ -18,7 +18,7 @@ import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
 import { versionFromFileName } from '../domain/version.ts';
 import { digestFile, listFiles } from '../files/index.ts';
-import { importArchive } from './bundle/import.ts';
+import { importArchive, sentenceOf } from './bundle/import.ts';
 import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
 import { type ChosenSite, loadSite } from './load-config.ts';
 import { printResult, toMiB } from './output.ts';
@@ -70,10 +70,7 @@ function unpackCommand(): Command {
           ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
           ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
           `${counted(files.length, 'file matches its checksum', 'files match their checksums')}.`,
-          ...imported.map(
-            ({ version, activated }) =>
-              `Imported version ${version}${activated ? '. It is the active version now' : ''}.`,
-          ),
+          ...imported.map(sentenceOf),
         ].join('\n'),
       );
     });
