@@ -111,7 +111,7 @@ async function checkPorts({ server, admin, api, search, exportApi }: Config): Pr
       const errno = await tryToListen(host, port);
       if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
       const isTaken = errno === 'EADDRINUSE';
-      const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program uses this port' : errno}`;
+      const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program, or a daemon with another data folder, uses this port' : errno}`;
       const next = `${isTaken ? 'End that program, or set' : 'Set'} ${name}.port and ${name}.host to a free port and an address of this machine.`;
       return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
     }),
