@@ -149,10 +149,13 @@ export class Thread<Calls extends CallsOf<Calls>> {
     const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
     const fields = isFull ? { retryAfterS: 1 } : code === 'worker_ended' ? { retryable: true } : {};
+    const next = isFull
+      ? 'Try again in a moment.'
+      : 'Try again. If it fails again, raise search.memory for an index, or check the named page or archive.';
     return new DocshelfError(code, `Cannot ${this.#task}${isFull ? ' now' : ''}: ${state}`, {
       cause,
       fields,
-      ...(isFull ? { next: 'Try again in a moment.' } : {}),
+      ...(isFull || code === 'worker_ended' ? { next } : {}),
     });
   }
 }
