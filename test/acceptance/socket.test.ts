@@ -18,7 +18,7 @@ interface Mark {
   readonly socket: string;
 }
 
-/** Marks of the daemons on a data folder. */
+/** Heartbeat files of the daemons on a data folder. */
 async function marksIn(dataDir: string): Promise<Mark[]> {
   const names = (await readdir(join(dataDir, 'daemons'))).filter((name) => name.endsWith('.json'));
   return Promise.all(
