@@ -119,7 +119,7 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /** True if the file is unchanged or was replaced. Without a watcher, a program may still write to the new file. */
+  /** True if the file is unchanged, or if it was replaced and a watcher has reported no write to the new file. */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

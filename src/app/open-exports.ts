@@ -18,7 +18,7 @@ export interface Exports {
   readonly service: Service | null;
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
-  /** Reason why no job runs here. */
+  /** Reasons why no job runs here. */
   readonly notices: readonly string[];
   /** Lists objects in the bucket of exports. Null if exports are on disk. */
   readonly checkBucket: (() => Promise<void>) | null;

@@ -59,7 +59,7 @@ export function backupCommand(): Command {
     .action(async (file: string, options: CommonOptions) => {
       if (file === '-' && options.json === true) {
         throw new DocshelfError('usage', 'Cannot use --json: the backup goes to standard output', {
-          next: 'Pass a file instead of "-". Or omit --json, and docshelf writes the summary to standard error.',
+          next: 'Pass a file instead of "-", or omit --json to get the summary on standard error.',
         });
       }
       const { config } = await loadStrictly(options);

@@ -55,7 +55,7 @@ export type BeforeSeal = (
   reportPhase: ReportPhase,
 ) => Promise<void>;
 
-/** Fetches per unpacking slot. Fetches use little memory, and with several of them a slow link does not delay other sites. */
+/** Number of fetches per unpacking slot. Fetches use little memory, and with several, a slow link does not delay other sites. */
 const FETCHES_PER_UNPACKING = 4;
 
 export function importSlots(parallel: () => number): ImportSlots {

@@ -195,7 +195,7 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, only an operator changes the stored active release, which docshelf serves again after the pin.
+    // With a pin, only an operator changes the stored active release, which docshelf serves again without the pin.
     const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
       if (hasPointer) await activation.writePointers(release, reason);

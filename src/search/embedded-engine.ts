@@ -36,7 +36,7 @@ interface OpenIndex {
 
 const URGENT = { isUrgent: true };
 
-/** Waiting queries per site, so that a reader waits for at most a second. */
+/** Maximum waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
 /** While the model embeds some queries, the query thread looks up words of others. Eight queries keep this thread busy. */
 const QUERIES_RUNNING_MAX = 8;

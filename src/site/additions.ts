@@ -128,7 +128,7 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   return `docshelf adds no version switcher to version "${version}", because the bundle itself contains several versions (${named}${more}).`;
 }
 
-/** File table entries to read before docshelf handles other requests. */
+/** Number of file table entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 export class OwnSearches {

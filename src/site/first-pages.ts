@@ -13,7 +13,7 @@ import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 /** Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
-/** Meta refreshes to follow, because a start page may only redirect to a language or version. */
+/** Maximum meta refreshes to follow, because a start page may only redirect to a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
@@ -93,7 +93,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** Ignores read errors: the parent folder decides, or else English. The next call reads the page again. */
+  /** After a read error, uses the language of the parent folder, or else English. The next call reads the page again. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);

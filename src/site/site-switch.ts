@@ -48,7 +48,7 @@ export interface SiteState<Settings> {
 
 export interface Beside {
   readonly active: ReleaseView | null;
-  /** Finds the corresponding page of the active version. If null, pages have no notice with a link to this page. */
+  /** Finds the page of the active version to which the notice of a page links. Null omits the notice. */
   readonly pages: SamePages | null;
 }
 

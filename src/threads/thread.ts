@@ -17,7 +17,7 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   readonly handlers?: object;
   readonly signal?: AbortSignal;
-  /** Runs a child process instead of a thread (reason: `startProcess`). Buffers in `transfer` are copied. */
+  /** Runs a child process instead of a thread (see `startProcess`). Buffers in `transfer` are copied. */
   readonly isProcess?: boolean;
   /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
@@ -160,7 +160,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 }
 
-/** Keeps idle threads: starting a thread that unpacks takes 200 ms of processor time, mostly to load modules (measured). */
+/** Time to keep an idle thread. Starting a thread that unpacks takes 200 ms of processor time, mostly to load modules (measured). */
 const IDLE_MS = 1_000;
 /** Longest run after which a thread is reused. A longer run can leave much memory in use. */
 const REUSED_AFTER_MS_MAX = 3_000;

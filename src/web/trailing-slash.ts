@@ -2,7 +2,7 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a reference that works from only one form of the page's address. Other links, which only redirect, have one vote. */
+/** Number of votes of a reference that works from only one form of the page's address. Other links redirect, and have one vote. */
 const BROKEN_WEIGHT = 10;
 
 /** Placeholder for the host of the site, which a bundle does not contain. */

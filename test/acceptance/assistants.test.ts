@@ -15,7 +15,7 @@ import { adminKey, exporterOf, KEYS } from './export-service.ts';
 
 const bench = openBench(afterAll);
 const MANUAL = join(import.meta.dirname, '../../docs');
-/** `correct horse`, with cost 4. */
+/** Password `correct horse`, with bcrypt cost 4. */
 const USERS = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
 const ANNA = basic('anna', 'correct horse');
 const DOOR = '/_docshelf/mcp';

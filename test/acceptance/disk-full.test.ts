@@ -40,7 +40,7 @@ async function leftIn(daemon: DaemonProcess, folder: string): Promise<string[]> 
   return (await readdir(join(daemon.dataDir, folder))).filter((name) => name !== 'lock');
 }
 
-/** @param spoolBefore files of June's fetch for other daemons on the folder */
+/** @param spoolBefore files that the fetch of June left in the spool for other daemons on the folder */
 async function expectJuneServedAndNothingLeft(daemon: DaemonProcess, spoolBefore: readonly string[]): Promise<void> {
   expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
   expect(await daemon.status()).toMatchObject({

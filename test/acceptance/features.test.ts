@@ -54,7 +54,7 @@ const matching = (pattern: RegExp) => expect.stringMatching(pattern);
 const esc = (text: string): string => text.replace(/[()"]/g, '\\$&');
 
 describe('an air-gapped deployment', () => {
-  test('overrules cloud features of the config, reports the same on every way, and applies changes on a reload', async () => {
+  test('overrules cloud features of the config, returns the same report from each interface, and applies a reload', async () => {
     const daemon = await bench.start({
       deployment: { type: 'air-gapped' },
       features: { search: true, assistant: { enabled: true }, analytics: false, apiPlayground: true },

@@ -9,7 +9,7 @@ export interface JobChange {
   readonly former: string | null;
   readonly status: string;
   readonly attempt: number;
-  /** Before the transaction ended. */
+  /** Time of the change, before the transaction ended. */
   readonly atMs: number;
   /** Start of the transaction. */
   readonly beganMs: number;

@@ -16,7 +16,7 @@ import { bundle, folderOf, sha256Of } from './bundles.ts';
 const bench = openBench(afterEach);
 const KEY = 'svc_dsc_public';
 const KEPT = 30;
-/** Sparse, and twice the memory of a daemon without search. */
+/** Size of a sparse file: twice the memory of a daemon without search. */
 const TABLE_BYTES = 512 * 1024 ** 2;
 
 const JUNE = bundle('june', {

@@ -84,7 +84,7 @@ test('every page with the search box links to an OpenSearch description if the p
 });
 
 test('the results page requires the sign-in of the site, but the style sheet of the page does not', async () => {
-  // `correct horse`, with cost 4.
+  // Password `correct horse`, with bcrypt cost 4.
   const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
   const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
   const port = Number(new URL(daemon.site).port);

@@ -79,7 +79,7 @@ describe('search.widget', () => {
   });
 
   test('shows the search box only to readers who are signed in, but serves the script of the box to everybody', async () => {
-    // `correct horse`, with cost 4.
+    // Password `correct horse`, with bcrypt cost 4.
     const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
     const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
     const port = Number(new URL(daemon.site).port);

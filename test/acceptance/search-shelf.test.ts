@@ -6,7 +6,7 @@ import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
-/** `correct horse`, with cost 4. */
+/** Password `correct horse`, with bcrypt cost 4. */
 const HASH = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
 const PASSWORD = 'correct horse';
 const NOBODY = { auth: { kind: 'none' } };

@@ -11,7 +11,7 @@ import { bundle, folderOf } from './bundles.ts';
 /** Reader sign-in of a running daemon: one site, and a shelf of sites with separate sign-ins. */
 
 const bench = openBench(afterAll);
-/** `correct horse` and `tide-table-7`, with cost 4. */
+/** Passwords `correct horse` and `tide-table-7`, with bcrypt cost 4. */
 const ANNA_LINE = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
 const BEN_LINE = 'ben:$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe\n';
 const ANNA = basic('anna', 'correct horse');

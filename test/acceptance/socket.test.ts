@@ -18,7 +18,7 @@ interface Mark {
   readonly socket: string;
 }
 
-/** Marks of the daemons on a data folder. */
+/** Heartbeat files of the daemons on a data folder. */
 async function marksIn(dataDir: string): Promise<Mark[]> {
   const names = (await readdir(join(dataDir, 'daemons'))).filter((name) => name.endsWith('.json'));
   return Promise.all(
@@ -240,7 +240,7 @@ describe('a copy of the data folder of a running daemon', () => {
     },
   );
 
-  test('does not lead commands to the daemon, even if the socket of the daemon is in the folder for temporary files', async () => {
+  test('does not connect commands to the daemon, even if the socket of the daemon is in the folder for temporary files', async () => {
     const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
     await mkdir(folder);
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });

@@ -28,7 +28,7 @@ interface Expected {
   readonly jobs: readonly { readonly jobId: string; readonly status: string }[];
   readonly keys: readonly { readonly id: string }[];
   readonly audit: readonly object[];
-  /** By path, with the digest of the body. Only of `sites`. */
+  /** Digest of the body of each page, by path. Only for `sites`. */
   readonly pages: Readonly<Record<string, object>>;
   readonly sites: readonly SiteFacts[];
 }

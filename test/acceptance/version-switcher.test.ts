@@ -75,7 +75,7 @@ describe('server.versionSwitcher', () => {
     expect((await fetch(daemon.site + style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
     const notices = {
       '': ['en', '/team/'],
-      // Found by its file. With scripts, the link is that of the address.
+      // The page was moved, so the notice links to the page with the same title.
       'guides/deep/old': ['en', '/team/new/place.html'],
       'de/': ['de', '/team/de/'],
       'de/seite': ['de', '/team/de'],
@@ -128,7 +128,7 @@ describe('server.versionSwitcher', () => {
     const auth = { kind: 'basic', usersFile: './users' };
     const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
     const { daemon, folder, take: runBundle } = await startWith({ server: { ...server, auth: { kind: 'none' } } });
-    // `correct horse`, with cost 4.
+    // Password `correct horse`, with bcrypt cost 4.
     await writeFile(join(folder, 'users'), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n');
     await runBundle('import', 'july.tar.gz', '--version', 'v2');
     await daemon.untilServing('v2');

@@ -56,7 +56,7 @@ describe('FileWatch', () => {
     ['truncated', () => writeFile(file, '')],
     ['removed and created again', () => rm(file).then(() => writeFile(file, ''))],
   ])(
-    'reports only once, and as possibly incomplete, a file that is %s and then written in parts',
+    'reports a file once, as possibly incomplete, if the file is %s and then written in parts',
     async (_how, begin) => {
       await watch.start([file]);
       const seen: string[] = [];

@@ -35,7 +35,7 @@ function resultOf(path: string): SearchResult {
 
 interface Site {
   readonly basePath?: string;
-  /** Pages that rules with `!` override. Null: the site has no such rules. */
+  /** Pages that rules with `!` override. Null means that the site has no such rules. */
   readonly closed?: readonly string[] | null;
   readonly discoveryUrl?: string | null;
 }

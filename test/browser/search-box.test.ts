@@ -331,7 +331,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['states', 'page', '<meta name="docsearch:version" content="2.0,latest">', '2.0'],
     ['has in its address', 'folder/2.0/page', '', undefined],
   ])(
-    'searches in the version and language that the page %s, until the reader selects other values',
+    'searches in the language of the page and the version that the page %s, until the reader selects other values',
     async (_, name, head, expected) => {
       const { page, status } = await open({ lang: 'de', head, name });
       await page.keyboard.press('/');

@@ -207,7 +207,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
 
   /** Checks that nothing incomplete is left: no staging folders, no release without its marker, no bundle in the spool. */
   async function expectClean(dataDir: string, spoolMayHave: readonly string[]): Promise<void> {
-    // A folder without its owner's mark stays for a minute after a kill. It is empty, so it is no incomplete work.
+    // A folder without an owner file stays for a minute after a kill. It is empty, so it contains no partial work.
     const staged = [...(await readFolder(join(dataDir, 'staging')))].filter(([path]) => !path.endsWith('owner.json'));
     expect(staged.filter(([, bytes]) => bytes.length > 0).map(([path]) => path)).toEqual([]);
     for (const digest of await readdir(join(dataDir, 'releases'))) {

@@ -79,7 +79,7 @@ describe('a swap', () => {
     expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
   });
 
-  test('serves the old release, also according to the heartbeat file, if docshelf cannot store which version is active', async () => {
+  test('keeps serving the old release, and lists it in the heartbeat file, if docshelf cannot store the active version', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     store.setActive = () => Promise.reject(new Error('the disk is full'));
@@ -106,7 +106,7 @@ describe('a swap', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
-  test('is visible to a pinned daemon on the folder after refreshFromDisk(), as the activation time of the activated release', async () => {
+  test('gives its release an activation time, which a pinned daemon on the folder reads with refreshFromDisk()', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
     await one.deployment.reconcile();

@@ -50,7 +50,7 @@ describe('runningDaemons()', () => {
 });
 
 describe('runningDaemons() of a folder that was copied or moved', () => {
-  /** A data folder with a mark of this process. `owner` replaces facts about the owner. */
+  /** A data folder with a heartbeat file of this process. `owner` replaces facts about the owner. */
   async function marked(owner: object = {}) {
     const dir = join(await newFolder(), 'data');
     const paths = await openDataFolder(dir);
@@ -125,7 +125,7 @@ describe('DaemonRegistration', () => {
     const [site, other] = [one.registerSite(() => 'acme'), two.registerSite(() => 'acme')];
     await site.setServed(['own']);
     await other.setServed(['abc']);
-    // The mark of another site needs the release, so it stays there.
+    // servedByOthers() of the site acme omits releases of other sites.
     await two.registerSite(() => 'beta').setServed(['of beta']);
     expect(await site.servedByOthers()).toEqual(['abc']);
     await two.withdraw();

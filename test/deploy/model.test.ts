@@ -75,7 +75,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
   #pointers: string | null = null;
 
   readonly #domain: string;
-  /** Registration of the daemon to which the site belongs. Null: a separate daemon. */
+  /** Registration of the daemon to which the site belongs. Null means a separate daemon. */
   readonly #registration: DaemonRegistration | null;
 
   constructor(dir: string, { domain, config, linkResults }: World, registration: DaemonRegistration | null = null) {

@@ -91,7 +91,7 @@ describe('activate()', () => {
   });
 });
 
-describe('a version that an operator activated, if bundleUrl is set', () => {
+describe('a version that an operator activated in a config with bundleUrl', () => {
   const settings: SettingsOf = { link: LINK };
 
   /** A daemon that has fetched March, and for which an operator chose January. */
@@ -160,7 +160,7 @@ describe('a version that an operator activated, if bundleUrl is set', () => {
   });
 });
 
-describe('a version that an operator activated, if bundleUrl is not set', () => {
+describe('a version that an operator activated in a config without bundleUrl', () => {
   test('stays active over restarts, although the preload folder already contained a newer archive', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march, seed.january);
     const daemon = await startDaemon(store);

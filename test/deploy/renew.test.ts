@@ -144,7 +144,7 @@ describe('an invalid link', () => {
     },
   );
 
-  test('is not renewed after other errors, which are reported unchanged', async () => {
+  test('is not renewed if its host is not allowed, and this error is reported unchanged', async () => {
     source.serve(LINK, fault('host_not_allowed'));
     const daemon = await start({ link: LINK });
     expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'host_not_allowed' });

@@ -137,7 +137,7 @@ export type Act =
   | { readonly do: 'preload'; readonly bundle: string }
   | { readonly do: 'drop'; readonly bundle: string }
   | { readonly do: 'restart' }
-  /** While no daemon runs. */
+  /** A command while no daemon runs. */
   | { readonly do: 'alone'; readonly command: Command }
   /** The daemon is killed during the action, and started again. */
   | { readonly do: 'kill'; readonly during: Act | null; readonly afterMs: number }
@@ -251,7 +251,7 @@ export class SequenceDraw {
     };
   }
 
-  /** Usually a valid one. */
+  /** Name of a bundle, usually of a valid one. */
   #bundle(): string {
     const names = this.#stock.bundles.map(({ name }) => name);
     return this.#random.pick([...names, ...names.slice(0, 4)]);

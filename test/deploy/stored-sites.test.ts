@@ -142,7 +142,7 @@ describe('a change from a config without sites to a list of sites', () => {
   });
 
   test.each([[['acme', 'beta']], [['docs', 'acme']]])(
-    'keeps the versions of the default domain docs in their folder for the list %j',
+    'keeps the versions of the default domain docs in their folder if the list contains docs or two new sites: %j',
     async (domains) => {
       const single = await singleForm(null);
       await adoptDefaultDomain(single.paths, domains);

@@ -213,7 +213,7 @@ export interface TestDaemon {
 export type SharedByTest = Partial<
   Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack' | 'ownExports' | 'sources'>
 > & {
-  /** Also if the site's part of the folder cannot be opened. */
+  /** True to open the daemon even if the site's part of the folder cannot be opened. */
   readonly mayFail?: boolean;
 };
 

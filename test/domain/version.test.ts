@@ -24,7 +24,7 @@ test.each([
 test.each([
   ['acme-export-2024-06-04.tar.gz', '2024-06-04'],
   ['acme-v1.2.3.zip', 'v1.2.3'],
-  // Chrome, Edge and KDE. Firefox.
+  // Marks of copies by Chrome, Edge and KDE, and by Firefox.
   ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 (12).tgz', '2024-06-04'],
   ['acme-export-2024-06-04(2).tar.zst', '2024-06-04'],
@@ -37,18 +37,18 @@ test.each([
   // A copy of a copy.
   ['acme-export-2024-06-04 (1) (2).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 (1).tar (1).gz', '2024-06-04'],
-  // Forms of spaces in forms, stores and browsers.
+  // Encodings of spaces in web forms, stores and browsers.
   ['acme-export-2024-06-04+(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04_(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04%20(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04%20%281%29.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04\u00a0(1).tar.gz', '2024-06-04'],
-  // Safari. Chrome on Android.
+  // Marks of copies by Safari and by Chrome on Android.
   ['acme-export-2024-06-04-1.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04.tar-2.gz', '2024-06-04'],
-  // wget. curl --no-clobber.
+  // Marks of copies by wget and by curl --no-clobber.
   ['acme-export-2024-06-04.tar.gz.1', '2024-06-04'],
-  // Finder, Explorer and GNOME.
+  // Marks of copies by Finder, Explorer and GNOME.
   ['acme-export-2024-06-04 2.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 copy.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 copy 2.tar.gz', '2024-06-04'],

@@ -200,11 +200,11 @@ export class Bench {
   }
 
   /**
-   * A daemon of this config, on free ports, with its data beside the config file.
+   * Starts a daemon on free ports, with its data next to the config file.
    *
-   * @param config null: the one that the folder has
-   * @param folder a new one unless told
-   * @param program another build
+   * @param config null uses the config in `folder`
+   * @param folder default: a new folder
+   * @param program default: the build of this checkout
    */
   async start(
     config: ConfigFile | null,
@@ -224,7 +224,7 @@ export class Bench {
     return file;
   }
 
-  /** Runs one command to its end. The default folder is a new one. */
+  /** Runs one command to its end, by default in a new folder. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
     return runDocshelf(args, { ...options, cwd: options.cwd ?? (await this.folder()) });
   }

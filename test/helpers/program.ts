@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly env?: Env;
   /** Standard input. Default: closed at once. */
   readonly input?: Uint8Array;
-  /** Another build; the one of this checkout unless told. */
+  /** Program to run. Default: the build of this checkout. */
   readonly program?: string;
 }
 

@@ -33,7 +33,7 @@ it('IndexTurns interrupts a huge release for waiting releases, and then runs the
     'c is done',
     'huge is done',
   ]);
-  // Nothing else was waiting, so it got as much time as it needed.
+  // The second turn of the huge release has no time limit, because no other release waits.
   expect(log.filter((line) => line.startsWith('huge from'))).toHaveLength(2);
 });
 
@@ -153,7 +153,7 @@ it('IndexTurns runs one smaller build at a time in parallel to a long build, and
   expect(log).toEqual(['first aside']);
   ends.first.resolve();
   await Promise.all([first, second]);
-  // It arrives while a long build is already running.
+  // The third build arrives while a long build is already running.
   await turns.build(3, note('third'), NEVER);
   expect(log).toEqual(['first aside', 'second aside', 'third aside']);
   ends.huge.resolve();

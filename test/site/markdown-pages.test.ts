@@ -73,7 +73,7 @@ describe('Markdown paths', () => {
     expect(pageOfMarkdown(files, path)).toBe(found);
   });
 
-  it('lead to a Markdown file of the bundle if the page has such a file', () => {
+  it('resolve to the Markdown file of the page if the bundle contains such a file', () => {
     expect([
       bundledMarkdownOf(files, 'd.html'),
       bundledMarkdownOf(files, 'a.html'),

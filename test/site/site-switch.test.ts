@@ -92,7 +92,7 @@ it('SiteSwitch adds a version switcher to pages if other versions exist and the 
   const untilServed = (count: number) => vi.waitUntil(() => served.length === count, { timeout: 30_000 });
   const switcher = { script: '/a.js', style: '/a.css' };
   use({ trailingSlash: 'auto', switcher });
-  // At once, and again when the versions are known.
+  // Each change serves the release at once, and again when the versions are known.
   await untilServed(3);
   survey = { hasOthers: false, own: [] };
   site.updateRetained([]);
@@ -167,7 +167,7 @@ it('SiteSwitch replaces a search box that uses an external service, and reports 
   const tag = '<script type="module" src="/l.js"></script>';
   expect(await heads()).toEqual([
     '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',
-    // At once from the known versions, then from the form.
+    // The change serves the release at once, and again after a new survey of the bundle.
     tag,
     tag,
   ]);

@@ -74,13 +74,13 @@ describe('A thread that exceeds its heap limit', () => {
       return unpackInThreads()(order, () => undefined, NEVER);
     };
     const restore = shrink('unpack');
-    // A rejection, like for any archive that is too large, because a retry would need as much memory.
+    // docshelf rejects the archive as too large, because a retry would need as much memory.
     const refused = await unpack('small').catch((error: unknown) => error);
     expect(refused).toMatchObject({ ...DIED, code: 'total_too_large', next: expect.stringContaining('fewer') });
     expect(isTransient(refused)).toBe(false);
     restore();
     expect(await unpack('sound')).toMatchObject({ pages: 1 });
-    // It waits a moment for the next bundle, and then ends by itself.
+    // The thread waits a moment for the next bundle, and then ends by itself.
     await waitFor(
       () => threads.alive() === 0 || null,
       () => 'its thread has not ended',
@@ -189,7 +189,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
     const [one, other] = [siteOf(engine), siteOf(engine)];
     other.search.switchTo(release, 'v1');
     one.search.switchTo(await releaseOf('b', PAGES), 'v1');
-    // For the first attempt, and for the second one after its pause.
+    // Wait for the errors of the first attempt and of the retry.
     await waitFor(
       () => (one.faults().length >= 2 ? true : null),
       () => JSON.stringify(one.events),

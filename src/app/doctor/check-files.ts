@@ -18,7 +18,7 @@ const GiB = 1024 ** 3;
 const OTHERS_READ = 0o005;
 /** Minimum free bytes for an empty data folder. Most bundles need less for their archive and their files. */
 const EMPTY_SHELF_BYTES = GiB;
-/** Spare inodes, because a site has thousands of small files, each with an inode. */
+/** Number of spare inodes, because a site has thousands of small files, each with an inode. */
 const INODES_SPARE = 10_000;
 
 /** The data folder must be on one file system, because docshelf moves releases into place with rename(2). */

@@ -103,7 +103,7 @@ export function createShelf(
   return { store, deployment };
 }
 
-/** If the folder of a site in a list cannot be opened, keeps the site. Its loop reports the error and tries again. */
+/** Ignores an error of a site in a list, because the loop of its deployment reports the error and tries again. */
 export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();

@@ -267,7 +267,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass no `servedAt`, so that the snapshot only compares files: a moved version label can change the bytes of a path.
+    // Pass no `servedAt`, so that the snapshot does not serve assets of these releases, but only compares their files.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

@@ -172,7 +172,7 @@ function eightBytes(...numbers: number[]): Buffer {
   return bytes;
 }
 
-/** Entries to inflate concurrently, one for each of the four threads of the libuv pool. */
+/** Number of entries to inflate concurrently, one for each of the four threads of the libuv pool. */
 const INFLATING_MAX = 4;
 
 export async function readZip(

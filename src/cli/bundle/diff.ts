@@ -20,7 +20,7 @@ export function bundleDiffCommand(): Command {
     'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
   )
     .argument('<before>', 'Archive file or stored version')
-    .argument('<after>', 'Archive file or stored version to compare with it')
+    .argument('<after>', 'Archive file or stored version to compare with <before>')
     .option('--html', 'Print an HTML page')
     .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
       const { config } = await loadSite(options);

@@ -121,7 +121,7 @@ const OWN_TIME_MS = 50;
 /** Maximum wait for a page that keeps changing, such as a page with a clock. */
 const CHANGING_MS_MAX = 1_000;
 const DIALOGS_MAX = 20;
-/** Pages after which a tab is replaced, because pages leak some memory in their tab. */
+/** Number of pages after which a tab is replaced, because pages leak some memory in their tab. */
 const PAGES_MAX = 150;
 const POLL_MS = 10;
 const LEAVING_MS_MAX = 1_000;

@@ -71,7 +71,7 @@ export class ReleaseStore {
     return info;
   }
 
-  /** Null if the release is missing or damaged, and its bundle must be imported. @throws DocshelfError `data_folder_newer` */
+  /** Null if the release is missing or damaged. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
     return this.info(digest).catch(rethrowNewer);
   }

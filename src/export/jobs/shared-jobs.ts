@@ -10,7 +10,7 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SharedFiles } from '../ports.ts';
 import { readSiteTable } from './collect.ts';
 
-/** Concurrent requests: enough to hide the latency of about 10 ms per request. */
+/** Number of concurrent requests: enough to hide the latency of about 10 ms per request. */
 const LANES = 16;
 
 const manifestName = (contentSha256: string): string => `manifests/${contentSha256}.json`;

@@ -116,7 +116,7 @@ function parseKey(id: string, text: string, file: string): SigningKey {
 
 function damaged(file: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read signing key "${file}": ${state}`, {
-    next: 'Restore the file from a backup. Or remove it, and docshelf creates a key, with which only new links are valid.',
+    next: 'Restore the file from a backup, or remove it. If you remove it, links that this key signed become invalid.',
     cause,
   });
 }

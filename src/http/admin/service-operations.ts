@@ -42,7 +42,7 @@ export const secret = { ...acting, method: 'GET', act: 'answer' } as const;
 
 const jobTag = {
   name: 'Jobs',
-  description: 'Export jobs of all organizations. The API listener shows the jobs of the organization of a key.',
+  description: 'Export jobs of all organizations. On the API listener, a key shows only jobs of its organization.',
 } as const;
 const parameters = {
   jobId: { description: 'ID from the list.', schema: jobIdSchema, example: 'se_4f1c09a7e2b85d36' },

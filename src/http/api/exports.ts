@@ -141,7 +141,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
 
 /** Error for the log. The client gets no message, only a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
+  return new DocshelfError('cannot_read', `Cannot send the rest of "${fileName}": the archive cannot be read`, {
     next: 'Check the volume of storage.dir. A client can resume the download with a range request.',
     cause,
   });

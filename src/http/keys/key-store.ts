@@ -72,7 +72,7 @@ export abstract class KeyStore {
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Stores each time that is later than the stored time of the key. Keeps only the latest `USES_MAX` times. */
+  /** Stores each time of use that is later than the stored time of its key. Keeps only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {

@@ -26,7 +26,7 @@ const SEARCHED_MAX = 64;
 const SEARCH_PAUSE_MS = 50;
 /** Maximum connections. Each takes 20 KiB, so all of them take 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
-/** File descriptors to keep free for served files, the data folder, databases, sources and commands. */
+/** Number of file descriptors to keep free for served files, the data folder, databases, sources and commands. */
 const HANDLES_RESERVED = 1_024;
 
 export interface Client {

@@ -15,7 +15,7 @@ interface PreviewPassesOptions {
   readonly isSecure: boolean;
 }
 
-/** Hex digits of the release's digest in the cookie name. Separate names let a reader preview several versions. */
+/** Number of hex digits of the release's digest in the cookie name. Separate names let a reader preview several versions. */
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
 

@@ -19,7 +19,7 @@ import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
 
 interface RedirectTarget {
   readonly port: number;
-  /** Public URL. Redirects use its port, and its host if no certificate has the requested host. Null: the listener's port. */
+  /** Public URL. Redirects use its port, and its host if no certificate has the requested host. Null uses the listener's port. */
   readonly publicUrl: () => string | null;
   /** Redirects keep only a requested host that a certificate contains, because a client controls the Host header. */
   readonly isCertifiedFor: (host: string) => boolean;

@@ -23,7 +23,7 @@ export interface BundleSearchRequest {
 }
 
 const USE_PREFIX = 'export-';
-/** Exports whose vectors stay in the cache. An export with 20,000 passages takes 8 MB. */
+/** Maximum exports whose vectors stay in the cache. An export with 20,000 passages takes 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**

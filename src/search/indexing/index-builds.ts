@@ -22,7 +22,7 @@ const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
 /** A file of 8 KiB takes about 80 bytes of the file table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Processor time for a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
+/** Maximum processor time for a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
 const PAGE_MS_MAX = 20_000;
 /** After this number of pages that killed the process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;

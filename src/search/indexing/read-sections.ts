@@ -29,7 +29,7 @@ interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Sampled pages, whose links show whether addresses have an extension. From the whole site, because languages may differ. */
+/** Maximum pages whose links show whether addresses have an extension. Sampled from the whole site, because languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
 export async function readSections(
@@ -171,7 +171,7 @@ const HUGE_PAGE_BYTES = 1024 * 1024;
 const PAGES_BEFORE_THREADS = 1_000;
 /** For few pages, threads cost too much: in one profile, a thread took 0.6 s of processor time for only 169 pages. */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
-/** Pages in the queue of each thread. The values 4, 8 and 32 were not faster (measured). */
+/** Number of pages in the queue of each thread. The values 4, 8 and 32 were not faster (measured). */
 const PAGES_AHEAD = 16;
 
 /** Reads the first pages in this thread, further pages in all threads, and large pages one at a time. */

@@ -112,7 +112,7 @@ export function asDamaged(path: string, error: unknown): unknown {
 /** Section lists in `postings`, in addition to terms. `unsaid version` contains the sections without a version. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
-/** Between the document title and the page title, which contain no tab. */
+/** Separates the document title from the page title. Neither contains a tab. */
 export const UNDER = '\t';
 
 export function listName(kind: ListKind, key: string): string {

@@ -13,7 +13,7 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Occurrences of terms in memory, about 30 MB. The first occurrence of a term counts as 8. */
+/** Maximum occurrences of terms in memory, about 30 MB. A new term counts as 8, because it has a separate builder. */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;

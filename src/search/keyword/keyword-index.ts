@@ -20,14 +20,14 @@ import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type 
 import { Spellings } from './spellings.ts';
 import { attachedSymbols, plain, titleKey, wordsOf } from './words.ts';
 
-/** Sections to score for proximity. 50 sections take 0.2 ms, and 100 give the same nDCG. */
+/** Number of sections to score for proximity. 50 sections take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
 const SHORT_WORDS = 2;
 const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
-/** Sections to search for a table row that defines a name. */
+/** Number of sections to search for a table row that defines a name. */
 const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {

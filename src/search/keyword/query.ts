@@ -18,7 +18,7 @@ export interface ParsedQuery {
   readonly wanted: string;
   /** A hit contains all quoted phrases, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /** More words than a keyword search. Phrases of a question are optional, because quotes may only stress words. */
+  /** True for more words than in a keyword search. Phrases of a question are optional, because quotes may only stress words. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
   /** Query with the unwanted words as ordinary words. Null if there are none. */
@@ -28,9 +28,9 @@ export interface ParsedQuery {
 
 /** In UTF-16 code units. The API allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** Phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
+/** Maximum phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
-/** Words of a keyword search outside quotes. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
+/** Maximum words of a keyword search outside quotes. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
 /**
@@ -289,7 +289,7 @@ type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
-/** `RFC 9110` and `RFC9110` are the same name. */
+/** Pairs of name and number, because `RFC 9110` and `RFC9110` are the same name. */
 function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
   const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
@@ -303,7 +303,7 @@ function numberedNames(words: readonly Word[]): Pair[] {
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/** `1.5s` and `1.5 s` are the same name. Empty if the query has another name, such as the setting in `max_wal_size 1GB`. */
+/** Pairs of number and unit, as in `1.5s` or `1.5 s`. Empty if the query also has a technical name: `max_wal_size 1GB`. */
 function quantitiesOf(text: string): Pair[] {
   const others = wordsOf(text.replace(QUANTITY, ' '));
   if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
@@ -338,7 +338,7 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
     return symbols.length === 1 && (first === undefined || [first, ...rest].every(isStop)) ? (symbols[0] ?? []) : [];
   if (first === undefined || rest.some((word) => word.end > first.end)) return [];
   if (first.kind === 'joined') return [first.folded, ...first.parts];
-  // The number in `[::-1]` is not the name.
+  // A number next to signs, as in `[::-1]`, is not a name.
   const isName = first.parts.length > 0 || DIGIT.test(first.folded);
   return isName && attachedSymbols(text).length === 0 ? spellings.keysOf(first).slice(0, 1) : [];
 }
@@ -403,7 +403,7 @@ export function correctedQuery(
   return copied === 0 ? null : corrected + query.slice(copied);
 }
 
-/** Names to search in table rows. A query with more names is the text of a message. */
+/** Maximum names to search in table rows. A query with more names is the text of a message. */
 const NAMES_MAX = 2;
 
 /**

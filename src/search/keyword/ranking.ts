@@ -171,7 +171,7 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** For at most a few hundred sections. If scores are equal, the earlier section is better. */
+/** Keeps the best sections, at most a few hundred. If scores are equal, the earlier section is better. */
 export class Best {
   readonly #limit: number;
   readonly #ranked: Ranked[] = [];
@@ -180,7 +180,7 @@ export class Best {
     this.#limit = limit;
   }
 
-  /** Only a section with a higher score is among the best. */
+  /** Score that a section must exceed to be among the best. */
   get least(): number {
     return this.#ranked.length < this.#limit ? 0 : (this.#ranked.at(-1)?.score ?? Number.POSITIVE_INFINITY);
   }
@@ -233,7 +233,7 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
-  /** Different pairs of neighbours in the query. */
+  /** Number of different pairs of neighbours in the query. */
   get pairs(): number {
     return this.#rarities.length;
   }

@@ -16,7 +16,7 @@ const TWO_EDITS_LENGTH = 8;
 
 const BYTES_PER_WORD = 60;
 
-/** Consecutive letters that related words share. */
+/** Number of consecutive letters that related words share. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
 /** Maximum letters of an inflection after a short word at the end of a compound. */

@@ -56,9 +56,9 @@ const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Names such as `Node.js` and `TCP/IP` are also indexed as one word, without the joint. */
+/** Maximum letters of a name such as `Node.js` or `TCP/IP` that is also indexed as one word, without its sign. */
 const ONE_WORD_LENGTH_MAX = 16;
-/** Letters after the joint of such a name. Longer parts are file extensions or names in a folder. */
+/** Maximum letters after the sign of such a name. Longer parts are file extensions or names in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(written: string): Word[] {
@@ -141,7 +141,7 @@ function addParts(words: Word[], found: string, pieces: readonly string[], start
 function addPieces(words: Word[], found: string, pieces: readonly string[], start: number): void {
   let at = 0;
   for (const piece of pieces) {
-    // Joints differ in length, such as `.` and `::`, so search for each piece.
+    // The signs between pieces differ in length, such as `.` and `::`, so search for each piece.
     at = found.indexOf(piece, at);
     if (piece === found) addPiece(words, piece, start);
     else addJoined(words, piece, start + at);

@@ -7,9 +7,9 @@ interface Legs {
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'names'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
-  /** Factor of the cosine part, lower for change logs and lists. `normalised` of a hit already includes this factor. */
+  /** Factor for `cosinePart` of a section, lower for change logs and lists. `normalised` of a hit already includes this factor. */
   readonly partOf?: (section: number) => number;
-  /** One or two words. */
+  /** True for a query of one or two words. */
   readonly isShort: boolean;
 }
 
@@ -109,7 +109,7 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
   return 1 / (1 + Math.exp(-logit));
 }
 
-/** Share of letters that the model cannot read, as in a foreign name. With more, the model would judge only the rest. */
+/** Maximum share of letters that the model cannot read, as in a foreign name. Above this share, only keywords count. */
 const UNREADABLE_PART_MAX = 0.25;
 
 /** False for a query of signs, or in a script that the model cannot read. */

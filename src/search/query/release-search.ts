@@ -15,7 +15,7 @@ import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/** Share of the most relevant version's odds that a newer version of a page needs to be shown instead. */
+/** A newer version of a page is shown if its odds are at least this share of the odds of the most relevant version. */
 const AS_GOOD_PART = 0.25;
 const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);

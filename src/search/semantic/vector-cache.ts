@@ -142,7 +142,7 @@ const USES = 'uses';
 /** A process may still write to a segment that was written more recently. */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
-/** Keys to compare in one pass. A million keys take at most 48 MB of memory. */
+/** Maximum keys to compare in one pass. A million keys take at most 48 MB of memory. */
 const KEYS_AT_ONCE = 1_000_000;
 const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
 

@@ -26,7 +26,7 @@ import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** Processor time, enough to read the heads of 20,000 pages. */
+/** Maximum processor time, enough to read the heads of 20,000 pages. */
 const LIST_MS_MAX = 300_000;
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });

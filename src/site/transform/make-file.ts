@@ -76,7 +76,7 @@ const transformThreads = new TransformThreads<MountCalls>({
   max: 3,
   siteMax: 2,
 });
-/** Ended threads after which docshelf serves a file without changes. A single end may have another cause than the file. */
+/** Number of ended threads after which docshelf serves a file without changes. A single end may have another cause. */
 const THREAD_ENDS_MAX = 2;
 /** Maximum bytes of a page to which the main thread adds markup, at 10 ms per MiB. A worker thread handles larger pages. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;

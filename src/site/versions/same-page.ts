@@ -12,7 +12,7 @@ const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 /** Maximum titles to read, 0.3 ms each. If more pages have no counterpart, the versions have different structures. */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
-/** File table entries to read before docshelf handles other requests. */
+/** Number of file table entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
 type Titles = ReadonlyMap<string, readonly string[]>;

@@ -6,7 +6,7 @@ import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/** Next.js 15 and 16 (app router): functions in the scripts add `basePath` to addresses, so docshelf rewrites these functions. */
+/** Next.js 15 and 16 (app router): paths of its own files, and functions in its scripts that add `basePath` to addresses. */
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 

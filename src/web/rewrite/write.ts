@@ -4,13 +4,13 @@ import { type FoundReference, type FoundReferences, referencesOf } from './refer
 export const AMP_LAYERS = 0b1111;
 /** Attribute without quotes, which needs quotes if its new value is empty. */
 export const UNQUOTED = 1 << 4;
-/** In CSS, parentheses end an address. */
+/** Address in CSS, where a parenthesis can end it. */
 export const CSS = 1 << 5;
-/** In a list, commas separate addresses. */
+/** Address in a list such as `srcset`, where a comma can end it. */
 export const LIST = 1 << 6;
-/** A module specifier must begin with a dot or a slash. */
+/** Module specifier, which must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** A digest is not an address, so its characters are not percent-encoded. */
+/** Digest, whose characters are not percent-encoded, because it is not an address. */
 export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
@@ -62,7 +62,6 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 
 export type Replace = (reference: FoundReference) => string | null;
 
-/** Does not parse the file again. `found` may come from a store. */
 export function rewriteFile(bytes: Uint8Array, found: FoundReferences, replace: Replace) {
   const edits: Edit[] = [];
   for (const reference of referencesOf(found)) {

@@ -124,7 +124,7 @@ class TrieNode {
   any: TrieNode | null = null;
   whole: number[] | null = null;
   beginnings: number[] | null = null;
-  /** Trie of reversed suffixes, for patterns with the key of this node. */
+  /** Trie of the reversed suffixes of patterns whose key ends at this node. */
   ends: TrieNode | null = null;
 
   constructor(label: string) {

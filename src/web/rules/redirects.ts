@@ -147,7 +147,7 @@ export class RedirectRules {
   }
 }
 
-/** In units of `Work`, to match a rule and to build the target. */
+/** Cost, in units of `Work`, to match a rule and to build the target. */
 const TRY_UNITS = 500;
 
 /** Yields rules in the order of the file. */

@@ -11,7 +11,7 @@ const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle
 describe('MarkdownSource', () => {
   it('writes pages, their Markdown copies, assets, llms.txt, robots.txt and the sitemap', async () => {
     const site = await render(PLAIN);
-    expect(site.paths.map((path) => path.replace(/\.[0-9a-f]{16}\./, '.HASH.'))).toEqual([
+    expect(site.paths.map((path) => path.replace(/\.[0-9a-f]{16}\./, '.HASH.')).sort()).toEqual([
       '404.html',
       'assets/icon.HASH.svg',
       'assets/site.HASH.css',

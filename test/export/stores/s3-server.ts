@@ -87,7 +87,7 @@ export async function listObjects(endpoint: string): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-/** As an operator moves a bucket to another store. */
+/** Copies all objects, as an operator does to move a bucket to another store. */
 export async function copyObjects(from: string, to: string): Promise<void> {
   const client = clientOf(from);
   for (const key of await listObjects(from)) {

@@ -94,7 +94,7 @@ describe('FolderCounter', () => {
     },
   );
 
-  it('continues in memory from the last stored count if the folder starts to fail', async () => {
+  it('continues in memory from the last stored count if the folder becomes unavailable', async () => {
     const { file, clock, open } = await folderOf();
     const { leftAfter } = open();
     expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
@@ -105,7 +105,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('still expires each earlier request separately while the folder fails', async () => {
+  it('still expires each earlier request separately while the folder is unavailable', async () => {
     const { file, clock, open } = await folderOf();
     const { leftAfter } = open();
     expect(await leftAfter()).toBe(2);
@@ -117,7 +117,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('still counts earlier requests of other daemons if the folder fails and the clock is set back', async () => {
+  it('still counts earlier requests of other daemons if the folder is unavailable and the clock is set back', async () => {
     const { file, clock, open } = await folderOf();
     const [one, other] = [open(), open()];
     await other.leftAfter();

@@ -213,7 +213,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
       return fault(
         'cannot_read',
         (error as Error).message,
-        'Restore the file from a backup. Or move it away with its -wal and -shm files, and docshelf creates an empty job store.',
+        'Restore the file from a backup. To start with an empty job store, move the file away with its -wal and -shm files.',
       );
     default:
       return error;

@@ -1,4 +1,4 @@
-// Loaded before the body, so that a chosen theme holds from the first paint.
+// Loaded before the body, so that the first paint already uses the chosen theme.
 const root = document.documentElement;
 const ICONS = {
   light:
@@ -12,7 +12,7 @@ function storedTheme() {
     const theme = localStorage.getItem('theme');
     return theme === 'light' || theme === 'dark' ? theme : 'system';
   } catch {
-    return 'system'; // Storage may be denied: the system's theme is a good one.
+    return 'system'; // The browser can deny access to the storage.
   }
 }
 
@@ -37,14 +37,14 @@ function startThemeButton(button) {
     try {
       localStorage.setItem('theme', current);
     } catch {
-      // Not kept beyond this page, but applied.
+      // Without access to the storage, the theme applies only to this page.
     }
     applyTheme(current);
     show();
   });
 }
 
-// The clipboard is there over HTTPS and on this machine only: elsewhere a button would do nothing.
+// Call it only if the clipboard is available: over HTTPS, or on this machine.
 function startCopyButton(block) {
   const { copy, copied } = document.body.dataset;
   const button = document.createElement('button');
@@ -62,7 +62,7 @@ function startCopyButton(block) {
   block.append(button);
 }
 
-// Marks the heading that the reader is at: the last one above the upper third of the window.
+// Marks the link to the current heading: the last heading in or above the upper third of the window.
 function startContents(links) {
   const entries = links.map((link) => [link, document.getElementById(decodeURIComponent(link.hash.slice(1)))]);
   const mark = () => {

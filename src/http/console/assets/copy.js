@@ -12,7 +12,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-/** Over plain HTTP from another machine there is no clipboard (Clipboard API, section 7.2), so this copies a selection. */
+/** Uses a selection over plain HTTP from another machine, where no clipboard is available (Clipboard API, section 7.2). */
 async function copied(shown) {
   try {
     await navigator.clipboard.writeText(shown.textContent);

@@ -25,7 +25,7 @@ async function update() {
   try {
     const answer = await fetch(href, HTML);
     const next = await read(answer);
-    // A form that was sent meanwhile has already shown a newer state.
+    // A form that was sent during this request has already shown a newer state.
     if (answer.ok && href === location.href && !isStill) show(next);
   } catch {
     // The stream reports when the daemon is available again.

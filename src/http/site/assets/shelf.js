@@ -124,7 +124,7 @@ function update() {
   asked = new AbortController();
   clearTimeout(timer);
   timer = setTimeout(() => {
-    // A reload, and the way back from a site, show the same query.
+    // Keep the query in the address, so that a reload or the back button shows it again.
     history.replaceState(null, '', query === '' ? location.pathname : `?${new URLSearchParams({ q: query })}`);
     status.textContent = ofSites;
     if (query !== '' && found !== null) void search(query, ofSites, asked);
@@ -147,6 +147,6 @@ if (form !== null) {
     box.focus();
     box.select();
   });
-  // Text can be typed before the script runs, or kept by the browser.
+  // A reader can type before the script runs, and the browser can restore earlier text.
   if (box.value !== '') update();
 }

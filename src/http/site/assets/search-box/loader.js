@@ -50,7 +50,7 @@ const place = () => {
   const room = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
   // On other pages, the link is at the first title, but not inside of a link.
   const node = room ?? shown('a:has(h1),h1') ?? shown('main>*') ?? shown('body>*');
-  // React and Vue compare the page with their own before they take it over, and report unknown elements.
+  // React and Vue compare the page with their own markup before they start, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();
   beside = node ?? page.body;
@@ -67,7 +67,7 @@ const place = () => {
         : `display:grid;width:0;height:0;place-content:center end;position:relative;inset-inline-end:1em;align-self:center;margin-inline-end:-${columnGap}`;
     return node.before(host);
   }
-  // A link outside of the landmarks of the page needs its own.
+  // A link outside of the landmarks of the page needs a separate landmark.
   host.setAttribute('role', 'search');
   // The title flows around the link. In a row, the link is the last item. In a column or grid, it has its own line.
   host.style = `float:inline-end;margin:4px;position:relative;z-index:1;${display + flexDirection === 'flexrow' ? 'order:1;margin-inline-start:auto;align-self:center' : 'place-self:end;grid-column:1/-1'}`;
@@ -85,7 +85,7 @@ addEventListener(
   (event) => {
     if (
       event.ctrlKey || event.metaKey
-        ? // Of the key, whatever alphabet it writes.
+        ? // Compare the code of the key, which does not depend on the alphabet of the keyboard.
           event.keyCode === KEY_K && !event.shiftKey
         : event.key === '/' && !event.composedPath()[0].matches('select,:read-write')
     ) {

@@ -1,12 +1,12 @@
 import { createView } from './view.js';
 import { chooseLanguage } from './words.js';
 
-// Loaded when a reader begins to search. The build inserts the style and the English words; those of other languages load first.
+// Loaded when a reader begins to search. The build inserts the style and the English words. Other languages load their words first.
 let view = createView(await chooseLanguage());
 
 /**
  * @param {HTMLElement | null} from element that gets the focus back
- * @param {HTMLInputElement} typed field with the text typed meanwhile
+ * @param {HTMLInputElement} typed field with the text that was typed before this file was loaded
  */
 export function open(from, typed) {
   view.show(from, typed.value);
