@@ -18,7 +18,9 @@ export interface Entry {
 }
 
 const gzipBytes = promisify(gzipWithCallback);
-export const gzip = (bytes: Buffer): Promise<Buffer> => gzipBytes(bytes, { level: 6 });
+/** Tests set a lower level, because compression takes most of the time of a release. */
+const level = Number(process.env.DOCSHELF_RELEASE_GZIP_LEVEL ?? 6);
+export const gzip = (bytes: Buffer): Promise<Buffer> => gzipBytes(bytes, { level });
 export const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Files and links of a folder, under another path. @param keep decides by the path in the folder */

@@ -30,6 +30,7 @@ const createRelease = (folder: string, env: NodeJS.ProcessEnv = {}): string =>
     {
       ...process.env,
       DOCSHELF_BUILT: '1',
+      DOCSHELF_RELEASE_GZIP_LEVEL: '1',
       ...env,
     },
   );
