@@ -6,7 +6,7 @@ import { createSbom } from './sbom.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 mkdirSync('dist/man', { recursive: true });
-writeFileSync('dist/man/docshelf.1', manPage(createProgram(version), version));
+writeFileSync('dist/man/docshelf.1', manPage(await createProgram(version), version));
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 writeFileSync('dist/sbom.json', `${JSON.stringify(createSbom(lock), null, 2)}\n`);

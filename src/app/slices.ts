@@ -1,5 +1,6 @@
 import { type Config, type SiteConfig, valueAt } from '../config/index.ts';
-import { type DeploySettings, SiteStore } from '../deploy/index.ts';
+import { SiteStore } from '../deploy/releases/site-store.ts';
+import type { DeploySettings } from '../deploy/settings.ts';
 import { type EgressRules, hostRulesOf } from '../domain/egress.ts';
 import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../domain/limits.ts';

@@ -1,22 +1,37 @@
 import { Command, CommanderError } from 'commander';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
-import { backupCommand, restoreCommand } from './backup.ts';
-import { bundleCommand } from './bundle/index.ts';
-import { completionCommand } from './completion.ts';
-import { configCommand, doctorCommand } from './config.ts';
-import { healthcheckCommand, reloadCommand, serveCommand } from './daemon.ts';
-import { exportCommand } from './export/index.ts';
-import { checkCommand, previewCommand } from './folder.ts';
-import { initCommand } from './init.ts';
-import { keysCommand } from './keys.ts';
 import { ReportedFailure, reportFailure } from './output.ts';
-import { mcpCommand, searchCommand } from './search.ts';
-import { featuresCommand, sitesCommand } from './sites.ts';
-import { transferCommand } from './transfer.ts';
+
+type Load = (version: string, program: Command) => Promise<Command>;
+
+/** Commands in the order of the help. A call loads only its own command, because most of its time is loading. */
+const COMMANDS: Readonly<Record<string, Load>> = {
+  serve: async (version) => (await import('./daemon.ts')).serveCommand(version),
+  reload: async () => (await import('./daemon.ts')).reloadCommand(),
+  config: async () => (await import('./config.ts')).configCommand(),
+  bundle: async () => (await import('./bundle/index.ts')).bundleCommand(),
+  sites: async () => (await import('./sites.ts')).sitesCommand(),
+  features: async () => (await import('./sites.ts')).featuresCommand(),
+  search: async () => (await import('./search.ts')).searchCommand(),
+  mcp: async (version) => (await import('./search.ts')).mcpCommand(version),
+  check: async () => (await import('./folder.ts')).checkCommand(),
+  preview: async (version) => (await import('./folder.ts')).previewCommand(version),
+  export: async () => (await import('./export/index.ts')).exportCommand(),
+  keys: async () => (await import('./keys.ts')).keysCommand(),
+  transfer: async (version) => (await import('./transfer.ts')).transferCommand(version),
+  backup: async () => (await import('./backup.ts')).backupCommand(),
+  restore: async () => (await import('./backup.ts')).restoreCommand(),
+  healthcheck: async () => (await import('./daemon.ts')).healthcheckCommand(),
+  doctor: async () => (await import('./config.ts')).doctorCommand(),
+  init: async () => (await import('./init.ts')).initCommand(),
+  completion: async (_, program) => (await import('./completion.ts')).completionCommand(program),
+};
 
 /** @returns the exit code, as in sysexits(3) */
 export async function run(args: readonly string[], version: string): Promise<number> {
-  const program = createProgram(version);
+  const [first = ''] = args;
+  const isKnown = Object.hasOwn(COMMANDS, first) && first !== 'completion';
+  const program = await createProgram(version, isKnown ? first : undefined);
   neverExit(program);
   if (args.length === 0) {
     program.outputHelp();
@@ -76,7 +91,8 @@ First steps:
 
 To list all settings, run "docshelf config print". The console lists all errors under /manual/errors.`;
 
-export function createProgram(version: string): Command {
+/** @param only the only command to load, or all commands */
+export async function createProgram(version: string, only?: string): Promise<Command> {
   const program = new Command('docshelf')
     .description(
       'Serve documentation bundles from your own machine: import them, switch versions, and search, online or offline',
@@ -85,29 +101,8 @@ export function createProgram(version: string): Command {
     // After "bundle import", "--version" sets the version of the bundle instead of printing the program's version.
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
-  for (const command of [
-    serveCommand(version),
-    reloadCommand(),
-    configCommand(),
-    bundleCommand(),
-    sitesCommand(),
-    featuresCommand(),
-    searchCommand(),
-    mcpCommand(version),
-    checkCommand(),
-    previewCommand(version),
-    exportCommand(),
-    keysCommand(),
-    transferCommand(version),
-    backupCommand(),
-    restoreCommand(),
-    healthcheckCommand(),
-    doctorCommand(),
-    initCommand(),
-    completionCommand(program),
-  ]) {
-    program.addCommand(command);
-  }
+  for (const [name, load] of Object.entries(COMMANDS))
+    if (only === undefined || name === only) program.addCommand(await load(version, program));
   describeHelp(program);
   return program;
 }

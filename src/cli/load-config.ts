@@ -10,7 +10,8 @@ import {
   loadConfig,
   type SiteConfig,
 } from '../config/index.ts';
-import { type DaemonMark, dataPaths, expectedDomain, folderName, runningDaemons } from '../deploy/index.ts';
+import { type DaemonMark, runningDaemons } from '../deploy/daemons.ts';
+import { dataPaths, expectedDomain, folderName } from '../deploy/releases/data-folder.ts';
 import { chooseSite, DEFAULT_DOMAIN } from '../domain/deployment.ts';
 import { FOLDER_HEADER, LAST_GOOD_PATH } from '../http/admin/operations.ts';
 import { askSocket } from '../net/daemon-request.ts';

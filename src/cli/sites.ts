@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import { dataPaths, listSites, removeSite, SiteStore } from '../deploy/index.ts';
+import { dataPaths } from '../deploy/releases/data-folder.ts';
+import { SiteStore } from '../deploy/releases/site-store.ts';
+import { listSites, removeSite } from '../deploy/releases/stored-sites.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { type DaemonFeatures, joinFeatures } from '../domain/feature.ts';
 import type { DeployState, StatusReport } from '../domain/status.ts';

@@ -1,6 +1,7 @@
 import { readStore } from '../app/slices.ts';
 import type { Config, LoadedConfig } from '../config/index.ts';
-import { type SiteStore, storedVersions } from '../deploy/index.ts';
+import type { SiteStore } from '../deploy/releases/site-store.ts';
+import { storedVersions } from '../deploy/releases/stored-versions.ts';
 import { chooseSite } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ReleaseInfo, ReleaseView } from '../domain/release.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { OWN_HEADERS } from '../domain/own-headers.ts';
 import { negotiateEncoding } from '../site/encoding.ts';
-import { OWN_HEADERS } from '../site/index.ts';
 
 export interface HashedAsset {
   /** Name with a digest, such as `shelf-3f9ab2c41d7e0856.css`. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
-import { OWN_HEADERS } from '../site/index.ts';
+import { OWN_HEADERS } from '../domain/own-headers.ts';
 
 /** Replaces a database error, except one with `isForCallers`: only the log may contain the address of the database. */
 const DATABASE_AWAY = new DocshelfError(

@@ -1,14 +1,5 @@
+import { type AnswerHeaders, COMMON_HEADERS } from '../domain/own-headers.ts';
 import { type HeaderRules, NO_HEADERS, type SiteHeaders } from '../web/rules/index.ts';
-
-export type AnswerHeaders = Readonly<Record<string, string>>;
-
-const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
-
-/** Headers of docshelf's own responses. A page could otherwise frame such a response to evade the policy of the page. */
-export const OWN_HEADERS: AnswerHeaders = {
-  ...COMMON_HEADERS,
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-};
 
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';

@@ -25,7 +25,6 @@ import type { SiteSnapshot } from './snapshot.ts';
 import { LazyTransform, type SnapshotFile } from './transform/make-file.ts';
 
 export type { SearchBoxForm, SwitcherFiles, VersionSurvey } from './additions.ts';
-export { OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export { SiteLanguages } from './first-pages.ts';
 export { isServiceWorkerScript } from './found.ts';

@@ -1,6 +1,6 @@
+import { type AnswerHeaders, OWN_HEADERS } from '../domain/own-headers.ts';
 import { escapeHtml } from '../web/escape.ts';
 import { type PageLanguage, preferredLanguage, type ReaderWords } from '../web/words/index.ts';
-import { type AnswerHeaders, OWN_HEADERS } from './answer-headers.ts';
 import type { SiteRequest } from './request.ts';
 import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { AnswerHeaders } from '../domain/own-headers.ts';
 import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/media-type.ts';
-import type { AnswerHeaders, ExtraHeaders } from './answer-headers.ts';
+import type { ExtraHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
 import { type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';
 import type { Validators } from './preconditions.ts';

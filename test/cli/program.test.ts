@@ -15,8 +15,8 @@ function helpOf(command: Command): string {
   return text;
 }
 
-describe('createProgram()', () => {
-  const commands = below(createProgram('1.2.3'));
+describe('createProgram()', async () => {
+  const commands = below(await createProgram('1.2.3'));
   const isGroup = (command: Command) => command instanceof DocshelfCommand && command.isGroup;
 
   it('contains single commands, command groups, and groups that can also run as commands', () => {

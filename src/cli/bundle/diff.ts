@@ -6,7 +6,7 @@ import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { printable } from '../../domain/text.ts';
 import { readFileTable, temporaryFolder } from '../../files/index.ts';
-import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../site/versions/diff-pages.ts';
+import type { ComparedSite, VersionsDiff } from '../../site/versions/diff-pages.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
@@ -24,11 +24,14 @@ export function bundleDiffCommand(): Command {
     .option('--html', 'Print an HTML page')
     .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
       const { config } = await loadSite(options);
-      printResult(options, await diff(before, after, config), options.html ? htmlOf : textOf);
+      const { diffSummary } = await import('../../site/versions/diff-pages.ts');
+      const show = options.html ? htmlOf : textOf;
+      printResult(options, await diff(before, after, config), (found) => show(found, diffSummary(found)));
     });
 }
 
 async function diff(before: string, after: string, config: Config): Promise<VersionsDiff> {
+  const { diffPages } = await import('../../site/versions/diff-pages.ts');
   await using work = await temporaryFolder(join(tmpdir(), 'docshelf-diff-'));
   using progress = new ProgressBar();
   const former = await openSite(before, config, join(work.path, 'before'), progress);
@@ -61,16 +64,16 @@ function rowsOf({ added, removed, moved, changed }: VersionsDiff): string[][] {
   ];
 }
 
-function textOf(diff: VersionsDiff): string {
+function textOf(diff: VersionsDiff, summary: string): string {
   const rows = rowsOf(diff);
-  if (rows.length === 0) return diffSummary(diff);
+  if (rows.length === 0) return summary;
   const hint = '; use --json or --html to list all';
-  return `${diffSummary(diff)}\n${firstRows(['CHANGE', 'PAGE', 'TITLE', ''], rows, rows.length, hint)}`;
+  return `${summary}\n${firstRows(['CHANGE', 'PAGE', 'TITLE', ''], rows, rows.length, hint)}`;
 }
 
 const inHtml = (cell: string): string => printable(escapeHtml(cell), (codePoint) => `&#${codePoint};`);
 
-function htmlOf(diff: VersionsDiff): string {
+function htmlOf(diff: VersionsDiff, summary: string): string {
   const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${inHtml(cell)}</td>`).join('')}</tr>`);
   return [
     '<!doctype html>',
@@ -79,7 +82,7 @@ function htmlOf(diff: VersionsDiff): string {
     `<title>${escapeHtml(`${diff.before} to ${diff.after}`)}</title>`,
     '<style>body{font:1rem/1.5 system-ui;margin:2rem}td,th{padding:.2rem 1rem .2rem 0;text-align:start;vertical-align:top}</style>',
     `<h1>Changes between versions</h1>`,
-    `<p>${escapeHtml(diffSummary(diff))}</p>`,
+    `<p>${escapeHtml(summary)}</p>`,
     '<table>',
     '<tr><th>Change</th><th>Page</th><th>Title</th><th></th></tr>',
     ...rows,

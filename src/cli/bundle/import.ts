@@ -3,14 +3,15 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
+import type { VersionPreview } from '../../app/sites/preview.ts';
 import { readStore } from '../../app/slices.ts';
 import type { Config, LoadedConfig } from '../../config/index.ts';
 import { readText } from '../../config/read-config-file.ts';
-import { type Delivered, fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import type { Delivered } from '../../deploy/deployment.ts';
+import { fetchBundle } from '../../deploy/fetch/fetch.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink, isLinkLike } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
-import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
+import { refuseSignatureName, refuseUnfitName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { versionFromDigest } from '../../domain/version.ts';
 import { ifThere, temporaryFolder } from '../../files/index.ts';
@@ -50,6 +51,7 @@ async function previewOf(loaded: LoadedConfig, options: Options, version: string
   const sites = await namedSites(loaded);
   const site = sites.find((each) => each.domain === domain) ?? sites[0];
   if (site === undefined) throw new Error(`no site "${domain}" in the config`);
+  const { previewLink } = await import('../../app/sites/preview.ts');
   return previewLink(site, { domain, version, digest }, config.server.port);
 }
 

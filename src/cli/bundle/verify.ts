@@ -3,14 +3,11 @@ import type { Command } from 'commander';
 import type { OpenSources } from '../../app/index.ts';
 import { archiveLimits, signatureSlice } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
-import { checkSignature, type Signer, verifyRelease } from '../../deploy/index.ts';
+import { checkSignature, type Signer } from '../../deploy/import/signature.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { digestFile } from '../../files/index.ts';
-import { OwnSearches } from '../../site/additions.ts';
-import { loadSiteRules } from '../../site/index.ts';
-import { type BundledSearch, BundledSearchSurvey } from '../../web/own-search.ts';
-import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
+import type { BundledSearch } from '../../web/own-search.ts';
 import { parserOf, type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
 import { isFile, ProgressBar, printResult, ReportedFailure, table, toMiB } from '../output.ts';
@@ -33,6 +30,8 @@ export function bundleInspectCommand(): Command {
 /** Reads the list of files, the rules and a few pages, not the whole archive. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
+  const { BundledSearchSurvey } = await import('../../web/own-search.ts');
+  const { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } = await import('../../web/rules/index.ts');
   const reading = { name: basename(file), act: 'inspect', limits: archiveLimits(config), foldsCase: false } as const;
   const listing = await inspectArchive(file, reading);
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
@@ -47,6 +46,8 @@ async function inspectFile(file: string, config: Config): Promise<Record<string,
 }
 
 async function inspectStored(version: string, config: Config): Promise<Record<string, unknown>> {
+  const { OwnSearches } = await import('../../site/additions.ts');
+  const { loadSiteRules } = await import('../../site/index.ts');
   const info = await storedReleaseInfo(version, config, 'inspect');
   const release = await storedRelease(version, config, 'inspect');
   const [rules, own] = await Promise.all([loadSiteRules(release), new OwnSearches().searchesOf(release)]);
@@ -144,6 +145,7 @@ async function verifyStored(version: string, config: Config) {
   using progress = new ProgressBar();
   const release = await storedRelease(version, config, 'verify');
   const draw = (done: number, total: number) => progress.draw('reading', done / Math.max(1, total), version);
+  const { verifyRelease } = await import('../../deploy/index.ts');
   const verdict = await verifyRelease(release, draw, new AbortController().signal);
   return { version, digest: release.digest, ...verdict };
 }

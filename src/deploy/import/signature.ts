@@ -1,4 +1,4 @@
-import { isByProduct } from '../../archive/index.ts';
+import { isByProduct } from '../../archive/layout.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';

@@ -3,7 +3,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DocshelfError } from '../../domain/errors.ts';
-import { noticeAnswer, OWN_HEADERS } from '../../site/index.ts';
+import { OWN_HEADERS } from '../../domain/own-headers.ts';
+import { noticeAnswer } from '../../site/index.ts';
 import { problemOf } from '../problem.ts';
 import { type Connections, LINGER_MS } from './connections.ts';
 import { REQUEST_ID_HEADER, requestField } from './request.ts';

@@ -1,6 +1,7 @@
+import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { compress } from '../../site/body-cache.ts';
 import { type Encoding, negotiateEncoding } from '../../site/encoding.ts';
-import { OWN_HEADERS, type SiteRequest } from '../../site/index.ts';
+import type { SiteRequest } from '../../site/index.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 

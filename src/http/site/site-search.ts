@@ -1,8 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
+import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
 import { negotiateEncoding } from '../../site/encoding.ts';
-import { OWN_HEADERS, type SiteRequest } from '../../site/index.ts';
+import type { SiteRequest } from '../../site/index.ts';
 import { prefersType } from '../../web/media-type.ts';
 import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
+import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { DeployState } from '../../domain/status.ts';
 import {
   isServiceWorkerScript,
   type NoticeRequest,
   noticeResponse,
-  OWN_HEADERS,
   type SiteRequest,
   type SiteServer,
 } from '../../site/index.ts';
