@@ -324,6 +324,12 @@ describe('structure of src/', () => {
     expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
   });
 
+  it('keeps pages, threads and most of the archives out of what every command loads', () => {
+    const loaded = loadedFrom(['cli/daemon-client.ts', 'cli/load-config.ts', 'cli/stored-versions.ts'], files);
+    const rooms = ['site', 'web', 'search', 'export', 'threads'];
+    expect([...loaded].filter((path) => rooms.includes(roomOf(path)) || path === 'archive/index.ts')).toEqual([]);
+  });
+
   it('follows the import rules and the size limits of the design', () => {
     expect(breaches(tree, dependencies, files)).toEqual([]);
   });
