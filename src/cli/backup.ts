@@ -373,8 +373,11 @@ async function addEntry(
   // Prevent an unhandled rejection, because `pipeline` can throw the same error first.
   taken.promise.catch(() => undefined);
   const onEnd = (error?: Error | null) => (error ? taken.reject(error) : taken.resolve());
-  if (Buffer.isBuffer(content)) tar.entry(header as Header, content, onEnd);
-  else await pipeline(content, tar.entry(header as Header, onEnd));
+  const isBuffer = Buffer.isBuffer(content);
+  const entry = isBuffer ? tar.entry(header as Header, content, onEnd) : tar.entry(header as Header, onEnd);
+  // If the output fails, tar-stream also destroys the current entry with this error. The error of the output is reported.
+  entry.on('error', () => undefined);
+  if (!isBuffer) await pipeline(content, entry);
   await taken.promise;
 }
 

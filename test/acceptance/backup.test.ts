@@ -352,6 +352,15 @@ describe('docshelf backup and restore', () => {
     expect(result.code).toBe(code);
   });
 
+  test('report an error for a pipe that closes between two files', async () => {
+    const files = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`page-${at}.txt`, 'x'.repeat(6_000)]));
+    const folder = await openHome('2024-06-01', files);
+    // The pipe is full when its reader ends.
+    const commands = 'docshelf backup - | { head -c 1000000 >/dev/null; sleep 1; }; exit $PIPESTATUS';
+    const result = await runShell(`set +e +o pipefail\n${commands}`, folder);
+    expect(result).toMatchObject({ code: 73, stderr: expect.stringContaining('Cannot write the backup') });
+  });
+
   test('report an error if the data folder is a file or a database is damaged', async () => {
     const folder = await openEmptyHome();
     await writeFile(join(folder, 'data'), '');
