@@ -131,6 +131,6 @@ async function adminUrlOf(config: Config): Promise<string> {
   const other = otherHost === null ? '' : `, but a daemon on the host "${otherHost}" does`;
   const state = `no daemon on this machine uses "${config.storage.dir}"${other}`;
   throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
-    next: 'Run "docshelf serve" to start it, or pass its config with --config.',
+    next: 'Start it with "docshelf serve", or wait until it has started. Pass its config with --config.',
   });
 }
