@@ -51,16 +51,6 @@ export const BOXED_SITES: readonly BoxedSite[] = [
   },
   {
     ...NEXT,
-    domain: 'next-july',
-    archive: 'nextjs-a-2024-07-15.tar.gz',
-    start: 'guides/rpc',
-    other: BASIC_AUTH,
-    room: ':has(> docshelf-search + h1)',
-    query: 'basic auth middleware',
-    found: [`${BASIC_AUTH}#basic-auth-middleware`, `${BASIC_AUTH}#import`],
-  },
-  {
-    ...NEXT,
     domain: 'mixed',
     archive: 'mixed-export.zip',
     start: 'guides/rpc/',

@@ -54,13 +54,14 @@ const movedBy = (selector: string): string => `(() => {
 const NOTHING = { down: 0, aside: [], wider: 0 };
 /** Height of one line of a large title. Next to the link, a title can need one more. */
 const LINE_PX_MAX = 60;
+const EMPTY_PX = 2;
 /** Below this sum, browsers call the layout of a page stable. */
 const SHIFT_MAX = 0.1;
-/** Texts of the page under the link. */
+/** Texts of the page under the link. The box of a text is higher than its letters, by an amount that depends on the font. */
 const COVERED = `(() => {
   const own = document.querySelector('docshelf-search').shadowRoot.querySelector('a').getBoundingClientRect();
   const isUnder = ({ left, right, top, bottom }) =>
-    left < own.right && right > own.left && top < own.bottom && bottom > own.top;
+    left < own.right && right > own.left && top + ${EMPTY_PX} < own.bottom && bottom - ${EMPTY_PX} > own.top;
   const covered = [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
