@@ -27,10 +27,10 @@ import { FakeSource, fault, type SettingsOf, settingsOf, startDaemon, type TestD
 
 /**
  * Random sequences of config changes, deliveries, commands, faults and restarts, compared with a model.
- * DOCSHELF_MODEL_SEQUENCES sets their number: 50 here, 10,000 in `npm run soak`. To repeat a failed sequence, set
+ * DOCSHELF_MODEL_SEQUENCES sets their number: 25 here, 10,000 in `npm run soak`. To repeat a failed sequence, set
  * it to 1 and DOCSHELF_SEED to the seed of the failure.
  */
-const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 50));
+const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 25));
 /** Number of sequences with two sites. The others have one. */
 const SEQUENCES_OF_TWO = Math.ceil(SEQUENCES / 8);
 const SEQUENCES_OF_ONE = Math.max(1, SEQUENCES - SEQUENCES_OF_TWO);
