@@ -42,7 +42,7 @@ import { runs } from '../helpers/runs.ts';
  * server of bundles, kills, and daemons that share a folder. DOCSHELF_MODEL_PROCESSES sets their number. To repeat a failed
  * sequence, set it to 1 and DOCSHELF_SEED to the seed of the failure.
  */
-const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_PROCESSES ?? 50));
+const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_PROCESSES ?? 20));
 /** Sequences run concurrently, because a daemon waits most of the time. */
 const LANES = 3;
 const STEPS = 5;

@@ -274,7 +274,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
 
   test('allow exactly 10,000 requests of an organization with four daemons', async () => {
     const { postgres, url, replicas } = await startReplicas(4);
-    const [before, each] = [9_700, 200];
+    const [before, each] = [9_850, 100];
     const hourUs = 3_600_000_000;
     const taken = `SELECT allowed::int FROM docshelf.take_requests('acme', ${before}, 10000, ${hourUs})`;
     expect(await postgres.query(taken, url)).toEqual([{ allowed: before }]);
