@@ -106,6 +106,7 @@ export class Site {
   readonly #localSearch: SiteSearch | null;
   readonly #versions: ReadableVersions;
   readonly #reports: PageReports;
+  readonly #startInbox = once(() => this.deployment.whenOpen.then(() => this.#inbox.start()));
 
   /** @throws DocshelfError if there is a single site: `cannot_write`, `config_invalid`, `data_folder_newer` */
   static async open(config: SiteConfig, host: SiteHost): Promise<Site> {
@@ -214,7 +215,7 @@ export class Site {
 
   /** Resolves when the deployment is idle, even after a failure. */
   async settle(): Promise<void> {
-    void this.deployment.whenOpen.then(() => this.#inbox.start());
+    void this.#startInbox();
     await this.deployment.reconcile();
   }
 
