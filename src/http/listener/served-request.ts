@@ -135,7 +135,8 @@ const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\
 /** Returns a JSON object without braces. A serializer would take as much processor time as the rest of a request. */
 export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];
+  const [siteField, versionField] = [lastField('site'), lastField('version')];
+  const [agentField, referrerField] = [lastField('userAgent'), lastField('referrer')];
   // List each member instead of using a rest parameter, which took a third of the time for a log line (measured).
   return ({
     listener,
@@ -158,7 +159,7 @@ export function accessLog(trustedProxies: readonly string[]): (served: ServedReq
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
       `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
       `,"durationMs":${decimal(durationMs)},"remoteAddress":"${remoteAddress(peer, forwardedFor)}"` +
-      `${agentField(userAgent)}${field('referrer', referrerOf(referrer))}` +
+      `${agentField(userAgent)}${referrerField(referrerOf(referrer))}` +
       `,"msg":"${methodText.slice(1, -1)} ${pathText.slice(1, -1)} ${status}"`
     );
   };
@@ -168,7 +169,7 @@ function lastField(name: string): (text: string | undefined) => string {
   let last: string | undefined;
   let made = '';
   return (text) => {
-    if (text !== last) made = field(name, text);
+    if (text !== last) made = text === undefined ? '' : `,"${name}":${quoted(text)}`;
     last = text;
     return made;
   };
@@ -179,10 +180,6 @@ function decimal(ms: number): string {
   const us = Math.round(ms * 1000);
   const fraction = us % 1000;
   return `${(us - fraction) / 1000}.${fraction < 10 ? '00' : fraction < 100 ? '0' : ''}${fraction}`;
-}
-
-function field(name: string, text: string | undefined): string {
-  return text === undefined ? '' : `,"${name}":${quoted(text)}`;
 }
 
 function quoted(text: string): string {
