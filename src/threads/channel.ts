@@ -147,14 +147,12 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     else if (item.kind === 'abort') this.#tasks.get(item.id)?.context.abort(DocshelfError.fromPlain(item.reason));
     else if (item.kind === 'progress') this.#calls.get(item.id)?.onProgress?.(item.value as never);
     else if (item.kind === 'stop') this.#options.onStop?.();
-    else this.#settle(item);
-  }
-
-  #settle(item: Item & { kind: 'answer' | 'refusal' }): void {
-    const answer = this.#calls.get(item.id)?.answer;
-    this.#calls.delete(item.id);
-    if (item.kind === 'answer') answer?.resolve(item.result);
-    else answer?.reject(DocshelfError.fromPlain(item.error));
+    else {
+      const answer = this.#calls.get(item.id)?.answer;
+      this.#calls.delete(item.id);
+      if (item.kind === 'answer') answer?.resolve(item.result);
+      else answer?.reject(DocshelfError.fromPlain(item.error));
+    }
   }
 
   #handle({ id, name, order }: Item & { kind: 'call' }): void {
@@ -212,7 +210,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {
-      if (item.kind === 'call') this.#settle({ kind: 'refusal', id: item.id, error });
+      if (item.kind === 'call') this.#receive({ kind: 'refusal', id: item.id, error });
       else if (item.kind === 'answer') refusals.push({ kind: 'refusal', id: item.id, error });
       else refusals.push(item);
     }
