@@ -51,15 +51,35 @@ export class Scheduler {
   }
 
   async run<Result>(task: Task<Result>, turn: Turn = {}): Promise<Result> {
-    const { share, signal } = turn;
+    const { key, share, signal } = turn;
     signal?.throwIfAborted();
-    if (share === undefined) return this.#run(task, turn);
-    for (let other = this.#shared.get(share); other?.abort.signal.aborted; other = this.#shared.get(share)) {
-      await other.result.catch(() => undefined);
-      signal?.throwIfAborted();
+    if (share !== undefined) return this.#runShared(share, task, turn);
+    const line = this.#lines.get(key) ?? { waiting: [], running: 0, turns: 0 };
+    this.#lines.set(key, line);
+    const isFree = this.#running < this.#max && line.running < this.#keyMax;
+    const place = isFree ? this.#take(line) : await this.#wait(line, turn);
+    try {
+      return await task(signal ?? NEVER, place);
+    } finally {
+      this.#running -= 1;
+      line.running -= 1;
+      this.#freePlaces.push(place);
+      this.look();
+      if (this.#waiting === 0) {
+        for (const [other, { running }] of this.#lines) if (running === 0) this.#lines.delete(other);
+      }
     }
-    const shared = this.#shared.get(share) ?? this.#begin(share, task, turn);
-    return (await join(shared, signal)) as Result;
+  }
+
+  async #runShared<Result>(share: unknown, task: Task<Result>, turn: Turn): Promise<Result> {
+    const { signal } = turn;
+    let shared = this.#shared.get(share);
+    while (shared?.abort.signal.aborted) {
+      await shared.result.catch(() => undefined);
+      signal?.throwIfAborted();
+      shared = this.#shared.get(share);
+    }
+    return (await join(shared ?? this.#begin(share, task, turn), signal)) as Result;
   }
 
   look(): void {
@@ -78,34 +98,12 @@ export class Scheduler {
 
   #begin(share: unknown, task: Task<unknown>, turn: Turn): Shared {
     const abort = new AbortController();
-    const result = this.#run(task, { ...turn, signal: abort.signal }).finally(() => this.#shared.delete(share));
+    const { signal } = abort;
+    const result = this.run(task, { ...turn, share: undefined, signal }).finally(() => this.#shared.delete(share));
     result.catch(() => undefined);
     const shared = { result, abort, wanted: 0 };
     this.#shared.set(share, shared);
     return shared;
-  }
-
-  async #run<Result>(task: Task<Result>, turn: Turn): Promise<Result> {
-    const line = this.#lineOf(turn.key);
-    const isFree = this.#running < this.#max && line.running < this.#keyMax;
-    const place = isFree ? this.#take(line) : await this.#wait(line, turn);
-    try {
-      return await task(turn.signal ?? NEVER, place);
-    } finally {
-      this.#running -= 1;
-      line.running -= 1;
-      this.#freePlaces.push(place);
-      this.look();
-      if (this.#waiting === 0) {
-        for (const [key, { running }] of this.#lines) if (running === 0) this.#lines.delete(key);
-      }
-    }
-  }
-
-  #lineOf(key: unknown): Line {
-    const line = this.#lines.get(key) ?? { waiting: [], running: 0, turns: 0 };
-    this.#lines.set(key, line);
-    return line;
   }
 
   #wait(line: Line, { priority = 0, size = 0, signal }: Turn): Promise<number> {
