@@ -107,7 +107,8 @@ export class IndexBuilds {
   ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
-      const threadsMax = place === 'main' ? readersWithin(this.#options.memoryBytesMax) : 0;
+      const readersMax = Math.floor((this.#options.memoryBytesMax - FIRST_BYTES) / READER_BYTES);
+      const threadsMax = place === 'main' ? Math.max(0, Math.min(availableParallelism() - 1, readersMax)) : 0;
       const order = { releaseDir, trailingSlash, searchDir, threadsMax, leftOut: [], leavesOutLarge: false };
       const sections = await this.#attempt(order, place, signal, report);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
@@ -151,10 +152,6 @@ function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexR
   if (page === null || order.leavesOutLarge) return null;
   const leftOut = [...order.leftOut, page];
   return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
-}
-
-function readersWithin(bytes: number): number {
-  return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
 }
 
 async function indexIn({ releaseDir }: IndexedRelease): Promise<string | null> {
