@@ -288,18 +288,15 @@ const READING_MS = 30_000;
 /** Number of texts to embed at once: one during 30 s after a reader's request, else as many as cores and memory allow. */
 export class EmbedLanes {
   readonly max: number;
-  #readMs = Number.NEGATIVE_INFINITY;
+  /** Time of the last request of a reader, as `performance.now()`. */
+  readMs = Number.NEGATIVE_INFINITY;
 
   constructor(cores: number, memoryBytes: number) {
     const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
     this.max = Math.max(1, Math.min(cores - 1, models));
   }
 
-  noteRead(nowMs = performance.now()): void {
-    this.#readMs = nowMs;
-  }
-
   now(nowMs = performance.now()): number {
-    return nowMs - this.#readMs < READING_MS ? 1 : this.max;
+    return nowMs - this.readMs < READING_MS ? 1 : this.max;
   }
 }

@@ -192,20 +192,16 @@ export class Site {
     return this.#site.state.version?.release.version;
   }
 
-  get hasMcp(): boolean {
-    return this.config.config.search.mcp;
-  }
-
   fastAnswer(incoming: IncomingMessage): FastAnswer | null {
     const { url: target = '/', headers } = incoming;
     const { access, config } = this.#site.state.settings;
     const { basePath } = config;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
-    this.#host.search.lanes.noteRead();
+    this.#host.search.lanes.readMs = performance.now();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // On a 404, try other handlers: the endpoint for assistants, or a part of a version that another replica serves.
-    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
+    if (answer?.status === 404 && (config.config.search.mcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
 
@@ -329,7 +325,7 @@ export class Site {
       reports,
       assets,
       versions,
-      mcp: () => (this.hasMcp ? mcp : null),
+      mcp: () => (this.config.config.search.mcp ? mcp : null),
       refreshFromDisk: () => deployment.refreshFromDisk(),
       onError: this.#onError('site'),
     });
