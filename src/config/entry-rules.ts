@@ -24,7 +24,6 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
 
   const domains = new Map<string, number>();
   const claims = new Map<string, number>();
-  const domainOf = (index: number): string => sites[index]?.domain ?? '';
   for (const [index, { domain, hosts, basePath }] of sites.entries()) {
     const first = domains.get(domain);
     if (first === undefined) domains.set(domain, index);
@@ -40,7 +39,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === undefined) claims.set(place, index);
       else {
         const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
-        const sentence = `site "${domain}" and site "${domainOf(other)}" (sites[${other}]) both serve ${place}`;
+        const sentence = `site "${domain}" and site "${sites[other]?.domain}" (sites[${other}]) both serve ${place}`;
         report(at, (key) => `${key}: ${sentence}; change the host or base path of one of them`);
       }
     }
@@ -116,7 +115,6 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
   const keys: Named[] = [];
   const faults: ConfigFault[] = [];
   const setting = settings.get('organizations');
-  const pointerTo = (path: Path): string => pointerOf(['organizations', ...path]);
   const report = (path: Path, sentence: (key: string) => string): void => {
     faults.push(faultInside(setting, ['organizations', ...path], sentence));
   };
@@ -144,7 +142,7 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
   }
   for (const [first, second] of [ids, sites, keys].flatMap(repeatsOf)) {
-    const firstPointer = pointerTo(first.path);
+    const firstPointer = pointerOf(['organizations', ...first.path]);
     const place = setting?.places.get(firstPointer);
     const firstKey = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
     report(second.path, (key) => `${key} repeats ${firstKey}; remove one of the two`);
