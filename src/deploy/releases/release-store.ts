@@ -75,7 +75,10 @@ export class ReleaseStore {
 
   /** Null if the release is missing or damaged. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
-    return this.info(digest).catch(rethrowNewer);
+    return this.info(digest).catch((error: unknown) => {
+      if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
+      return null;
+    });
   }
 
   async list(): Promise<ReleaseInfo[]> {
@@ -179,11 +182,6 @@ function damaged(digest: string, state: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot serve release ${digest.slice(0, 12)}: ${state}`, {
     next: 'Import the bundle of this version again.',
   });
-}
-
-function rethrowNewer(error: unknown): null {
-  if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
-  return null;
 }
 
 const READ_AT_ONCE = 8;
