@@ -38,7 +38,14 @@ export class Connections {
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
     const owed = this.#owed.get(socket);
-    const held = owed === undefined ? null : this.#budget.answer(socket, socket, clientOf(answer), owed.size === 0);
+    // The unread bytes of a socket belong to the response that has the socket. Node queues later responses without a socket.
+    const client: Client = {
+      unreadBytes: () => (answer.socket === null ? 0 : socket.writableLength),
+      readBytes: () => socket.bytesWritten - socket.writableLength,
+      sentBytes: () => (answer.req.complete ? null : socket.bytesRead),
+      cut: () => socket.destroy(),
+    };
+    const held = owed === undefined ? null : this.#budget.answer(socket, socket, client, owed.size === 0);
     if (owed === undefined || held === null) return null;
     const latest = this.#latest.get(socket);
     if (latest !== undefined && owed.has(latest)) this.#former.set(answer, latest);
@@ -130,16 +137,5 @@ function linger(socket: Socket): void {
     socket.end();
     const late = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(late));
-  };
-}
-
-/** The unread bytes of a socket belong to the response that has the socket. Node queues later responses without a socket. */
-function clientOf(answer: ServerResponse): Client {
-  const { socket } = answer.req;
-  return {
-    unreadBytes: () => (answer.socket === null ? 0 : socket.writableLength),
-    readBytes: () => socket.bytesWritten - socket.writableLength,
-    sentBytes: () => (answer.req.complete ? null : socket.bytesRead),
-    cut: () => socket.destroy(),
   };
 }
