@@ -105,7 +105,12 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
     if (isUrgent !== true && this.#calls.size >= callsMax) throw full?.() ?? busy(name);
-    if (bytesOf(order) > CALL_BYTES_MAX)
+    let bytes = 0;
+    for (const value of Object.values(order ?? {})) {
+      if (typeof value === 'string') bytes += value.length;
+      else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+    }
+    if (bytes > CALL_BYTES_MAX)
       throw new DocshelfError('payload_too_large', `Cannot ${name}: the request to the thread is too large`);
     const id = ++this.#lastId;
     const answer = Promise.withResolvers<unknown>();
@@ -257,13 +262,4 @@ function busy(name: string): DocshelfError {
     fields: { retryAfterS: 1 },
     next: 'Try again in a moment.',
   });
-}
-
-function bytesOf(order: unknown): number {
-  let bytes = 0;
-  for (const value of Object.values(order ?? {})) {
-    if (typeof value === 'string') bytes += value.length;
-    else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
-  }
-  return bytes;
 }

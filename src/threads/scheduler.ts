@@ -60,7 +60,7 @@ export class Scheduler {
       this.#running -= 1;
       line.running -= 1;
       this.#freePlaces.push(place);
-      this.look();
+      if (this.waiting > 0) this.look();
       if (this.waiting === 0) {
         for (const [other, { running }] of this.#lines) if (running === 0) this.#lines.delete(other);
       }
