@@ -206,7 +206,9 @@ export class Site {
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    return this.#site.state.settings.access.app()(request, env);
+    const { access } = this.#site.state.settings;
+    access.app ??= this.#createApp(access.site, access.signIn);
+    return access.app(request, env);
   }
 
   /** Resolves when the deployment is idle, even after a failure. */
@@ -281,18 +283,10 @@ export class Site {
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
     const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
-    let app: ReturnType<SiteAccess['app']> | null = null;
-    return {
-      signIn,
-      privately: signIn && new PrivateAnswers(signIn),
-      app: () => {
-        app ??= this.#createApp(site, signIn);
-        return app;
-      },
-    };
+    return { signIn, privately: signIn && new PrivateAnswers(signIn), site, app: null };
   }
 
-  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): NonNullable<SiteAccess['app']> {
     const { deployment, search } = this;
     const { assets, bodies, metrics, programVersion } = this.#host;
     const server = this.#server;
