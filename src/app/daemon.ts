@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import type { AdminActions, AdminOptions } from '../http/admin/actions.ts';
+import type { AdminActions } from '../http/admin/actions.ts';
 import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
 import { auditedActions } from '../http/audit/audited-actions.ts';
 import { JobDesk } from '../http/job-desk.ts';
@@ -31,45 +31,6 @@ import { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus, observedSite, siteActions, siteStates } from './sites/status.ts';
 import { organizationsSlice } from './slices.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
-
-interface DaemonActionsParts {
-  readonly reload: () => Promise<LastReload>;
-  readonly sites: Sites;
-  readonly sitePort: () => number;
-  readonly keys: ServiceKeys;
-  readonly audit: AuditTrail;
-  readonly exports: Promise<Exports> | null;
-  readonly config: () => Config;
-}
-
-function daemonRevisions({
-  keys,
-  audit,
-  exports,
-}: Pick<DaemonActionsParts, 'keys' | 'audit' | 'exports'>): AdminOptions['revisions'] {
-  return {
-    changes: () => `${keys.revision()} ${audit.count}`,
-    jobs: async () => (await (await exports)?.service?.revision()) ?? '',
-  };
-}
-
-function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
-  const { reload, sites, sitePort, keys, audit, exports, config } = parts;
-  const actions: AdminActions = {
-    reload,
-    site: (domain) => siteActions(sites.chosen(domain), sitePort()),
-    keys: keys.actions,
-    jobs: new JobDesk({
-      service: async () => (await exports)?.service ?? null,
-      organizations: () => organizationsSlice(config()),
-    }),
-  };
-  const siteOf = (chosen: string | null) => {
-    const { deployment, domain } = sites.chosen(chosen);
-    return { domain, active: () => deployment.active?.version ?? null };
-  };
-  return (actor) => auditedActions(actions, siteOf, audit, actor);
-}
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
@@ -249,12 +210,24 @@ class Daemon {
     const { log, logRequest, programVersion } = this.#options;
     const { sites, keys, audit, folder } = this.#parts;
     const exports = this.#exports?.promise ?? null;
-    const config = (): Config => this.#config;
     const sitePort = (): number => this.sitePort ?? this.#config.server.port;
+    const actions: AdminActions = {
+      reload: () => this.reload(),
+      site: (domain) => siteActions(sites.chosen(domain), sitePort()),
+      keys: keys.actions,
+      jobs: new JobDesk({
+        service: async () => (await exports)?.service ?? null,
+        organizations: () => organizationsSlice(this.#config),
+      }),
+    };
+    const siteOf = (chosen: string | null) => {
+      const { deployment, domain } = sites.chosen(chosen);
+      return { domain, active: () => deployment.active?.version ?? null };
+    };
     return openListeners({
       ...this.#parts,
       config: this.#opened.config,
-      current: config,
+      current: () => this.#config,
       admin: {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
@@ -273,9 +246,12 @@ class Daemon {
           return found && folderName(found);
         },
         lastGood: () => this.#loaded.text,
-        revisions: daemonRevisions({ keys, audit, exports }),
+        revisions: {
+          changes: () => `${keys.revision()} ${audit.count}`,
+          jobs: async () => (await (await exports)?.service?.revision()) ?? '',
+        },
         service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
-        actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),
+        actions: (actor) => auditedActions(actions, siteOf, audit, actor),
       },
       exports,
       apiHasSearch: this.#apiHasSearch,

@@ -45,18 +45,16 @@ export class FileWatch {
 
   /** Also compares change times, because a file that changed and changed back may have been read between the changes. */
   async isUntouched(): Promise<boolean> {
-    const looks = await looksAt(this.#known.keys());
-    return [...looks].every(([file, { digest, place, changedNs }]) => {
+    for (const [file, { digest, place, changedNs }] of await looksAt(this.#known.keys())) {
       const known = this.#known.get(file);
-      return digest === known?.digest && place === known.place && changedNs === known.changedNs;
-    });
+      if (digest !== known?.digest || place !== known.place || changedNs !== known.changedNs) return false;
+    }
+    return true;
   }
 
   /** For a file that is already watched, keeps the known state, to find a change since its last read. */
   async start(files: readonly string[]): Promise<void> {
-    const known = new Map<string, Look>();
-    for (const file of files) known.set(file, this.#known.get(file) ?? (await lookAt(file)));
-    this.#known = known;
+    this.#known = await looksAt(files, this.#known);
     this.#pending = null;
     if (this.#isStopped) return;
     // Keep the old watchers until the new watchers are open.
@@ -135,12 +133,14 @@ export class FileWatch {
 }
 
 function isEqual(one: Looks, other: Looks): boolean {
-  return one.size === other.size && [...one].every(([file, { digest }]) => digest === other.get(file)?.digest);
+  if (one.size !== other.size) return false;
+  for (const [file, { digest }] of one) if (digest !== other.get(file)?.digest) return false;
+  return true;
 }
 
-async function looksAt(files: Iterable<string>): Promise<Looks> {
+async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promise<Looks> {
   const looks = new Map<string, Look>();
-  for (const file of files) looks.set(file, await lookAt(file));
+  for (const file of files) looks.set(file, known.get(file) ?? (await lookAt(file)));
   return looks;
 }
 

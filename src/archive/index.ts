@@ -73,7 +73,8 @@ export async function extractArchive(
     `${options.siteDir}.link-`,
   );
   const extracted = new ExtractedFiles(listing);
-  await makeAllFolders(listing, options);
+  await makeFolders(options.siteDir, foldersOf(listing, 'site'));
+  if (listing.ownRoot !== '') await makeFolders(options.ownDir, foldersOf(listing, 'own'));
   await readEntries(file, listing, options, async ({ name, size }, placement, content, index) => {
     const dir = placement.place === 'own' ? options.ownDir : options.siteDir;
     const target = { file: join(dir, placement.path), size, entryName: name };
@@ -96,11 +97,6 @@ export async function verifyArchive(file: string, listing: ArchiveListing, optio
     files.add(index, hash.digest('hex'));
   });
   return { files, manifest: manifest.index < 0 ? null : manifest.check(files) };
-}
-
-async function makeAllFolders(listing: ArchiveListing, { siteDir, ownDir }: ExtractOptions): Promise<void> {
-  await makeFolders(siteDir, foldersOf(listing, 'site'));
-  if (listing.ownRoot !== '') await makeFolders(ownDir, foldersOf(listing, 'own'));
 }
 
 function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<string> {

@@ -48,7 +48,8 @@ export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<s
     if (shorthand !== undefined && typeof written === 'boolean')
       return map({ [shorthand]: written }, schema, at, setting);
     if (typeof written === 'object') return map(written as Record<string, unknown>, schema, at, setting);
-    return isWord(written, schema) ? written : converted(written, schema, at, given === undefined ? null : setting);
+    if (isWord(written, schema)) return written;
+    return converted(written, schema, at, given === undefined ? undefined : setting);
   }
 
   function map(
@@ -67,7 +68,7 @@ export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<s
     );
   }
 
-  function converted(written: unknown, schema: SchemaNode, at: readonly string[], setting: Setting | null | undefined) {
+  function converted(written: unknown, schema: SchemaNode, at: readonly string[], setting: Setting | undefined) {
     switch (schema['x-unit']) {
       case 'bytes':
         return parseSize(written);
@@ -79,28 +80,24 @@ export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<s
         return String(written).toLowerCase();
       case undefined:
         return written;
-      default:
-        return pathValue(resolve(baseDir, String(written)), schema, at, setting ?? null);
     }
-  }
-
-  function pathValue(path: string, schema: SchemaNode, at: readonly string[], setting: Setting | null): unknown {
+    const path = resolve(baseDir, String(written));
     const target = schema['x-unit'] === 'file' ? new NamedFile(path) : null;
-    if (schema['x-names'] !== undefined && setting !== null) {
+    if (schema['x-names'] !== undefined && setting !== undefined) {
       const pointer = pointerOf(at);
       const where = setting.places.get(pointer) ?? setting.where;
       named.push({ schema, path, pointer, key: dottedOf(pointer), where, target });
     }
-    return target ?? (schema['x-unit'] === 'folder' ? new NamedFolder(path, setting === null) : path);
+    return target ?? (schema['x-unit'] === 'folder' ? new NamedFolder(path, setting === undefined) : path);
   }
 }
 
 function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
-  return anyOf.some(
-    ({ enum: words, type, pattern }) =>
-      words?.includes(written as string) ||
-      (type === undefined && pattern !== undefined && new RegExp(pattern).test(String(written))),
-  );
+  for (const { enum: words, type, pattern } of anyOf) {
+    if (words?.includes(written as string)) return true;
+    if (type === undefined && pattern !== undefined && new RegExp(pattern).test(String(written))) return true;
+  }
+  return false;
 }
 
 export function deepFreeze<T extends object>(value: T): T {

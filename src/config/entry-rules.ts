@@ -9,7 +9,6 @@ import type { SiteConfig } from './sites.ts';
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
-  if (sites.length === 0) return [];
   const faults: ConfigFault[] = [];
   const setting = settings.get('sites');
   const report = (path: Path, sentence: (key: string) => string): void => {
@@ -25,7 +24,6 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
 
   const domains = new Map<string, number>();
   const claims = new Map<string, number>();
-  const domainOf = (index: number): string => sites[index]?.domain ?? '';
   for (const [index, { domain, hosts, basePath }] of sites.entries()) {
     const first = domains.get(domain);
     if (first === undefined) domains.set(domain, index);
@@ -41,7 +39,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === undefined) claims.set(place, index);
       else {
         const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
-        const sentence = `site "${domain}" and site "${domainOf(other)}" (sites[${other}]) both serve ${place}`;
+        const sentence = `site "${domain}" and site "${sites[other]?.domain}" (sites[${other}]) both serve ${place}`;
         report(at, (key) => `${key}: ${sentence}; change the host or base path of one of them`);
       }
     }
@@ -75,7 +73,6 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
 
 export function findMixedSignIns(settings: Settings, { server }: Config, sites: readonly SiteConfig[]): ConfigFault[] {
   const setting = settings.get('sites');
-  if (setting === undefined) return [];
   const first = new Map<string, number>();
   const fault = (index: number, sentence: string): ConfigFault =>
     faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
@@ -118,7 +115,6 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
   const keys: Named[] = [];
   const faults: ConfigFault[] = [];
   const setting = settings.get('organizations');
-  const pointerTo = (path: Path): string => pointerOf(['organizations', ...path]);
   const report = (path: Path, sentence: (key: string) => string): void => {
     faults.push(faultInside(setting, ['organizations', ...path], sentence));
   };
@@ -146,7 +142,7 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
   }
   for (const [first, second] of [ids, sites, keys].flatMap(repeatsOf)) {
-    const firstPointer = pointerTo(first.path);
+    const firstPointer = pointerOf(['organizations', ...first.path]);
     const place = setting?.places.get(firstPointer);
     const firstKey = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
     report(second.path, (key) => `${key} repeats ${firstKey}; remove one of the two`);
@@ -168,23 +164,25 @@ const LISTENERS = ['server', 'admin', 'api'] as const;
 type Pair = Pick<Config['server']['tls'], 'certFile' | 'keyFile'>;
 
 export function findTlsFaults(settings: Settings, config: Config): ConfigFault[] {
-  return LISTENERS.flatMap((listener) => {
+  const faults: ConfigFault[] = [];
+  for (const listener of LISTENERS) {
     const { tls } = config[listener];
     const section = `${listener}.tls`;
-    const faults: ConfigFault[] = [];
     const report = (name: string, sentence: string): void => {
       const key = `${section}.${name}`;
       faults.push(faultOf(`${key} ${sentence}`, key, settings.get(key)?.where ?? null));
     };
-    const fault = pairFault(tls);
-    if (fault !== null) report(...fault);
     if (tls.certFile === null && tls.keyFile === null) {
       const needs = `needs a certificate: set ${section}.certFile and ${section}.keyFile`;
       if (tls.certificates.length > 0) report('certificates', needs);
       if (tls.hstsMs !== null) report('hsts', needs);
       if (tls.redirectPort !== null) report('redirectPort', needs);
+    } else {
+      const fault = pairFault(tls);
+      if (fault !== null) report(...fault);
     }
-    const taken = portTakenBy(config, listener);
+    // Port 0 selects a free port, so it never conflicts.
+    const taken = tls.redirectPort ? portTakenBy(config, listener) : null;
     if (taken !== null) report('redirectPort', `is also the port of ${taken}; change one of the two ports`);
     for (const [index, pair] of tls.certificates.entries()) {
       const [name, sentence] = pairFault(pair) ?? [];
@@ -194,14 +192,13 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
         faultInside(setting, [...section.split('.'), 'certificates', index, name], (key) => `${key} ${sentence}`),
       );
     }
-    return faults;
-  });
+  }
+  return faults;
 }
 
-/** Returns the key that sets the same port as the listener's redirectPort. Port 0 selects a free port, so it never conflicts. */
+/** Returns the key that sets the same port as the listener's redirectPort. */
 function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
   const { redirectPort } = config[listener].tls;
-  if (redirectPort === null || redirectPort === 0) return null;
   const own = `${listener}.tls.redirectPort`;
   const taken = LISTENERS.flatMap((each) => {
     const { port, tls } = config[each];

@@ -53,9 +53,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...validation.faults,
     ...findBrokenRules(sound, config, validation.faulty),
     ...findOrganizationFaults(sound, config),
-    ...findSiteFaults(sound, config),
+    ...(config.sites.length > 0 ? findSiteFaults(sound, config) : []),
     ...findTlsFaults(sound, config),
-    ...findMixedSignIns(sound, config, many.sites),
+    ...(config.sites.length > 0 ? findMixedSignIns(sound, config, many.sites) : []),
     ...many.findFaults(),
     ...namedFiles.faults,
   ];
@@ -87,8 +87,10 @@ export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
 }
 
 function servedSites({ config: { sites: listed }, sites }: LoadedConfig): ReadonlySet<string | null> {
-  const served = sites.filter(({ config }) => config.staticExport.enabled);
-  return new Set(served.map(({ domain }) => (listed.length === 0 ? null : domain)));
+  const served = new Set<string | null>();
+  for (const { config, domain } of sites)
+    if (config.staticExport.enabled) served.add(listed.length === 0 ? null : domain);
+  return served;
 }
 
 export function pendingRestart(running: Config, wanted: Config): string[] {

@@ -102,11 +102,14 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
   return plain(document.contents, configSchema, [], 0);
 
   function plain(written: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
+    if (path.length > 0) on.onPlace(pointerOf(path), offset);
     nodes += 1;
     if (nodes > NODES_MAX)
       throw new YamlFault(offset, `it contains more than ${NODES_MAX} values, including each use of an alias`);
     if (path.length > DEPTH_MAX) throw new YamlFault(offset, `it is nested deeper than ${DEPTH_MAX} levels`);
-    const node = resolve(written, offset);
+    const node = isAlias(written) ? written.resolve(document) : written;
+    if (isAlias(written) && node === undefined)
+      throw new YamlFault(offsetOf(written, offset), 'this alias has no anchor before it');
     if (!isNode(node)) return null;
     if (node.tag !== undefined && !PLAIN_TAG.test(node.tag))
       throw new YamlFault(node.range?.[0] ?? offset, `the YAML is invalid: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
@@ -117,38 +120,22 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
         const keyOffset = offsetOf(key, offset);
         const name = isScalar(key) ? (key.source ?? String(key.value)) : '(a key that is not text)';
         if (Object.hasOwn(map, name)) on.onDuplicate(dottedOf(pointerOf([...path, name])), keyOffset);
-        map[name] = child(value, childOf(schema, name), [...path, name], keyOffset);
+        map[name] = plain(value, childOf(schema, name), [...path, name], keyOffset);
       }
       return map;
     }
     if (isSeq(node)) {
       return node.items.map((item, index) =>
-        child(item, schema?.items, [...path, String(index)], offsetOf(item, offset)),
+        plain(item, schema?.items, [...path, String(index)], offsetOf(item, offset)),
       );
     }
     if (!isScalar(node)) return null;
     const { value, source } = node;
-    if (typeof value === 'string' || value === null || !wantsText(schema)) return value;
-    return source ?? String(value);
-  }
-
-  function child(node: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
-    on.onPlace(pointerOf(path), offset);
-    return plain(node, schema, path, offset);
-  }
-
-  function resolve(node: unknown, offset: number): unknown {
-    if (!isAlias(node)) return node;
-    const target = node.resolve(document);
-    if (target === undefined) throw new YamlFault(offsetOf(node, offset), 'this alias has no anchor before it');
-    return target;
+    const types = typesOf(schema);
+    const wantsText = types.has('string') && !types.has('integer') && !types.has('boolean');
+    return typeof value === 'string' || value === null || !wantsText ? value : (source ?? String(value));
   }
 }
 
 const offsetOf = (node: unknown, otherwise: number): number =>
   isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
-
-function wantsText(schema: SchemaNode | undefined): boolean {
-  const types = typesOf(schema);
-  return types.has('string') && !types.has('integer') && !types.has('boolean');
-}

@@ -274,8 +274,7 @@ function databaseHost(url: string): string | null {
 
 function egressRules(config: Config, daemon: Config): Rule[] {
   const { s3, fileRoots } = config.network;
-  const preloads = [config, daemon].map(({ staticExport }) => staticExport.preload.dir);
-  const roots = fileRoots.length > 0 ? fileRoots : preloads;
+  const roots = fileRoots.length > 0 ? fileRoots : [config.staticExport.preload.dir, daemon.staticExport.preload.dir];
   const rules: Rule[] = [];
   for (const { key, link, secrets } of contactedLinks(config)) {
     if (link === null || link === undefined) continue;

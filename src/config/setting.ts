@@ -74,11 +74,9 @@ export interface Setting {
 
 export function pointerOf(path: Path): string {
   let pointer = '';
-  for (const key of path) pointer += `/${/[~/]/.test(String(key)) ? escaped(String(key)) : key}`;
+  for (const key of path) pointer += `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
   return pointer;
 }
-
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 export function pathOf(pointer: string): string[] {
   return pointer

@@ -24,23 +24,20 @@ export interface ActivationReason {
 interface PreparedSwitch {
   readonly view: ReleaseView;
   readonly retained: readonly KeptRelease[];
+  readonly hasManifest: boolean;
   readonly commit: (activatedAt: string) => unknown;
 }
 
 export class Activation {
   readonly #context: SiteContext;
-  #pruneAtMs: number | null = null;
+  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
+  pruneAtMs: number | null = null;
   #previous: string | null = null;
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
   constructor(context: SiteContext) {
     this.#context = context;
-  }
-
-  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
-  get pruneAtMs(): number | null {
-    return this.#pruneAtMs;
   }
 
   get current(): ActiveVersion | null {
@@ -53,8 +50,10 @@ export class Activation {
   async prepare({ digest, version }: ReleaseRef): Promise<PreparedSwitch> {
     const { store, serving } = this.#context;
     const view = await store.view(digest, version);
-    const retained = this.#retainedBeside(digest, (await store.records()).releases);
-    return { view, retained, commit: await serving.prepare(view, retained) };
+    const { releases } = await store.records();
+    const retained = this.#retainedBeside(digest, releases);
+    const hasManifest = releases.get(digest)?.manifest != null;
+    return { view, retained, hasManifest, commit: await serving.prepare(view, retained) };
   }
 
   /** Marks the new and the current release as served, so that other daemons keep both until the next pruning. */
@@ -69,15 +68,14 @@ export class Activation {
   }
 
   /** @returns time of the activation, RFC 3339 */
-  async recordTimes({ view: { digest, version, createdAt } }: PreparedSwitch): Promise<string> {
+  async recordTimes({ view: { digest, version, createdAt }, hasManifest }: PreparedSwitch): Promise<string> {
     const { store } = this.#context;
     const nowMs = Date.now();
     const now = new Date(nowMs).toISOString();
     // Pruning keeps the releases with the latest times, so give the former release a time just before that of the new one.
     if (this.current !== null) await store.markServed(this.current.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, now);
-    const isDated = (await store.info(digest))?.manifest != null;
-    if (isDated) await store.noteActive({ version, createdAt });
+    if (hasManifest) await store.noteActive({ version, createdAt });
     return now;
   }
 
@@ -116,7 +114,7 @@ export class Activation {
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async turnOff(): Promise<void> {
@@ -190,7 +188,7 @@ export class Activation {
   /** Logs a failure instead of throwing it. The next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
-    this.#pruneAtMs = null;
+    this.pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
       const records = await store.records();
       return digestsToPrune([...records.releases.values()], await this.#pruneRule(records));
@@ -210,7 +208,6 @@ export class Activation {
     const { version: pin, keep } = settings();
     const former = active?.history.find(({ digest }) => digest !== active.digest);
     const pinned = pin === null ? null : labels.get(pin);
-    const isDigest = (digest: string | null | undefined): digest is string => digest != null;
     const inUse = new Map<string, Use>();
     for (const digest of await registration.servedByOthers()) inUse.set(digest, USE.elsewhere);
     // If a release has several uses, the error shows the last use in this list, so `USE.served` comes last.
@@ -221,18 +218,14 @@ export class Activation {
       [this.current, USE.served],
     ] as const;
     for (const [release, use] of uses) if (release != null) inUse.set(release.digest, use);
-    return {
-      keep,
-      inUse,
-      previous: new Set([this.#previous, former?.digest].filter(isDigest)),
-    };
+    return { keep, inUse, previous: new Set([this.#previous, former?.digest]) };
   }
 
   #retainedBeside(digest: string, releases: SiteRecords['releases']): KeptRelease[] {
-    return [...releases.values()]
-      .filter((release) => release.digest !== digest)
-      .map((release) => this.#context.store.kept(release, release.servedAt))
-      .sort(newestFirst(({ servedAt }) => servedAt ?? ''));
+    const retained: KeptRelease[] = [];
+    for (const release of releases.values())
+      if (release.digest !== digest) retained.push(this.#context.store.kept(release, release.servedAt));
+    return retained.sort(newestFirst(({ servedAt }) => servedAt ?? ''));
   }
 }
 
@@ -260,19 +253,22 @@ interface PruneRule {
   readonly keep: number;
   readonly inUse: Pick<ReadonlySet<string>, 'has'>;
   /** Releases that a rollback can activate. They count towards `keep`, and stay unless `keep` is 0. */
-  readonly previous: ReadonlySet<string>;
+  readonly previous: Pick<ReadonlySet<string>, 'has'>;
 }
 
 /** Spares the `keep` most recently active releases, and the `keep` newest releases that were never active. */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
-  const old = releases.filter(({ digest }) => !inUse.has(digest));
-  const rollbacks = keep === 0 ? [] : old.filter(({ digest }) => previous.has(digest));
-  const rest = old.filter((release) => !rollbacks.includes(release));
-  const wereActive = rest
-    .filter(({ servedAt }) => servedAt !== null)
-    .sort(newestFirst(({ servedAt }) => servedAt ?? ''));
-  const staged = rest.filter(({ servedAt }) => servedAt === null).sort(newestFirst(({ fetchedAt }) => fetchedAt));
-  const leaving = [...wereActive.slice(Math.max(0, keep - rollbacks.length)), ...staged.slice(keep)];
+  const wereActive: PrunedRelease[] = [];
+  const staged: PrunedRelease[] = [];
+  let rollbacks = 0;
+  for (const release of releases) {
+    if (inUse.has(release.digest)) continue;
+    if (keep > 0 && previous.has(release.digest)) rollbacks += 1;
+    else (release.servedAt === null ? staged : wereActive).push(release);
+  }
+  wereActive.sort(newestFirst(({ servedAt }) => servedAt ?? ''));
+  staged.sort(newestFirst(({ fetchedAt }) => fetchedAt));
+  const leaving = [...wereActive.slice(Math.max(0, keep - rollbacks)), ...staged.slice(keep)];
   return leaving.map(({ digest }) => digest);
 }
 

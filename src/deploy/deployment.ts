@@ -44,7 +44,7 @@ export class Deployment {
       journal: new Journal(onEvent),
       registration: registration.registerSite(() => options.store.domain),
       stopping: this.#stopping.signal,
-      opened: () => this.open(),
+      opened: this.open,
     };
     this.#importer = new Importer(this.#context);
     this.#loop = new SiteLoop(this.#context, this.#importer);
@@ -75,7 +75,7 @@ export class Deployment {
     const { store, journal } = this.#context;
     await store.settleDomain(settings.domain, null);
     journal.reloaded();
-    const isWell = this.#loop.isReconciled && this.lastError === null;
+    const isWell = this.#loop.isReconciled && journal.lastError === null;
     if (store.isListed && isWell && isSameData(settings, this.#settings)) return;
     const isOther = fingerprintOf(settings) !== fingerprintOf(this.#settings);
     this.#settings = settings;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
@@ -44,13 +44,15 @@ export function isSameData(one: unknown, other: unknown): boolean {
 /** @param exportsMade counter that changes the fetch key after each export of this daemon */
 export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   const { enabled, link, fromExports, version, sha256, renew } = settings;
+  const fetched = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
+  if (fromExports) fetched.push(`exports ${exportsMade}`);
   return {
     enabled,
     pin: version,
     hasLink: fromExports || link !== null || renew !== null,
     sha256,
     fingerprint: fingerprintOf(settings),
-    fetchKey: fetchKeyOf(settings, exportsMade),
+    fetchKey: hash('sha256', JSON.stringify(fetched)),
     exportsAnew: enabled && renew !== null && renew.everyMs !== null,
   };
 }
@@ -62,7 +64,7 @@ export function fingerprintOf(settings: DeploySettings): string {
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex');
+  return hash('sha256', JSON.stringify(words));
 }
 
 /** Fields that identify the export service. Omits the interval and the key, which may change at any time. */
@@ -70,10 +72,4 @@ export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }
 
-function fetchKeyOf({ link, fromExports, version, sha256, renew }: DeploySettings, exportsMade: number): string {
-  const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
-  if (fromExports) words.push(`exports ${exportsMade}`);
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex');
-}
-
-export const linkDigestOf = (link: Secret): string => createHash('sha256').update(link.reveal()).digest('hex');
+export const linkDigestOf = (link: Secret): string => hash('sha256', link.reveal());

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Backoff, isTransient } from '../net/retry.ts';
+import { isTransient } from '../net/retry.ts';
 import { Activation, type ActivationReason } from './activation.ts';
 import { Fetcher, type FetchTask } from './fetch/fetcher.ts';
 import type { ImportedBundle, Importer } from './import/importer.ts';
@@ -34,7 +34,7 @@ export class SiteLoop {
   readonly #backoff = new Backoff();
   /** `paused`: settings wait for `reconcile`. `due`: a step for the former settings may still run, and must not set `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
-  #isReconciled = true;
+  isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
@@ -46,14 +46,14 @@ export class SiteLoop {
     this.#fetcher = new Fetcher(context, importer, {
       onFetched: (bundle, task, signal) => this.runExclusive(() => this.#finishFetch(bundle, task, signal)),
       onFailed: (error, { of }) => (of === null ? context.journal.failed('renew', error) : this.#failed(of, error)),
-      wake: () => this.wake(),
+      wake: () => this.#queue.wake(),
     });
     this.#preload = new Preload(context, importer, {
       // Let the loop run, so that it serves this archive before the next import.
       onImported: () => this.runExclusive(async () => undefined),
       onEnd: () => {
         if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
-        this.wake();
+        this.#queue.wake();
       },
     });
     this.#queue = new WorkQueue({
@@ -61,10 +61,6 @@ export class SiteLoop {
       isBusy: () => this.#fetcher.current !== null || this.#preload.state === 'running',
       stopping: context.stopping,
     });
-  }
-
-  get isReconciled(): boolean {
-    return this.#isReconciled;
   }
 
   get hasStartedRound(): boolean {
@@ -129,7 +125,7 @@ export class SiteLoop {
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // Reject commands, because they cannot run if the folder cannot be opened or read.
-      this.#isReconciled = false;
+      this.isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
       return this.#backoff.nextMs();
@@ -156,7 +152,7 @@ export class SiteLoop {
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
         this.#serveLastAtMs = null;
-        this.#isReconciled = false;
+        this.isReconciled = false;
         return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
       case 'fetch':
         return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
@@ -234,7 +230,7 @@ export class SiteLoop {
 
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.#isReconciled = true;
+    this.isReconciled = true;
     this.#backoff.reset();
     this.#context.journal.recovered();
   }
@@ -246,7 +242,7 @@ export class SiteLoop {
   }
 
   #failed(of: string, error: unknown): void {
-    this.#isReconciled = false;
+    this.isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };
@@ -289,6 +285,23 @@ export class SiteLoop {
   }
 }
 
+const ROUND_WAIT_MS_MIN = 10_000;
+const ROUND_WAIT_MS_MAX = 300_000;
+
+class Backoff {
+  #waitMs = ROUND_WAIT_MS_MIN;
+
+  nextMs(): number {
+    const nextMs = Date.now() + this.#waitMs;
+    this.#waitMs = Math.min(this.#waitMs * 2, ROUND_WAIT_MS_MAX);
+    return nextMs;
+  }
+
+  reset(): void {
+    this.#waitMs = ROUND_WAIT_MS_MIN;
+  }
+}
+
 /** Longest delay of `setTimeout`, 24 days (signed 32-bit milliseconds). */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -309,8 +322,9 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #commands: Command[] = [];
   /** Callers that wait for the end of a pass. Callers of `whenIdle` also wait until `isBusy` is false. */
-  #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
-  #state: 'resting' | 'in a pass' | 'woken' = 'resting';
+  readonly #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
+  /** Calls of `wake` since the queue was at rest. */
+  #wakes = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Async context outside any trace. Passes run in it, because they belong to no single caller. */
   readonly #outside = AsyncLocalStorage.snapshot();
@@ -324,9 +338,8 @@ export class WorkQueue {
   }
 
   wake(): void {
-    const isResting = this.#state === 'resting';
-    this.#state = 'woken';
-    if (isResting) void this.#outside(() => this.#run());
+    this.#wakes += 1;
+    if (this.#wakes === 1) void this.#outside(() => this.#run());
   }
 
   enqueue<T>(act: () => Promise<T>): Promise<T> {
@@ -358,26 +371,20 @@ export class WorkQueue {
   }
 
   async #run(): Promise<void> {
-    while (this.#state === 'woken') {
-      this.#state = 'in a pass';
+    const { pass, isBusy, stopping } = this.#options;
+    let nextMs: number | null = null;
+    for (let seen = 0; seen < this.#wakes; ) {
+      seen = this.#wakes;
       clearTimeout(this.#timer);
-      const nextMs = await this.#options.pass();
-      if (!this.#isWoken) this.#rest(nextMs);
+      nextMs = await pass();
     }
-    this.#state = 'resting';
-  }
-
-  get #isWoken(): boolean {
-    return this.#state === 'woken';
-  }
-
-  #rest(nextMs: number | null): void {
-    const { stopping, isBusy } = this.#options;
+    this.#wakes = 0;
     if (stopping.aborted) this.rejectCommands(stopping.reason);
     const isIdle = stopping.aborted || !isBusy();
-    const stay = this.#waiting.filter(({ isForIdle }) => isForIdle && !isIdle);
-    for (const each of this.#waiting) if (!stay.includes(each)) each.resolve();
-    this.#waiting = stay;
+    for (const each of this.#waiting.splice(0)) {
+      if (each.isForIdle && !isIdle) this.#waiting.push(each);
+      else each.resolve();
+    }
     if (nextMs === null || stopping.aborted) return;
     const waitMs = Math.min(Math.max(nextMs - Date.now(), 0), TIMER_MS_MAX);
     this.#timer = setTimeout(() => this.wake(), waitMs).unref();

@@ -120,16 +120,14 @@ function readRecord(table: Buffer, at: number): TableRecord {
 }
 
 class PackedFileTable implements FileTable {
+  readonly size: number;
   readonly #table: Buffer;
   readonly #layout: Layout;
 
   constructor(table: Buffer, layout: Layout) {
+    this.size = layout.count;
     this.#table = table;
     this.#layout = layout;
-  }
-
-  get size(): number {
-    return this.#layout.count;
   }
 
   has(path: string): boolean {

@@ -22,6 +22,7 @@ interface PrivateReach {
 
 /** Only src/net opens sockets, and each socket there requires this policy, except in `daemon-request.ts`. Tests check this. */
 export class EgressPolicy {
+  readonly browserFlags: readonly string[] = NO_WAY_OUT;
   readonly #rulesNow: () => EgressRules;
   readonly #reachOf: (rules: EgressRules) => PrivateReach;
 
@@ -54,10 +55,6 @@ export class EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
-  get browserFlags(): readonly string[] {
-    return NO_WAY_OUT;
-  }
-
   get allowsPrivate(): boolean {
     return this.#private.guard.allowsPrivate;
   }
@@ -88,7 +85,7 @@ export class EgressPolicy {
 
   allowsAddress(address: string, host: string, port: number): boolean {
     const { guard, ports, pairs } = this.#private;
-    if (this.#isOwnListener(address, port)) return false;
+    if (this.rules.ownPorts.includes(port) && isOfThisMachine(address)) return false;
     const kind = guard.kindOf(address);
     if (kind !== 'private') return kind === 'public';
     const pair = `${host.toLowerCase()}:${port}`;
@@ -124,10 +121,6 @@ export class EgressPolicy {
         return options.all === true ? callback(null, allowed) : callback(null, first.address, first.family);
       });
     };
-  }
-
-  #isOwnListener(address: string, port: number): boolean {
-    return this.rules.ownPorts.includes(port) && isOfThisMachine(address);
   }
 }
 

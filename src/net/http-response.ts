@@ -91,7 +91,8 @@ function codeOf(error: unknown): string {
 
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return codeOf(error) || messageOf(error.errors[0]);
-  return withoutQueries(error instanceof Error ? error.message : String(error));
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 }
 
 /** Removes sockets and received bytes from an error of undici, because they can contain the query of the link. */
@@ -101,8 +102,6 @@ function causeWithoutSecrets(error: unknown): Error {
   delete cause.stack;
   return Object.assign(cause, { code: codeOf(error) });
 }
-
-const withoutQueries = (text: string): string => text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 

@@ -50,23 +50,6 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-export class Backoff {
-  #waitMs = ROUND_WAIT_MS_MIN;
-
-  nextMs(): number {
-    const nextMs = Date.now() + this.#waitMs;
-    this.#waitMs = Math.min(this.#waitMs * 2, ROUND_WAIT_MS_MAX);
-    return nextMs;
-  }
-
-  reset(): void {
-    this.#waitMs = ROUND_WAIT_MS_MIN;
-  }
-}
-
-const ROUND_WAIT_MS_MIN = 10_000;
-const ROUND_WAIT_MS_MAX = 300_000;
-
 /** Error codes to retry, because an operator can free space on the volume without a notice to docshelf. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 

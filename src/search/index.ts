@@ -3,8 +3,7 @@
  * Query: `SiteSearch` -> `EmbeddedEngine` -> thread (`query/query-thread`) -> `query/release-search`: keywords
  * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
-export { EmbeddedEngine, type Model, type SearchIndex } from './embedded-engine.ts';
-export { searchDirOf } from './indexing/index-builds.ts';
+export { EmbeddedEngine, type Model, type SearchIndex, searchDirOf } from './embedded-engine.ts';
 export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,

@@ -22,7 +22,7 @@ import {
 } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { SiteSnapshot } from './snapshot.ts';
-import { LazyTransform, type SnapshotFile } from './transform/make-file.ts';
+import { LazyTransform } from './transform/make-file.ts';
 
 export type { SearchBoxForm, SwitcherFiles, VersionSurvey } from './additions.ts';
 export { BodyCache } from './body-cache.ts';
@@ -137,9 +137,10 @@ export class SiteServer {
   }
 
   #found(found: Found, path: string, request: SiteRequest, snapshot: SiteSnapshot): Answer {
-    if (found.kind === 'file') return this.#answer(found.file, request);
+    if (found.kind === 'redirect') return redirect(found.status, found.location);
     if (found.kind === 'missing') return this.#missing(found, path, request, snapshot);
-    return redirect(found.status, found.location);
+    const { file } = found;
+    return file instanceof LazyTransform ? this.#unmade(file, request) : this.#file(file, request);
   }
 
   /** Prepares a file for `fastAnswer`, unless other requests for its path may get another file, or the file is streamed. */
@@ -147,10 +148,6 @@ export class SiteServer {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof LazyTransform) return;
     if (this.#isStreamed(found.file)) return;
     snapshot.prepared.keepFile(target, path, found.file);
-  }
-
-  #answer(file: SnapshotFile, request: SiteRequest): Answer {
-    return file instanceof LazyTransform ? this.#unmade(file, request) : this.#file(file, request);
   }
 
   async #unmade(file: LazyTransform, request: SiteRequest): Promise<Response> {

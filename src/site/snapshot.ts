@@ -79,7 +79,7 @@ export class SiteSnapshot {
   readonly missing: MissingAnswers;
   readonly prepared = new PreparedTargets();
   readonly pages: PagePaths;
-  readonly #active: ReleaseView;
+  readonly release: ReleaseView;
   readonly #redirects: RedirectRules;
   readonly #headers: HeaderPolicy;
   readonly #older: readonly KeptRelease[];
@@ -101,7 +101,7 @@ export class SiteSnapshot {
     this.digest = active.digest;
     this.languages = new SiteLanguages(active);
     this.missing = new MissingAnswers(form.search ?? null);
-    this.#active = active;
+    this.release = active;
     this.#immutable = new ImmutableNames(active.files);
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
@@ -135,10 +135,6 @@ export class SiteSnapshot {
   get contentPolicy(): string {
     const { headers } = this.#headers.headersFor(this.#mount.from, 'text/html');
     return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1] ?? '';
-  }
-
-  get release(): ReleaseView {
-    return this.#active;
   }
 
   get notices(): readonly string[] {
@@ -176,7 +172,7 @@ export class SiteSnapshot {
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
     // Without a path, resolve the hidden name `.`, which results in the 404 page of the root folder.
-    const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
+    const resolution = resolvePath(this.release.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
     }
@@ -186,7 +182,7 @@ export class SiteSnapshot {
       if (ruled !== null) return ruled;
       const twin = this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#twins.at(path, built) : null;
       if (twin !== null) return { kind: 'file', file: twin };
-      if (this.#spaFallback && path !== null && isPageLike(path) && this.#active.files.has(START_PAGE)) {
+      if (this.#spaFallback && path !== null && isPageLike(path) && this.release.files.has(START_PAGE)) {
         return this.#find(START_PAGE, built);
       }
       const isAsset = path !== null && isAssetPath(path);
@@ -230,7 +226,7 @@ export class SiteSnapshot {
     if (known !== undefined) return { kind: 'file', file: known };
     const found = (isImmutable: boolean): Found => ({
       kind: 'file',
-      file: this.#file(entry, this.#active, sent, isImmutable),
+      file: this.#file(entry, this.release, sent, isImmutable),
     });
     const isImmutable = this.#isImmutable(path, sent);
     if (!isImmutable || this.#older.length === 0) return found(isImmutable);
@@ -262,7 +258,7 @@ export class SiteSnapshot {
   #pageAt(path: string | null, built: string | null): SnapshotFile | null {
     if (path === null) return null;
     const entry = this.#entryOf(path);
-    return this.#file(entry, this.#active, this.#sent(built, entry), false);
+    return this.#file(entry, this.release, this.#sent(built, entry), false);
   }
 
   #sent(built: string | null, { type }: FileEntry): ExtraHeaders {
@@ -270,22 +266,22 @@ export class SiteSnapshot {
   }
 
   #entryOf(path: string): FileEntry {
-    const entry = this.#active.files.get(path);
+    const entry = this.release.files.get(path);
     if (entry === undefined) throw new Error(`no file "${path}" in this snapshot`);
     return entry;
   }
 
   #file(entry: FileEntry, release: ReleaseView | KeptRelease, sent: ExtraHeaders, isImmutable: boolean): SnapshotFile {
-    const key = keyOf(entry.path, sent, release === this.#active ? null : release);
+    const key = keyOf(entry.path, sent, release === this.release ? null : release);
     const known = this.#files.get(key);
     if (known !== undefined) return known;
-    const files = release === this.#active ? this.#active.files : null;
+    const files = release === this.release ? this.release.files : null;
     const plain = new SiteFile(entry, release, sent, isImmutable, null, files);
     const making = {
       release,
       basePath: this.#mount.to,
       // docshelf serves no pages of older releases, only their assets.
-      added: release === this.#active ? this.#added : NOTHING_ADDED,
+      added: release === this.release ? this.#added : NOTHING_ADDED,
       site: this.#site,
       overlong: this.#overlong,
     };

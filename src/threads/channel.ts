@@ -105,7 +105,12 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
     if (isUrgent !== true && this.#calls.size >= callsMax) throw full?.() ?? busy(name);
-    if (bytesOf(order) > CALL_BYTES_MAX)
+    let bytes = 0;
+    for (const value of Object.values(order ?? {})) {
+      if (typeof value === 'string') bytes += value.length;
+      else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+    }
+    if (bytes > CALL_BYTES_MAX)
       throw new DocshelfError('payload_too_large', `Cannot ${name}: the request to the thread is too large`);
     const id = ++this.#lastId;
     const answer = Promise.withResolvers<unknown>();
@@ -147,14 +152,12 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     else if (item.kind === 'abort') this.#tasks.get(item.id)?.context.abort(DocshelfError.fromPlain(item.reason));
     else if (item.kind === 'progress') this.#calls.get(item.id)?.onProgress?.(item.value as never);
     else if (item.kind === 'stop') this.#options.onStop?.();
-    else this.#settle(item);
-  }
-
-  #settle(item: Item & { kind: 'answer' | 'refusal' }): void {
-    const answer = this.#calls.get(item.id)?.answer;
-    this.#calls.delete(item.id);
-    if (item.kind === 'answer') answer?.resolve(item.result);
-    else answer?.reject(DocshelfError.fromPlain(item.error));
+    else {
+      const answer = this.#calls.get(item.id)?.answer;
+      this.#calls.delete(item.id);
+      if (item.kind === 'answer') answer?.resolve(item.result);
+      else answer?.reject(DocshelfError.fromPlain(item.error));
+    }
   }
 
   #handle({ id, name, order }: Item & { kind: 'call' }): void {
@@ -212,7 +215,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {
-      if (item.kind === 'call') this.#settle({ kind: 'refusal', id: item.id, error });
+      if (item.kind === 'call') this.#receive({ kind: 'refusal', id: item.id, error });
       else if (item.kind === 'answer') refusals.push({ kind: 'refusal', id: item.id, error });
       else refusals.push(item);
     }
@@ -259,13 +262,4 @@ function busy(name: string): DocshelfError {
     fields: { retryAfterS: 1 },
     next: 'Try again in a moment.',
   });
-}
-
-function bytesOf(order: unknown): number {
-  let bytes = 0;
-  for (const value of Object.values(order ?? {})) {
-    if (typeof value === 'string') bytes += value.length;
-    else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
-  }
-  return bytes;
 }

@@ -38,7 +38,7 @@ export class Scheduler {
   readonly #shared = new Map<unknown, Shared>();
   readonly #freePlaces: number[] = [];
   #running = 0;
-  #waiting = 0;
+  waiting = 0;
   #lastNumber = 0;
 
   constructor(options: SchedulerOptions | number) {
@@ -46,27 +46,43 @@ export class Scheduler {
     this.#keyMax = this.#options.keyMax ?? Number.POSITIVE_INFINITY;
   }
 
-  get waiting(): number {
-    return this.#waiting;
+  async run<Result>(task: Task<Result>, turn: Turn = {}): Promise<Result> {
+    const { key, share, signal } = turn;
+    signal?.throwIfAborted();
+    if (share !== undefined) return this.#runShared(share, task, turn);
+    const line = this.#lines.get(key) ?? { waiting: [], running: 0, turns: 0 };
+    this.#lines.set(key, line);
+    const isFree = this.#running < this.#max && line.running < this.#keyMax;
+    const place = isFree ? this.#take(line) : await this.#wait(line, turn);
+    try {
+      return await task(signal ?? NEVER, place);
+    } finally {
+      this.#running -= 1;
+      line.running -= 1;
+      this.#freePlaces.push(place);
+      if (this.waiting > 0) this.look();
+      if (this.waiting === 0) {
+        for (const [other, { running }] of this.#lines) if (running === 0) this.#lines.delete(other);
+      }
+    }
   }
 
-  async run<Result>(task: Task<Result>, turn: Turn = {}): Promise<Result> {
-    const { share, signal } = turn;
-    signal?.throwIfAborted();
-    if (share === undefined) return this.#run(task, turn);
-    for (let other = this.#shared.get(share); other?.abort.signal.aborted; other = this.#shared.get(share)) {
-      await other.result.catch(() => undefined);
+  async #runShared<Result>(share: unknown, task: Task<Result>, turn: Turn): Promise<Result> {
+    const { signal } = turn;
+    let shared = this.#shared.get(share);
+    while (shared?.abort.signal.aborted) {
+      await shared.result.catch(() => undefined);
       signal?.throwIfAborted();
+      shared = this.#shared.get(share);
     }
-    const shared = this.#shared.get(share) ?? this.#begin(share, task, turn);
-    return (await join(shared, signal)) as Result;
+    return (await join(shared ?? this.#begin(share, task, turn), signal)) as Result;
   }
 
   look(): void {
-    while (this.#waiting > 0 && this.#running < this.#max) {
+    while (this.waiting > 0 && this.#running < this.#max) {
       const line = this.#next();
       if (line === null) return;
-      this.#waiting -= 1;
+      this.waiting -= 1;
       line.waiting.shift()?.begin(this.#take(line));
     }
   }
@@ -78,34 +94,12 @@ export class Scheduler {
 
   #begin(share: unknown, task: Task<unknown>, turn: Turn): Shared {
     const abort = new AbortController();
-    const result = this.#run(task, { ...turn, signal: abort.signal }).finally(() => this.#shared.delete(share));
+    const { signal } = abort;
+    const result = this.run(task, { ...turn, share: undefined, signal }).finally(() => this.#shared.delete(share));
     result.catch(() => undefined);
     const shared = { result, abort, wanted: 0 };
     this.#shared.set(share, shared);
     return shared;
-  }
-
-  async #run<Result>(task: Task<Result>, turn: Turn): Promise<Result> {
-    const line = this.#lineOf(turn.key);
-    const isFree = this.#running < this.#max && line.running < this.#keyMax;
-    const place = isFree ? this.#take(line) : await this.#wait(line, turn);
-    try {
-      return await task(turn.signal ?? NEVER, place);
-    } finally {
-      this.#running -= 1;
-      line.running -= 1;
-      this.#freePlaces.push(place);
-      this.look();
-      if (this.#waiting === 0) {
-        for (const [key, { running }] of this.#lines) if (running === 0) this.#lines.delete(key);
-      }
-    }
-  }
-
-  #lineOf(key: unknown): Line {
-    const line = this.#lines.get(key) ?? { waiting: [], running: 0, turns: 0 };
-    this.#lines.set(key, line);
-    return line;
   }
 
   #wait(line: Line, { priority = 0, size = 0, signal }: Turn): Promise<number> {
@@ -115,7 +109,7 @@ export class Scheduler {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const leave = (): void => {
       line.waiting.splice(line.waiting.indexOf(waits), 1);
-      this.#waiting -= 1;
+      this.waiting -= 1;
       reject(signal?.reason);
     };
     const begin = (place: number): void => {
@@ -126,7 +120,7 @@ export class Scheduler {
     const waits: Waiting = { rank: [priority, 0, size, this.#lastNumber], begin };
     const before = line.waiting.findLastIndex(({ rank }) => compare(rank, waits.rank) < 0);
     line.waiting.splice(before + 1, 0, waits);
-    this.#waiting += 1;
+    this.waiting += 1;
     signal?.addEventListener('abort', leave, { once: true });
     return promise;
   }

@@ -110,10 +110,8 @@ function tokensOf(name: string): Token[] {
   return tokens;
 }
 
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-
 function hashedName(path: string): boolean {
-  const name = nameOf(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
   if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
   return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
 }

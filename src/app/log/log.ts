@@ -93,10 +93,10 @@ class LineBatches {
 
   constructor() {
     // Write before the stream's own listeners run, because they end the stream, or throw if no process reads the waiting bytes.
-    process.prependListener('beforeExit', () => this.#writeOut());
+    process.prependListener('beforeExit', () => this.#build(true));
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
-      this.#writeOut();
+      this.#build(true);
       try {
         this.#out.flushSync();
       } catch {
@@ -107,25 +107,26 @@ class LineBatches {
 
   write(line: string): void {
     this.#unbuilt.push({ start: line, fields: null });
-    this.#writeOut();
+    this.#build(true);
   }
 
   writeLater(start: string, fields: () => string): void {
-    if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build();
+    if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build(false);
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
       this.#isDue = false;
-      this.#writeOut();
+      this.#build(true);
     }, BATCH_MS).unref();
   }
 
   flush(done: (error?: Error) => void = () => undefined): void {
-    this.#writeOut();
+    this.#build(true);
     this.#out.flush(done);
   }
 
-  #build(): void {
+  /** @param mustWrite false to write only full batches */
+  #build(mustWrite: boolean): void {
     const lines = this.#unbuilt;
     this.#unbuilt = [];
     for (const { start, fields } of lines) {
@@ -135,11 +136,7 @@ class LineBatches {
       if (bytesMax > this.#bytes.length) this.#out.write(Buffer.from(line));
       else this.#filled += this.#bytes.write(line, this.#filled);
     }
-  }
-
-  #writeOut(): void {
-    this.#build();
-    this.#writeFilled();
+    if (mustWrite) this.#writeFilled();
   }
 
   #writeFilled(): void {

@@ -22,7 +22,9 @@ export interface ServedSettings {
 export interface SiteAccess {
   readonly signIn: SignIn | null;
   readonly privately: PrivateAnswers | null;
-  readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  /** Config from which the first request creates the app. */
+  readonly site: SiteConfig;
+  app: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null;
 }
 
 export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {

@@ -106,6 +106,7 @@ export class Site {
   readonly #localSearch: SiteSearch | null;
   readonly #versions: ReadableVersions;
   readonly #reports: PageReports;
+  readonly #startInbox = once(() => this.deployment.whenOpen.then(() => this.#inbox.start()));
 
   /** @throws DocshelfError if there is a single site: `cannot_write`, `config_invalid`, `data_folder_newer` */
   static async open(config: SiteConfig, host: SiteHost): Promise<Site> {
@@ -191,30 +192,28 @@ export class Site {
     return this.#site.state.version?.release.version;
   }
 
-  get hasMcp(): boolean {
-    return this.config.config.search.mcp;
-  }
-
   fastAnswer(incoming: IncomingMessage): FastAnswer | null {
     const { url: target = '/', headers } = incoming;
     const { access, config } = this.#site.state.settings;
     const { basePath } = config;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
-    this.#host.search.lanes.noteRead();
+    this.#host.search.lanes.readMs = performance.now();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // On a 404, try other handlers: the endpoint for assistants, or a part of a version that another replica serves.
-    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
+    if (answer?.status === 404 && (config.config.search.mcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    return this.#site.state.settings.access.app()(request, env);
+    const { access } = this.#site.state.settings;
+    access.app ??= this.#createApp(access.site, access.signIn);
+    return access.app(request, env);
   }
 
   /** Resolves when the deployment is idle, even after a failure. */
   async settle(): Promise<void> {
-    void this.deployment.whenOpen.then(() => this.#inbox.start());
+    void this.#startInbox();
     await this.deployment.reconcile();
   }
 
@@ -284,18 +283,10 @@ export class Site {
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
     const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
-    let app: ReturnType<SiteAccess['app']> | null = null;
-    return {
-      signIn,
-      privately: signIn && new PrivateAnswers(signIn),
-      app: () => {
-        app ??= this.#createApp(site, signIn);
-        return app;
-      },
-    };
+    return { signIn, privately: signIn && new PrivateAnswers(signIn), site, app: null };
   }
 
-  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): NonNullable<SiteAccess['app']> {
     const { deployment, search } = this;
     const { assets, bodies, metrics, programVersion } = this.#host;
     const server = this.#server;
@@ -328,7 +319,7 @@ export class Site {
       reports,
       assets,
       versions,
-      mcp: () => (this.hasMcp ? mcp : null),
+      mcp: () => (this.config.config.search.mcp ? mcp : null),
       refreshFromDisk: () => deployment.refreshFromDisk(),
       onError: this.#onError('site'),
     });

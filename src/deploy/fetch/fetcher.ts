@@ -36,7 +36,7 @@ export class Fetcher {
   readonly #importer: Importer;
   readonly #end: FetchEnd;
   #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
-  #done: Promise<void> = Promise.resolve();
+  done: Promise<void> = Promise.resolve();
   /** Started job whose bundle has not arrived. Prevents the start of a second job. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
   #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
@@ -53,10 +53,6 @@ export class Fetcher {
     return { key: task.key, isExport: task.of === null, isAborted: abort.signal.aborted };
   }
 
-  get done(): Promise<void> {
-    return this.#done;
-  }
-
   get exportAtMs(): number | null {
     return this.#exports?.atMs ?? null;
   }
@@ -70,7 +66,7 @@ export class Fetcher {
     const abort = new AbortController();
     this.#running = { task, abort };
     if (task.of === null && this.#exports !== null) this.#exports = { ...this.#exports, atMs: null };
-    this.#done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
+    this.done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
   }
 
   abort(): void {

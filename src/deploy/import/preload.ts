@@ -110,7 +110,7 @@ export class Preload {
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
   /** Resolves at the end of the previous run, which can continue for a while after an abort. The next run waits for that end. */
-  #done: Promise<void> = Promise.resolve();
+  done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
     this.#context = context;
@@ -125,10 +125,6 @@ export class Preload {
 
   get newest(): Progress['preloaded'] {
     return this.#run?.found?.newest ?? null;
-  }
-
-  get done(): Promise<void> {
-    return this.#done;
   }
 
   /** Failures to report; the caller empties the list. */
@@ -152,7 +148,7 @@ export class Preload {
     const run = { key: keyOf(settings), abort: new AbortController(), found: null as Found | null };
     this.#run = run;
     const signal = AbortSignal.any([run.abort.signal, this.#context.stopping]);
-    this.#done = this.#done.then(async () => {
+    this.done = this.done.then(async () => {
       run.found = await this.#read(settings, activeCreatedAt, signal);
       this.#end.onEnd();
     });

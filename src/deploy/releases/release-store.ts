@@ -58,7 +58,9 @@ export class ReleaseStore {
   async info(digest: string): Promise<ReleaseInfo | null> {
     if (!(await this.has(digest))) return null;
     const file = join(this.folderOf(digest), 'release.json');
-    const info = parseRecord<ReleaseInfo>(await readIfThere(file), digest);
+    const record = membersOf<ReleaseInfo>(await readIfThere(file));
+    if (Object.keys(record).length === 0) throw damaged(digest, 'its record on disk cannot be read');
+    const info = record as ReleaseInfo;
     if (info.formatVersion > RELEASE_FORMAT_VERSION) {
       throw new DocshelfError(
         'data_folder_newer',
@@ -73,7 +75,10 @@ export class ReleaseStore {
 
   /** Null if the release is missing or damaged. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
-    return this.info(digest).catch(rethrowNewer);
+    return this.info(digest).catch((error: unknown) => {
+      if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
+      return null;
+    });
   }
 
   async list(): Promise<ReleaseInfo[]> {
@@ -177,17 +182,6 @@ function damaged(digest: string, state: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot serve release ${digest.slice(0, 12)}: ${state}`, {
     next: 'Import the bundle of this version again.',
   });
-}
-
-function parseRecord<T extends object>(text: string | null, digest: string): T {
-  const record = membersOf<T>(text);
-  if (Object.keys(record).length > 0) return record as T;
-  throw damaged(digest, 'its record on disk cannot be read');
-}
-
-function rethrowNewer(error: unknown): null {
-  if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
-  return null;
 }
 
 const READ_AT_ONCE = 8;

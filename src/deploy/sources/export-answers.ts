@@ -33,7 +33,7 @@ export function readJob(answer: unknown): JobAnswer | null {
 
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
   const members = membersIn(answer);
-  const { bundleUrl, sha256 } = members;
+  const { bundleUrl, sha256, signature } = members;
   // Allow only http and https links: a service must not make its client read local files.
   if (typeof bundleUrl !== 'string' || !/^https?:\/\//i.test(bundleUrl) || !URL.canParse(bundleUrl)) return null;
   return {
@@ -42,7 +42,7 @@ export function readBundle(answer: unknown, jobId: string): BundleAnswer | null 
     sizeBytes: number(members.sizeBytes, Number.MAX_SAFE_INTEGER),
     expiresAt: text(members.expiresAt),
     sha256: typeof sha256 === 'string' && SHA256.test(sha256) ? sha256.toLowerCase() : null,
-    signature: signatureText(members.signature),
+    signature: typeof signature === 'string' ? signature.slice(0, TEXT_LENGTH_MAX) || null : null,
   };
 }
 
@@ -77,10 +77,6 @@ function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const line = value.slice(0, TEXT_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
   return line === '' ? null : line;
-}
-
-function signatureText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, TEXT_LENGTH_MAX) : null;
 }
 
 function number(value: unknown, max: number): number | null {

@@ -19,10 +19,6 @@ export function countInWords(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-function timeInWords(rfc3339: string): string {
-  return `${rfc3339.slice(0, 10)} ${rfc3339.slice(11, 16)} UTC`;
-}
-
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
@@ -42,7 +38,7 @@ function ago(amount: number, unit: string): string {
 }
 
 export function Time({ at }: { readonly at: string }) {
-  return <time datetime={at}>{timeInWords(at)}</time>;
+  return <time datetime={at}>{`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`}</time>;
 }
 
 export function Day({ at }: { readonly at: string }) {

@@ -14,13 +14,13 @@ export class Connections {
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
   readonly #budget: ClientBudget;
-  #isDraining = false;
+  isDraining = false;
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
     // End only idle connections. The budget ends unread responses, and creating a response can take longer than the timeout.
     server.on('timeout', (socket: Socket) => {
-      if (!this.#owes(socket)) socket.destroy();
+      if ((this.#owed.get(socket)?.size ?? 0) === 0) socket.destroy();
     });
     // Node's `close` would call `closeIdleConnections` and destroy connections whose clients have not read the response.
     server.closeIdleConnections = () => undefined;
@@ -34,25 +34,28 @@ export class Connections {
     });
   }
 
-  get isDraining(): boolean {
-    return this.#isDraining;
-  }
-
   /** Registers a response. Null if the budget has no room for another response of the connection. */
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
     const owed = this.#owed.get(socket);
-    const held = owed === undefined ? null : this.#budget.answer(socket, socket, clientOf(answer), owed.size === 0);
+    // The unread bytes of a socket belong to the response that has the socket. Node queues later responses without a socket.
+    const client: Client = {
+      unreadBytes: () => (answer.socket === null ? 0 : socket.writableLength),
+      readBytes: () => socket.bytesWritten - socket.writableLength,
+      sentBytes: () => (answer.req.complete ? null : socket.bytesRead),
+      cut: () => socket.destroy(),
+    };
+    const held = owed === undefined ? null : this.#budget.answer(socket, socket, client, owed.size === 0);
     if (owed === undefined || held === null) return null;
     const latest = this.#latest.get(socket);
     if (latest !== undefined && owed.has(latest)) this.#former.set(answer, latest);
     owed.set(answer, held);
     this.#latest.set(socket, answer);
-    if (this.#isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
+    if (this.isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
     answer.once('close', () => {
       held.end();
       owed.delete(answer);
-      if (this.#isDraining && owed.size === 0) socket.destroySoon();
+      if (this.isDraining && owed.size === 0) socket.destroySoon();
     });
     return held;
   }
@@ -87,10 +90,6 @@ export class Connections {
     act?.();
   }
 
-  #owes(socket: Socket): boolean {
-    return (this.#owed.get(socket)?.size ?? 0) > 0;
-  }
-
   incompleteOf(socket: Socket): ServerResponse | undefined {
     const latest = this.#latest.get(socket);
     return latest?.req.complete === false ? latest : undefined;
@@ -103,7 +102,7 @@ export class Connections {
   }
 
   drain(): void {
-    this.#isDraining = true;
+    this.isDraining = true;
     for (const answers of this.#owed.values()) {
       for (const answer of answers.keys()) if (!answer.headersSent) answer.setHeader('Connection', 'close');
     }
@@ -138,16 +137,5 @@ function linger(socket: Socket): void {
     socket.end();
     const late = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(late));
-  };
-}
-
-/** The unread bytes of a socket belong to the response that has the socket. Node queues later responses without a socket. */
-function clientOf(answer: ServerResponse): Client {
-  const { socket } = answer.req;
-  return {
-    unreadBytes: () => (answer.socket === null ? 0 : socket.writableLength),
-    readBytes: () => socket.bytesWritten - socket.writableLength,
-    sentBytes: () => (answer.req.complete ? null : socket.bytesRead),
-    cut: () => socket.destroy(),
   };
 }

@@ -146,17 +146,17 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     answers.set(outgoing, held);
-    const act = (): void => held.whenRoom(() => respond(incoming, outgoing, { held, requestId, isPlain }));
+    const act = (): void => held.whenRoom(() => void respond(incoming, outgoing, { held, requestId, isPlain }));
     if (isOfHttp2) act();
     else if (!isPlain && hasBody(incoming))
       connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
     else connections.whenPreviousSent(outgoing, act);
   };
-  const respond = (
+  const respond = async (
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     { held, requestId, isPlain }: { readonly held: HeldAnswer; readonly requestId: string; readonly isPlain: boolean },
-  ): void => {
+  ): Promise<void> => {
     if (held.isOver) return;
     const refusal = isPlain ? null : refusalOf(incoming);
     if (refusal !== null) {
@@ -168,10 +168,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       outgoing.setHeader('Connection', 'close');
     }
     if (!isPlain) normalizeAddress(incoming);
-    void answer(incoming, outgoing).then(() => {
-      if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
-      held.holdUnread();
-    });
+    await answer(incoming, outgoing);
+    if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
+    held.holdUnread();
   };
   server.on('request', handle);
   server.on('checkContinue', handle);

@@ -208,19 +208,15 @@ function write(refusal: Refusal, socket: Socket, meter: RequestMeter | null): vo
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
   // If the parsed text starts with a method and contains no line end, the request line itself exceeds the limit.
-  const parsed = rawPacket?.subarray(0, bytesParsed).toString('latin1') ?? '';
-  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(parsed)) return TARGET_TOO_LONG;
-  if (code === 'HPE_INVALID_METHOD' && isRequest(rawPacket, bytesParsed)) return OTHER_METHOD;
+  const text = rawPacket?.toString('latin1') ?? '';
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(text.slice(0, bytesParsed))) return TARGET_TOO_LONG;
+  const line = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);
+  if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(line)) return OTHER_METHOD;
   return BY_FAULT[code] ?? NO_HTTP;
 }
 
 /** Request line that is valid except for its method. The end of the line can still be missing. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
-
-function isRequest(packet: Buffer | undefined, at: number): boolean {
-  const text = packet?.toString('latin1') ?? '';
-  return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));
-}
 
 /** Builds the response as text, because Node provides no response object for a request that it cannot parse. */
 function answerOf(refusal: Refusal, requestId: string): string {

@@ -135,7 +135,8 @@ const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\
 /** Returns a JSON object without braces. A serializer would take as much processor time as the rest of a request. */
 export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];
+  const [siteField, versionField] = [lastField('site'), lastField('version')];
+  const [agentField, referrerField] = [lastField('userAgent'), lastField('referrer')];
   // List each member instead of using a rest parameter, which took a third of the time for a log line (measured).
   return ({
     listener,
@@ -154,11 +155,17 @@ export function accessLog(trustedProxies: readonly string[]): (served: ServedReq
   }) => {
     const pathText = quoted(path);
     const methodText = quoted(method);
+    // Format milliseconds with three decimals from whole microseconds, which is faster than formatting a fraction.
+    const us = Math.round(durationMs * 1000);
+    const fraction = us % 1000;
+    const zeros = fraction < 10 ? '00' : fraction < 100 ? '0' : '';
+    // Remove the query and user information, because they can be credentials.
+    const shownReferrer = referrer?.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
     return (
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
       `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
-      `,"durationMs":${decimal(durationMs)},"remoteAddress":"${remoteAddress(peer, forwardedFor)}"` +
-      `${agentField(userAgent)}${field('referrer', referrerOf(referrer))}` +
+      `,"durationMs":${(us - fraction) / 1000}.${zeros}${fraction},"remoteAddress":"${remoteAddress(peer, forwardedFor)}"` +
+      `${agentField(userAgent)}${referrerField(shownReferrer)}` +
       `,"msg":"${methodText.slice(1, -1)} ${pathText.slice(1, -1)} ${status}"`
     );
   };
@@ -168,30 +175,13 @@ function lastField(name: string): (text: string | undefined) => string {
   let last: string | undefined;
   let made = '';
   return (text) => {
-    if (text !== last) made = field(name, text);
+    if (text !== last) made = text === undefined ? '' : `,"${name}":${quoted(text)}`;
     last = text;
     return made;
   };
 }
 
-/** Formats milliseconds with three decimals from whole microseconds, which is faster than formatting a fraction. */
-function decimal(ms: number): string {
-  const us = Math.round(ms * 1000);
-  const fraction = us % 1000;
-  return `${(us - fraction) / 1000}.${fraction < 10 ? '00' : fraction < 100 ? '0' : ''}${fraction}`;
-}
-
-function field(name: string, text: string | undefined): string {
-  return text === undefined ? '' : `,"${name}":${quoted(text)}`;
-}
-
 function quoted(text: string): string {
   const shown = text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
   return ESCAPED.test(shown) ? printableJson(JSON.stringify(shown)) : `"${shown}"`;
-}
-
-/** Removes the query and user information, because they can be credentials. */
-function referrerOf(header: string | undefined): string | undefined {
-  const end = header?.search(/[?#]/) ?? -1;
-  return (end === -1 ? header : header?.slice(0, end))?.replace(/\/\/[^/]*@/, '//');
 }

@@ -76,13 +76,10 @@ export class PrivateAnswers {
   }
 
   of({ status, headers, body }: FastAnswer): FastAnswer {
-    const made = this.#made.get(headers) ?? this.#make(headers);
+    let made = this.#made.get(headers);
+    made ??= [...asPrivate(new Response(null, { headers: toHeaders(headers) }), { vary: this.#vary }).headers].flat();
     this.#made.set(headers, made);
     return { status, headers: made, body };
-  }
-
-  #make(headers: readonly string[]): readonly string[] {
-    return [...asPrivate(new Response(null, { headers: toHeaders(headers) }), { vary: this.#vary }).headers].flat();
   }
 }
 

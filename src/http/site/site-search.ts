@@ -65,7 +65,14 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   return async (request, env) => {
     using client = untilClientLeaves(request, env);
     const parameters = new URL(request.url).searchParams;
-    const results = page !== undefined && wantsPage(request, parameters) ? new ResultsAnswer(page, parameters) : null;
+    const accept = request.headers.get('accept');
+    // True for navigations. False for scripts, which send the parameter `view`, or accept JSON as much as HTML.
+    const wantsPage =
+      accept !== null &&
+      !parameters.has('view') &&
+      prefersType(accept, PAGE_TYPE, JSON_TYPE) &&
+      !prefersType(accept, JSON_TYPE, PAGE_TYPE);
+    const results = page !== undefined && wantsPage ? new ResultsAnswer(page, parameters) : null;
     const asked = siteRequest(request, env);
     try {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
@@ -97,13 +104,6 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-/** True for navigations. False for scripts, which send the parameter `view`, or accept JSON as much as HTML. */
-function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
-  const accept = headers.get('accept');
-  if (accept === null || parameters.has('view')) return false;
-  return prefersType(accept, PAGE_TYPE, JSON_TYPE) && !prefersType(accept, JSON_TYPE, PAGE_TYPE);
-}
-
 function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
   const siteOf = (result: (typeof results)[number]) =>
     'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
@@ -114,6 +114,7 @@ const PAGE_HEADERS = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encodi
 
 class ResultsAnswer {
   readonly limit = RESULTS_USUAL;
+  readonly isBlank: boolean;
   readonly #place: ResultsPlace;
   readonly #written: WrittenQuery;
 
@@ -122,10 +123,7 @@ class ResultsAnswer {
     this.#place = place;
     const [q, language, version, tag] = [written('q'), written('language'), written('version'), written('tag')];
     this.#written = { q, language, version, tag };
-  }
-
-  get isBlank(): boolean {
-    return this.#written.q === '';
+    this.isBlank = q === '';
   }
 
   async respond(request: SiteRequest, outcome: ResultsOutcome, retryAfter: string | null = null): Promise<Response> {

@@ -145,7 +145,8 @@ export class ContentReader {
     if (entry !== null && this.#entry(element, entry, inner)) return;
     switch (element.tagName) {
       case 'dl':
-        this.#definitions(element, inner);
+        this.#withList(element, () => this.#block(element, inner));
+        this.#apart(GAP.block, inner);
         return;
       case 'dt':
         this.#term(element, place);
@@ -205,11 +206,6 @@ export class ContentReader {
 
   #startsPart({ isInset, headingsOnly, gapMax, listsPages }: Place): boolean {
     return !isInset && !headingsOnly && !listsPages && gapMax >= GAP.line && this.parts.length <= PARTS_MAX;
-  }
-
-  #definitions(element: Element, place: Place): void {
-    this.#withList(element, () => this.#block(element, place));
-    this.#apart(GAP.block, place);
   }
 
   /** Text after the list belongs to the section around the list. */

@@ -12,7 +12,7 @@ import type { SearchCalls } from '../worker.ts';
 import type { BuildIndexRequest } from './build-index.ts';
 import { KEYWORD_FILE } from './index-files.ts';
 
-const DERIVED = 'search';
+export const DERIVED = 'search';
 
 /** Share of the memory limit for the second process. A small site needs a third (measured), and larger builds use the first. */
 const ASIDE_PART = 0.5;
@@ -107,7 +107,8 @@ export class IndexBuilds {
   ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
-      const threadsMax = place === 'main' ? readersWithin(this.#options.memoryBytesMax) : 0;
+      const readersMax = Math.floor((this.#options.memoryBytesMax - FIRST_BYTES) / READER_BYTES);
+      const threadsMax = place === 'main' ? Math.max(0, Math.min(availableParallelism() - 1, readersMax)) : 0;
       const order = { releaseDir, trailingSlash, searchDir, threadsMax, leftOut: [], leavesOutLarge: false };
       const sections = await this.#attempt(order, place, signal, report);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
@@ -153,14 +154,8 @@ function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexR
   return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
 }
 
-function readersWithin(bytes: number): number {
-  return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
-}
-
-export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
-
-async function indexIn(release: IndexedRelease): Promise<string | null> {
-  return stat(join(searchDirOf(release), KEYWORD_FILE), { bigint: true }).then(
+async function indexIn({ releaseDir }: IndexedRelease): Promise<string | null> {
+  return stat(join(releaseDir, DERIVED, KEYWORD_FILE), { bigint: true }).then(
     ({ ino, mtimeNs }) => `${ino} ${mtimeNs}`,
     () => null,
   );

@@ -325,7 +325,7 @@ export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): Wo
   const [first, second] = counts;
   if (first === undefined || !isProse(first.stops, own, LEAST)) return script === 'Latn' ? null : OF_SCRIPT[script];
   const isClear = first.stops.length >= 2 * (second?.stops.length ?? 0) || script !== 'Latn';
-  return isClear || areNear(first.each, second?.each) ? first.each : null;
+  return isClear || NEAR.includes(`${first.each.code} ${second?.each.code}`) ? first.each : null;
 }
 
 function stopsOf(words: readonly string[], { stopWords }: WordLanguage): string[] {
@@ -344,10 +344,6 @@ export function languageOfPath(path: string): WordLanguage | null {
 
 /** These languages share most stop words and have similar stemmers. */
 const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no sv', 'sv da', 'da sv'];
-
-function areNear(first: WordLanguage, second: WordLanguage | undefined): boolean {
-  return NEAR.includes(`${first.code} ${second?.code}`);
-}
 
 function unspacedLanguage(text: string): WordLanguage | null {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return languageOf('ja');

@@ -201,7 +201,7 @@ function addWord(words: Word[], word: string, start: number): void {
   }
   const folded = fold(word);
   if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
-  const spelling = ASCII.test(word) ? folded : spell(word);
+  const spelling = ASCII.test(word) ? folded : word.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
   words.push({ kind: 'word', folded, spelling, parts: partsOf(word, folded), start, end: start + word.length });
 }
 
@@ -308,10 +308,6 @@ const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670
 const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00b7\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
 /** NFKC can add such characters: it converts `⑴` to `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
-
-function spell(word: string): string {
-  return word.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
-}
 
 /** Removes case, diacritics and width, but keeps Indic, Japanese and Korean marks, which are letters. */
 export function fold(word: string): string {

@@ -7,7 +7,9 @@ const NODES_MAX = 300_000;
 
 /** The body is null for a page with a frameset. */
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX) {
-  const document = parseWithin(readableMarkup(path, markup), nodesMax);
+  const light = withoutPayload(markup.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
+  const readable = path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
+  const document = parseWithin(readable, nodesMax);
   const html = document.childNodes.find(isElement);
   if (html === undefined) return null;
   return { document, html, body: childOf(html, 'body'), facts: readFacts(html, childOf(html, 'head') ?? html) };
@@ -85,11 +87,6 @@ const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 
 /** XHTML may write an empty element as `<a/>`, which the HTML parser reads as an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
-
-function readableMarkup(path: string, html: string): string {
-  const light = withoutPayload(html.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
-  return path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
-}
 
 /** Does not use a pattern, which would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {

@@ -169,7 +169,7 @@ export class BlockReader {
     let before: Node | null = null;
     for (const child of parent.childNodes) {
       if (isElement(child) && this.#isSkipped(child)) continue;
-      if (isElement(child) && this.#isBlock(child)) {
+      if (isElement(child) && (BLOCKS.has(child.tagName) || this.#holding.has(child))) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
         // Reuse the first array. Otherwise, each of many nested elements would copy all blocks.
@@ -190,10 +190,6 @@ export class BlockReader {
     return (
       element.tagName !== 'math' && (isOutsideContent(element, this.#root, this.#isBeforeText) || isTabBar(element))
     );
-  }
-
-  #isBlock(element: Element): boolean {
-    return BLOCKS.has(element.tagName) || this.#holding.has(element);
   }
 
   #block(element: Element, outer: Place): Block[] {

@@ -13,9 +13,7 @@ import type { Phrase } from './write.ts';
 
 const LISTS_MAX = 10_000;
 
-const isTab = (element: Element): boolean => attributeOf(element, 'role') === 'tab';
 const isTabList = (element: Element): boolean => attributeOf(element, 'role') === 'tablist';
-const isTabPanel = (element: Element): boolean => attributeOf(element, 'role') === 'tabpanel';
 /** VitePress's `code-group` has labels, and blocks of code in the same order. */
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
@@ -30,13 +28,13 @@ export class Tabs {
     for (const element of elementsOf(content)) {
       if (isCodeGroup(element)) this.#readCodeGroup(element);
       else if (isTabList(element) && ++lists <= LISTS_MAX) {
-        const tabs = [...elementsOf(element)].filter(isTab);
+        const tabs = [...elementsOf(element)].filter((each) => attributeOf(each, 'role') === 'tab');
         waiting = tabs.map((tab) => oneLine(rawText(tab)));
         for (const [at, tab] of tabs.entries()) {
           for (const id of [attributeOf(tab, 'id'), attributeOf(tab, 'aria-controls')])
             if (id !== null) byId.set(id, waiting[at] ?? '');
         }
-      } else if (isTabPanel(element)) {
+      } else if (attributeOf(element, 'role') === 'tabpanel') {
         const known =
           byId.get(attributeOf(element, 'aria-labelledby') ?? '') ?? byId.get(attributeOf(element, 'id') ?? '');
         const next = waiting.shift();

@@ -52,8 +52,6 @@ function commonLength(markdown: string, start: number, text: string): number {
   return length;
 }
 
-const lettersOf = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).join('');
-
 class AnchorText implements MarkupReader {
   /** Letters and digits of the first text after the anchor. Empty if the page has no such anchor. */
   first = '';
@@ -77,7 +75,7 @@ class AnchorText implements MarkupReader {
 
   onText(start: number, end: number): void {
     if (!this.#isFound) return;
-    const letters = lettersOf(decodeHTML(this.#scanner.text.slice(start, end)));
+    const letters = decodeHTML(this.#scanner.text.slice(start, end)).replace(/[^\p{L}\p{N}]+/gu, '');
     this.first ||= letters;
     this.text = (this.text + letters).slice(0, COMPARED_MAX);
     if (this.text.length === COMPARED_MAX) this.#scanner.skipAll();

@@ -10,8 +10,6 @@ import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
-const nextFolders = (source: MountSource): Iterable<Edit> => rebaseMatches(FOLDER, source);
-
 /** Matches `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
@@ -193,7 +191,7 @@ const ROWS: readonly MountRow[] = [
     mark: /addPathPrefix|pathHasPrefix|removeBasePath/,
     edits: nextRuntime,
   },
-  { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: nextFolders },
+  { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: (source) => rebaseMatches(FOLDER, source) },
   { generator: 'Next.js, app router', in: ['page'], mark: 'self.__next_f', completes: true, edits: nextPagePayload },
   { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:[0-9a-f]+:|:HL\[)/, edits: nextPayload },
   { generator: 'Vite', in: ['script'], mark: 'preload', edits: (source) => rebaseMatches(PRELOAD, source) },
@@ -223,7 +221,7 @@ const ROWS: readonly MountRow[] = [
     in: ['script'],
     mark: /webpackChunk\w*docusaurus|\bdocusaurus\b/,
     completes: true,
-    edits: docusaurusData,
+    edits: (source) => [...rebaseMatches(ROUTE, source), ...rebaseMatches(DATA, source)],
   },
   // Not for VitePress: its themes add `base` to such literals.
   { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
@@ -249,11 +247,6 @@ const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
   /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
-
-function* docusaurusData(source: MountSource): Generator<Edit> {
-  yield* rebaseMatches(ROUTE, source);
-  yield* rebaseMatches(DATA, source);
-}
 
 /** Vite's function that adds `base` to chunks and styles: ``function(e){return`/`+e}``. */
 const PRELOAD =

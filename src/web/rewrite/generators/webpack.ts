@@ -34,14 +34,9 @@ export function viteDependencies({ text, path }: GeneratorSource): string[] {
   const start = text.indexOf(mark, text.indexOf('__vite__mapDeps')) + mark.length;
   const end = text.indexOf(']', start) + 1;
   if (start < mark.length || end === 0) return [];
-  return stringsOf(text.slice(start, end)).map((address) =>
-    /^[./]/.test(address) ? address : fromBuildRoot(address, path),
-  );
-}
-
-function stringsOf(json: string): string[] {
-  const parsed = jsonOf(json);
-  return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
+  const parsed = jsonOf(text.slice(start, end));
+  const addresses = Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
+  return addresses.map((address) => (/^[./]/.test(address) ? address : fromBuildRoot(address, path)));
 }
 
 /** webpack (from 4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
