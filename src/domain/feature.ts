@@ -61,8 +61,8 @@ function stateOf(feature: Feature, type: DeploymentType, wish: boolean | null): 
   }
   if (wish !== null) return state(wish, `Turned ${wish ? 'on' : 'off'} by ${key}.`);
   return support === 'available'
-    ? state(true, `On by default in deployments of type ${type}.`)
-    : state(false, `Off by default in deployments of type ${type}. If your environment supports it, set ${key} to true.`);
+    ? state(true, `On by default with deployment.type ${type}.`)
+    : state(false, `Off by default with deployment.type ${type}. If your environment supports it, set ${key} to true.`);
 }
 
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
