@@ -152,8 +152,8 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
     name,
     call: async ({ method, path }, { parameters = {}, query = {}, body } = {}) => {
       const filled = path.replaceAll(/\{(\w+)\}/g, (_, word: string) => encodeURIComponent(parameters[word] ?? ''));
-      const said = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
-      const search = said.length === 0 ? '' : `?${new URLSearchParams(said)}`;
+      const given = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+      const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
       const headers = { ...ownHeaders, ...(body === undefined ? {} : await bodyHeaders(body)) };
       const request = requestDaemon({ ...target, method, path: filled + search, headers });
       const response = await exchange(request, body).catch(

@@ -29,12 +29,12 @@ export class ConfigError extends DocshelfError {
   ) {
     const shown = inFileOrder(faults).slice(0, FAULTS_MAX);
     const code = faults.some((fault) => fault.code === 'config_invalid') ? 'config_invalid' : 'config_not_built';
-    const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
+    const texts = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
     const more = faults.length > shown.length ? ' or more' : '';
-    const [only] = shown.length === 1 ? told : [];
+    const [only] = shown.length === 1 ? texts : [];
     // Add no prefix to a message that begins with "Cannot", because such a message is a whole sentence and names the file.
     const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
-    const list = only ?? `${told.length}${more} errors\n  ${told.join('\n  ')}`;
+    const list = only ?? `${texts.length}${more} errors\n  ${texts.join('\n  ')}`;
     super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
       next: shown[0]?.next ?? 'Fix the listed settings, then run "docshelf config check".',
       fields: { faults: shown },

@@ -62,8 +62,8 @@ export function withKeys(
   organizations: readonly Organization[],
   made: readonly (OrganizationKey & { readonly organization: string })[],
 ): readonly Organization[] {
-  const madeOf = Map.groupBy(made, ({ organization }) => organization);
-  return organizations.map((each) => ({ ...each, keys: [...each.keys, ...(madeOf.get(each.id) ?? [])] }));
+  const createdKeys = Map.groupBy(made, ({ organization }) => organization);
+  return organizations.map((each) => ({ ...each, keys: [...each.keys, ...(createdKeys.get(each.id) ?? [])] }));
 }
 
 export interface OwnedSite extends OrganizationSite {

@@ -163,20 +163,20 @@ export class EmbeddedEngine {
     const { cacheDir } = this.#options;
     const searchDir = searchDirOf(release);
     const request = { searchDir, release: release.digest, cacheDir, model, lanesMax: this.lanes.max };
-    let toldMs = Number.NEGATIVE_INFINITY;
+    let storedMs = Number.NEGATIVE_INFINITY;
     const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
-      const told = (progress: EmbedProgressOf): void => {
+      const report = (progress: EmbedProgressOf): void => {
         onBegun();
         const { modelDigest, passages, embedded } = progress;
         onProgress({ passages, embedded });
-        const isDue = embedded > 0 && performance.now() - toldMs >= VECTORS_EVERY_MS;
+        const isDue = embedded > 0 && performance.now() - storedMs >= VECTORS_EVERY_MS;
         if (!isDue && embedded < passages) return;
-        toldMs = performance.now();
+        storedMs = performance.now();
         const own = this.#vectors.get(site);
         if (own?.has(searchDir) === true) own.set(searchDir, { modelDigest, model, revision: embedded });
       };
       try {
-        return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
+        return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: report, signal: turn });
       } finally {
         // A build needs the memory of the process. Only a release that waits to embed can reuse the loaded model.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
@@ -184,8 +184,8 @@ export class EmbeddedEngine {
     };
     const either = AbortSignal.any([signal, this.#stopping.signal]);
     const silentMs = this.#options.othersSilentMs ?? OTHERS_SILENT_MS;
-    const inTurn = (ignoresOthers: boolean) => this.#turns.embed(embed(ignoresOthers), either, site);
-    await this.#task(untilWhole(inTurn, silentMs, either));
+    const embedWhenFree = (ignoresOthers: boolean) => this.#turns.embed(embed(ignoresOthers), either, site);
+    await this.#task(untilWhole(embedWhenFree, silentMs, either));
   }
 
   /**

@@ -73,8 +73,8 @@ const FOLDERS_MAX = 1024;
 /** Languages of docshelf's texts. The nearest folder whose index page names a supported language decides. */
 export class SiteLanguages {
   readonly #release: ReleaseView;
-  /** Languages by path of an index page. `said` is null if the page names no supported language. */
-  readonly #known = new LRUCache<string, { readonly said: PageLanguage | null }>({
+  /** Languages by path of an index page. `declared` is null if the page names no supported language. */
+  readonly #known = new LRUCache<string, { readonly declared: PageLanguage | null }>({
     maxSize: FOLDERS_MAX,
     sizeCalculation: () => 1,
   });
@@ -88,7 +88,7 @@ export class SiteLanguages {
     for (const { page } of this.#folders(path)) {
       const known = this.#known.get(page);
       if (known === undefined) return undefined;
-      if (known.said !== null) return known.said;
+      if (known.declared !== null) return known.declared;
     }
     return ENGLISH;
   }
@@ -96,19 +96,19 @@ export class SiteLanguages {
   /** After a read error, uses the language of the parent folder, or else English. The next call reads the page again. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
-      const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);
-      if (said !== null) return said;
+      const declared = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);
+      if (declared !== null) return declared;
     }
     return ENGLISH;
   }
 
   async #read(folder: string, page: string): Promise<PageLanguage | null> {
     const known = this.#known.get(page);
-    if (known !== undefined) return known.said;
+    if (known !== undefined) return known.declared;
     const { language } = await readFirstAt(this.#release, folder);
-    const said = language === null ? null : languageOf(language);
-    this.#known.set(page, { said });
-    return said;
+    const declared = language === null ? null : languageOf(language);
+    this.#known.set(page, { declared });
+    return declared;
   }
 
   *#folders(path: string): Iterable<{ folder: string; page: string }> {

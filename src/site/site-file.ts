@@ -175,8 +175,8 @@ export class SiteFile implements SiteFileOnDisk {
 const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
 
 /** Removes `immutable` for a file that may change, even if the site or operator sets it. */
-function cacheControlOf(isImmutable: boolean, said: string | null): string {
-  if (said !== null && (isImmutable || !saysImmutable(said))) return said;
+function cacheControlOf(isImmutable: boolean, written: string | null): string {
+  if (written !== null && (isImmutable || !saysImmutable(written))) return written;
   return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
 }
 

@@ -2,7 +2,7 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Number of votes of a reference that works from only one form of the page's address. Other links redirect, and have one vote. */
+/** Votes of a reference that breaks if the page has the other form of its address. A link that only redirects has one vote. */
 const BROKEN_WEIGHT = 10;
 
 /** Placeholder for the host of the site, which a bundle does not contain. */

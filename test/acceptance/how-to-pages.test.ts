@@ -110,7 +110,7 @@ describe('the commands of how-to pages', () => {
     expect((await daemon.status()).active?.version).toBe('2026-11-01');
   });
 
-  test('redirect, rewrite, hide and set headers (redirects.md)', async () => {
+  test('set up redirects, rewrites, hidden pages and headers (redirects.md)', async () => {
     const [redirects = '', force = '', rewrite = '', folder = '', hide = '', headers = ''] = pageBlocks(
       'redirects',
       'text',

@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await other.press('button', 'Activate v3');
     await other.untilMessage('Version v3 is active');
     // The result has the focus, because the page is a new one.
-    expect(await page.evaluate('document.activeElement.id')).toBe('said');
+    expect(await page.evaluate('document.activeElement.id')).toBe('message');
     await page.evaluate('window.isSame = true');
     await page.getByLabel('Version', { exact: true }).fill('v4-typed');
     await one.page.locator('#version-v3').getByText('active', { exact: true }).waitFor();

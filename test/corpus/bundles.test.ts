@@ -108,7 +108,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`$name${whyNoCorpus}`, (known)
   });
 
   if (known.name === NEXT_JUNE)
-    it('serves to its scripts the page /guides/rpc, although a folder of that name exists, and a data file for each `_rsc` query', async () => {
+    it('serves the page /guides/rpc despite a folder of the same name, and the data file for each `_rsc` query of its scripts', async () => {
       const { status, body, headers } = await client.get('/guides/rpc');
       expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
       expect(body.equals(site.files.get('guides/rpc.html') ?? Buffer.of())).toBe(true);

@@ -45,11 +45,11 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
       versions: new StoredVersions(site, active),
     };
     const documentation = siteDocumentation(documented, new BodyCache(CACHE_BYTES));
-    await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: tellFault }));
+    await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: printFault }));
   });
 }
 
-function tellFault(error: DocshelfError): void {
+function printFault(error: DocshelfError): void {
   if (statusOf(error.code) < 500) return;
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }

@@ -269,11 +269,11 @@ export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
   const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
     warning('certificate', setting, message, next),
   );
-  const told = new Set(found.map(({ subject }) => subject));
+  const reported = new Set(found.map(({ subject }) => subject));
   return [
     ...found,
     ...presentedCertificates(config)
-      .filter(({ setting }) => !told.has(setting))
+      .filter(({ setting }) => !reported.has(setting))
       .map(({ setting, file, endsAtMs }) =>
         sound('certificate', setting, `"${file}" is valid until ${new Date(endsAtMs).toISOString().slice(0, 10)}.`),
       ),

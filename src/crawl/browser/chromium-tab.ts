@@ -239,7 +239,7 @@ export class ChromiumTab {
       this.#checkStays(loaderId);
       return result;
     };
-    const isQuiet = await onDocument(() => this.#untilQuiet(visit, signal));
+    const isQuiet = await onDocument(() => this.#whenQuiet(visit, signal));
     const { html, text, links } = await onDocument(() => this.#run(snapshot, BOUNDS));
     if (html === null) throw new PageEnd('failed', 'its document is too large');
     const dom: SettledDom = { html, text, links };
@@ -276,7 +276,7 @@ export class ChromiumTab {
     return true;
   }
 
-  async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
+  async #whenQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
     const msMax = this.#pageTimeoutMs / 6;
     await this.#run(scrollToEnd, SCREENS_MAX);
     await this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);

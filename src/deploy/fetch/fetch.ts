@@ -170,7 +170,7 @@ export class Part {
   static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
     const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
     try {
-      if (part.#lock !== null) await part.#takeUp(oldestMs);
+      if (part.#lock !== null) await part.#resumePart(oldestMs);
       return part;
     } catch (error) {
       await part.release();
@@ -230,7 +230,7 @@ export class Part {
     }
   }
 
-  async #takeUp(oldestMs: number): Promise<void> {
+  async #resumePart(oldestMs: number): Promise<void> {
     const info = await lstat(this.#file).catch(() => null);
     const etag = await readEtag(`${this.#base}.json`);
     if (info?.isFile() !== true || etag === null || info.mtimeMs < oldestMs) return;

@@ -104,8 +104,8 @@ const LATER_NEXT = 'Try again later, or contact the operator of the service.';
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
   const { status } = refused;
   const kind = kindOf(refused);
-  const said = reasonOf(refused.body, key);
-  const state = said === null ? `it responds with ${status}` : `${said} (${status})`;
+  const reason = reasonOf(refused.body, key);
+  const state = reason === null ? `it responds with ${status}` : `${reason} (${status})`;
   const retryAfterMs = retryAfterOf(refused.retryAfter, nowMs);
   return new DocshelfError(kind.code, `Cannot ${act}: ${state}`, {
     next: kind.next,

@@ -52,7 +52,7 @@ const unreadable = (file: string) => (cause: unknown) => {
 function otherBytes(sha256: string): DocshelfError {
   return new DocshelfError(
     'store_failed',
-    `Cannot store bundle "${sha256}": the content of the packed file has changed`,
+    `Cannot store bundle "${sha256}": its archive changed after docshelf computed the digest`,
     {
       next: 'Start the export again. If it fails again, check the disk of storage.dir.',
       fields: { retryable: false },

@@ -1,20 +1,22 @@
-import { Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
+import { searchRequestOf } from '../../domain/search.ts';
 import type { ExportService } from '../../export/index.ts';
+import { jsonOf, type Search } from '../../search/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import { addDocs } from '../docs/docs.ts';
+import { type RequestCounter, rateFault, rateHeaders } from '../limits/organization-rates.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
-import { addRoutes, honoPath, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
-import { type ApiEnv, type KeyChecks, requireExportPlan, requireKey } from './auth.ts';
+import { addRoutes, honoPath, openToAllOrigins, type Route, refuseMethod, route, shown } from '../routes.ts';
+import { type ApiEnv, type KeyChecks, noSuchDomain, ownSite, requireExportPlan, requireKey } from './auth.ts';
 import { type AnswerDownload, DOWNLOAD_PATH, type ExportApiOptions, exportRoutes } from './exports.ts';
-import { API_INFO, linkBundle, startExport } from './operations.ts';
-import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
+import * as calls from './operations.ts';
 
 export interface ApiOptions extends FaultHooks, KeyChecks {
-  readonly search?: SearchApiOptions['search'];
-  readonly rates: SearchApiOptions['rates'];
+  readonly search?: (domain: string) => Search | null;
+  readonly rates: RequestCounter;
   readonly exports?: ExportService;
   readonly audit?: ExportApiOptions['audit'];
   /** Handler of links to bundles. Absent if the links point to another server, such as S3. */
@@ -35,7 +37,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
     download,
     programVersion,
     publicUrl,
-    ownSite = () => null,
+    ownSite: ownNames = () => null,
     tracer = NO_TRACES,
   } = options;
   const app = new Hono<ApiEnv>();
@@ -49,13 +51,13 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   });
 
   const routes = [
-    ...(search === undefined ? [] : [searchRoute({ search, rates })]),
+    ...(search === undefined ? [] : [searchRoute(search, rates)]),
     ...(exports === undefined ? [] : exportRoutes({ exports, publicUrl, audit: options.audit })),
   ];
-  for (const { method, path } of [startExport, linkBundle]) {
+  for (const { method, path } of [calls.startExport, calls.linkBundle]) {
     app.on([method], [honoPath(path)], traceCalls(tracer, path));
   }
-  app.use('/v1/search/*', tellRate(rates));
+  app.use('/v1/search/*', sendRateHeaders(rates));
   addRoutes(app, routes, {
     assistantKey: [requireKey(options, 'assistant')],
     adminKey: [requireKey(options, 'admin'), requireExportPlan],
@@ -79,8 +81,8 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   const description = (): object => {
     const operations = routes.map(({ operation }) => operation);
-    const document = openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() });
-    const own = ownSite();
+    const document = openApiDocument(operations, { ...calls.API_INFO, programVersion, publicUrl: publicUrl() });
+    const own = ownNames();
     return own === null ? document : withOwnNames(document, own);
   };
   app.get('/openapi.json', (c) => {
@@ -118,5 +120,31 @@ function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
       if (status >= 500) span.fail(c.error);
       span.note({ 'http.response.status_code': status });
     });
+  };
+}
+
+/** Counts each request with a valid key for the rate limit, including invalid requests, but not requests over the limit. */
+function searchRoute(search: (domain: string) => Search | null, rates: RequestCounter): Route<ApiEnv> {
+  return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
+    const verdict = await rates.take(c.var.caller.organization.id);
+    if (verdict !== null) {
+      c.set('rate', verdict);
+      if (!verdict.isAllowed) throw rateFault(rates.policy, verdict);
+    }
+    const name = c.req.param('domain') ?? '';
+    const found = search(ownSite(c, 'search', name).domain);
+    if (found === null) throw noSuchDomain('search', name);
+    const request = searchRequestOf(await body());
+    const answer = await found.search(request, c.req.raw.signal);
+    return c.body(jsonOf(answer), 200, { 'Content-Type': 'application/json' });
+  });
+}
+
+function sendRateHeaders(rates: RequestCounter): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    await next();
+    const verdict = c.get('rate');
+    if (verdict === undefined) return;
+    for (const [name, value] of Object.entries(rateHeaders(rates.policy, verdict))) c.res.headers.set(name, value);
   };
 }

@@ -16,7 +16,7 @@ export function ActionResult({ visit, message, name }: ActionResultProps) {
   const { root } = visit;
   const isGood = [message, ...each].every((verdict) => verdict.problem === null);
   return (
-    <section class={`alert ${isGood ? 'good' : 'bad'}`} id="said" role="status" tabindex={-1} autofocus>
+    <section class={`alert ${isGood ? 'good' : 'bad'}`} id="message" role="status" tabindex={-1} autofocus>
       <h2>{text}</h2>
       {problem && <Why root={root} problem={problem} />}
       {each.length > 0 && (
@@ -35,7 +35,7 @@ export function ActionResult({ visit, message, name }: ActionResultProps) {
         </p>
       )}
       {name !== undefined && undo.length > 0 && (
-        <ActionForm visit={visit} action="undo" fields={{ said: name }} stays>
+        <ActionForm visit={visit} action="undo" fields={{ message: name }} stays>
           <button type="submit">
             {undo.length === 1 ? `Undo: activate ${undo[0]?.former.version} again` : `Undo for ${undo.length} sites`}
           </button>

@@ -27,8 +27,8 @@ interface PageContent {
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;
-  const name = c.req.query('said');
-  const said = session?.messages.find(name) ?? null;
+  const name = c.req.query('message');
+  const message = session?.messages.find(name) ?? null;
   const icon = root + assets.address('shelf.svg');
   const markup = (
     <html lang="en">
@@ -63,7 +63,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
           <SignedIn visit={visit} />
         </header>
         <main id="main" tabindex={-1}>
-          {said && <ActionResult visit={visit} message={said} name={name} />}
+          {message && <ActionResult visit={visit} message={message} name={name} />}
           {content}
         </main>
         <footer>

@@ -82,7 +82,7 @@ export async function call({ c, parts, sessions, session }: ConsoleVisit, id: Op
 
 /** @param page encoded path from the root, such as `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
-  return c.redirect(`${root}${page}${page.includes('?') ? '&' : '?'}said=${session.messages.put(message)}`, 303);
+  return c.redirect(`${root}${page}${page.includes('?') ? '&' : '?'}message=${session.messages.put(message)}`, 303);
 }
 
 export function fieldOf({ form }: SignedVisit, name: string): string {

@@ -55,7 +55,7 @@ export function pathOf(target: string): string {
   return end < 0 ? path : path.slice(0, end);
 }
 
-const BYTES_TOLD = Symbol('bytes told');
+const BYTES_LOGGED = Symbol('bytes logged');
 interface Begun {
   readonly requestId: string;
   readonly startedMs: number;
@@ -120,11 +120,11 @@ export class RequestMeter {
     });
   }
 
-  #bytesSince(socket: Socket & { [BYTES_TOLD]?: number }): number {
+  #bytesSince(socket: Socket & { [BYTES_LOGGED]?: number }): number {
     const written = socket.bytesWritten;
-    const told = socket[BYTES_TOLD] ?? 0;
-    socket[BYTES_TOLD] = written;
-    return written - told;
+    const logged = socket[BYTES_LOGGED] ?? 0;
+    socket[BYTES_LOGGED] = written;
+    return written - logged;
   }
 }
 

@@ -137,12 +137,12 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
   const { results } = await site.search.search({ ...request, filter }, signal);
   let left = FOUND_LENGTH_MAX;
   const found = results.map(({ content, path, metadata }) => {
-    const { title, headings, version: said, language, tags, score } = metadata;
+    const { title, headings, version: own, language, tags, score } = metadata;
     const shown = cut(content, 0, left);
     left -= shown.length;
     // Change only paths, because a hosted search can return absolute URLs.
     const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
-    return { address, title, headings, version: said ?? version, language, tags, score, content: shown };
+    return { address, title, headings, version: own ?? version, language, tags, score, content: shown };
   });
   return [JSON.stringify({ version, results: found })];
 }
@@ -189,8 +189,8 @@ async function listPages(site: Documentation, written: unknown): Promise<readonl
     });
   }
   const paths = entries.filter(({ kind }) => kind === 'page').map(({ path }) => path);
-  const said = await release.titles(paths);
-  const titles = new Map(paths.map((path, at) => [path, said[at] ?? null]));
+  const found = await release.titles(paths);
+  const titles = new Map(paths.map((path, at) => [path, found[at] ?? null]));
   const listed = entries.map((entry) => {
     if (entry.kind === 'folder') return { folder: basePath + entry.path.slice(1), pages: entry.pages };
     const address = addressOf(entry.path, { basePath, origin: site.origin });

@@ -163,11 +163,11 @@ export class OidcSignIn implements SignIn {
     // Verify the signature of the ID token, because openid-client relies only on TLS, which a proxy can terminate.
     const claims = await provider.verify(tokens.id_token ?? '');
     if (allowedGroups.length === 0) return [];
-    let said = claims[groupsClaim];
-    if (said === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
-      said = (await oidc.fetchUserInfo(config, tokens.access_token, claims.sub ?? ''))[groupsClaim];
+    let groups = claims[groupsClaim];
+    if (groups === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
+      groups = (await oidc.fetchUserInfo(config, tokens.access_token, claims.sub ?? ''))[groupsClaim];
     }
-    const allowed = allowedOf(said, allowedGroups);
+    const allowed = allowedOf(groups, allowedGroups);
     return allowed.length === 0 ? null : allowed;
   }
 
@@ -228,8 +228,8 @@ function isProtocolFault(error: unknown): boolean {
 }
 
 function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
-  const said = Array.isArray(claim) ? claim : [claim];
-  return allowed.filter((group) => said.includes(group));
+  const groups = Array.isArray(claim) ? claim : [claim];
+  return allowed.filter((group) => groups.includes(group));
 }
 
 /** Maximum length of the path in the `state` parameter. With a longer path, the reader returns to the first page of the site. */

@@ -87,14 +87,14 @@ interface Report {
 
 /** Reports in the formats of `report-uri` and `report-to`. Null for another body. */
 function reportsIn(bytes: Buffer): Report[] | null {
-  const said = jsonOf(bytes.toString());
-  if (!Array.isArray(said)) {
-    const { 'csp-report': report } = membersIn(said);
+  const parsed = jsonOf(bytes.toString());
+  if (!Array.isArray(parsed)) {
+    const { 'csp-report': report } = membersIn(parsed);
     if (report === undefined) return null;
     const { 'document-uri': document, 'blocked-uri': blocked } = membersIn(report);
     return [{ document, blocked }];
   }
-  const reports = said.slice(0, REPORTS_MAX).filter((each) => membersIn(each).body !== undefined);
+  const reports = parsed.slice(0, REPORTS_MAX).filter((each) => membersIn(each).body !== undefined);
   if (reports.length === 0) return null;
   return reports.map((each) => {
     const { url, body } = membersIn(each);

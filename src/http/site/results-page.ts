@@ -41,7 +41,7 @@ type Words = PageLanguage['words'];
 
 /** Returns a page that works without a script. */
 export function resultsPage({ language, written, outcome, assets }: ResultsPage): string {
-  const { searchBox, resultsPage: said } = language.words;
+  const { searchBox, resultsPage: texts } = language.words;
   const title = searchBox.open;
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}">
@@ -58,7 +58,7 @@ export function resultsPage({ language, written, outcome, assets }: ResultsPage)
 <header>
 <div>
 <h1><img src="${assets.svg}" width="32" height="32" alt="">${title}</h1>
-<p><a href="../">${escapeHtml(said.home)}</a></p>
+<p><a href="../">${escapeHtml(texts.home)}</a></p>
 </div>
 ${searchForm(language, written, outcome)}
 </header>
@@ -89,7 +89,7 @@ ${choices === '' ? '' : `<div class="choices">${choices}</div>\n`}</form>`;
 
 function choice(
   name: 'language' | 'version' | 'tag',
-  said: Words['searchBox'],
+  words: Words['searchBox'],
   written: WrittenQuery,
   known: readonly string[],
   nameOf: (value: string) => string,
@@ -100,15 +100,15 @@ function choice(
   const option = (value: string, text: string): string =>
     `<option value="${escapeHtml(value)}"${value === chosen ? ' selected' : ''}>${escapeHtml(text)}</option>`;
   const options = values.map((value) => option(value, nameOf(value)));
-  return `<label>${escapeHtml(said[name])} <select name="${name}">${option('', said.all)}${options.join('')}</select></label>`;
+  return `<label>${escapeHtml(words[name])} <select name="${name}">${option('', words.all)}${options.join('')}</select></label>`;
 }
 
-function statusOf({ searchBox, resultsPage: said }: Words, { q }: WrittenQuery, outcome: ResultsOutcome): string {
-  if (outcome.kind === 'blank') return said.ask;
+function statusOf({ searchBox, resultsPage: texts }: Words, { q }: WrittenQuery, outcome: ResultsOutcome): string {
+  if (outcome.kind === 'blank') return texts.ask;
   if (outcome.kind === 'failed') {
     if (outcome.status === 429) return searchBox.busy;
     if (outcome.status === 503) return searchBox.notReady;
-    return outcome.status < 500 ? said.refused : searchBox.away;
+    return outcome.status < 500 ? texts.refused : searchBox.away;
   }
   const count = outcome.results.length;
   if (count === 0) return searchBox.noneFound.replace('{query}', () => q);
@@ -116,7 +116,7 @@ function statusOf({ searchBox, resultsPage: said }: Words, { q }: WrittenQuery, 
 }
 
 function foundParts(
-  { searchBox, resultsPage: said }: Words,
+  { searchBox, resultsPage: texts }: Words,
   written: WrittenQuery,
   { results, facts, limit }: Extract<ResultsOutcome, { kind: 'found' }>,
 ): string {
@@ -137,13 +137,13 @@ function foundParts(
     offer(searchBox.didYouMean, corrected),
     results.length > 0 ? '' : `<p>${escapeHtml(searchBox.hint)}</p>\n`,
     groups.length === 0 ? '' : `<div id="results">\n${groups.join('')}</div>\n`,
-    hasMore ? `<p>${link(addressOf(written, RESULTS_MAX), said.more)}</p>\n` : '',
+    hasMore ? `<p>${link(addressOf(written, RESULTS_MAX), texts.more)}</p>\n` : '',
   ].join('');
 }
 
 function addressOf(written: WrittenQuery, limit?: number): string {
-  const said = Object.entries(written).filter(([, value]) => value !== '');
-  return `?${new URLSearchParams([...said, ...(limit === undefined ? [] : [['limit', `${limit}`]])])}`;
+  const parameters = Object.entries(written).filter(([, value]) => value !== '');
+  return `?${new URLSearchParams([...parameters, ...(limit === undefined ? [] : [['limit', `${limit}`]])])}`;
 }
 
 function link(address: string, text: string): string {

@@ -46,31 +46,31 @@ function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: Shelf
   const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
-  const said = shelfWords(language);
+  const texts = shelfWords(language);
   const nameLanguage = languageNames(language.tag);
-  const items = sites.map((site, at) => siteItem(site, matching[at] === true, said, nameLanguage));
+  const items = sites.map((site, at) => siteItem(site, matching[at] === true, texts, nameLanguage));
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${said.title}</title>
+<title>${texts.title}</title>
 <link rel="icon" type="image/svg+xml" href="${assets.svg}">
 <link rel="stylesheet" href="${assets.css}">
 <script type="module" src="${assets.js}"></script>
 </head>
 <body>
 <header>
-<h1><img src="${assets.svg}" width="32" height="32" alt="">${said.title}</h1>
-${sites.length === 0 ? '' : searchForm(query, hasSearch, said)}
+<h1><img src="${assets.svg}" width="32" height="32" alt="">${texts.title}</h1>
+${sites.length === 0 ? '' : searchForm(query, hasSearch, texts)}
 </header>
 <main>
-<p id="status" role="status">${statusOf(count, sites.length, query, said)}</p>
+<p id="status" role="status">${statusOf(count, sites.length, query, texts)}</p>
 <ul id="sites">
 ${items.join('')}</ul>
-${hasMore ? `<p><a href="?sign-in">${said.signIn}</a></p>` : ''}
-${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">${said.inPages}</h2><div id="results"></div></section>` : ''}
+${hasMore ? `<p><a href="?sign-in">${texts.signIn}</a></p>` : ''}
+${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">${texts.inPages}</h2><div id="results"></div></section>` : ''}
 </main>
 </body>
 </html>
@@ -84,34 +84,39 @@ function shelfWords({ words: { shelf, searchBox } }: PageLanguage) {
   return { ...shelf, version, language, busy, notReady, away };
 }
 
-function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string {
-  return `<form role="search" data-words="${escapeHtml(JSON.stringify(said))}"${hasSearch ? ' data-search="_docshelf/search"' : ''}>
-<label for="q">${said.findSite}</label>
-<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(query)}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>${said.find}</button></div>
+function searchForm(query: string, hasSearch: boolean, words: ShelfWords): string {
+  return `<form role="search" data-words="${escapeHtml(JSON.stringify(words))}"${hasSearch ? ' data-search="_docshelf/search"' : ''}>
+<label for="q">${words.findSite}</label>
+<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(query)}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>${words.find}</button></div>
 </form>`;
 }
 
 /** Status line. Its text must be the same as in `assets/shelf.js`. */
-function statusOf(count: number, total: number, query: string, said: ShelfWords): string {
-  if (total === 0) return said.empty;
-  return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
+function statusOf(count: number, total: number, query: string, words: ShelfWords): string {
+  if (total === 0) return words.empty;
+  return (query === '' ? words.sites : words.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
 }
 
-function siteItem(site: ListedSite, isShown: boolean, said: ShelfWords, nameLanguage: (tag: string) => string): string {
+function siteItem(
+  site: ListedSite,
+  isShown: boolean,
+  words: ShelfWords,
+  nameLanguage: (tag: string) => string,
+): string {
   const isServed = site.state === 'ready' || site.state === 'stale';
   const language = site.language === null ? null : languageTag(site.language);
   const lang = language === null ? '' : ` lang="${language}"`;
   const name = escapeHtml(site.title ?? site.domain);
   const facts = [
-    site.version === null ? '' : fact(said.version, escapeHtml(site.version)),
-    language === null ? '' : fact(said.language, escapeHtml(nameLanguage(language))),
+    site.version === null ? '' : fact(words.version, escapeHtml(site.version)),
+    language === null ? '' : fact(words.language, escapeHtml(nameLanguage(language))),
     site.date === null
       ? ''
-      : fact(said.date, `<time datetime="${escapeHtml(site.date)}">${escapeHtml(site.date.slice(0, 10))}</time>`),
+      : fact(words.date, `<time datetime="${escapeHtml(site.date)}">${escapeHtml(site.date.slice(0, 10))}</time>`),
   ].join('');
   return `<li data-domain="${escapeHtml(site.domain)}"${isShown ? '' : ' hidden'}>
 <h2${lang} dir="auto">${isServed ? `<a href="${escapeHtml(site.address)}">${name}</a>` : name}</h2>
-${isServed ? '' : `<p class="state">${said.soon}</p>\n`}${site.description === null ? '' : `<p${lang} dir="auto">${escapeHtml(site.description)}</p>\n`}${facts === '' ? '' : `<dl>${facts}</dl>\n`}</li>
+${isServed ? '' : `<p class="state">${words.soon}</p>\n`}${site.description === null ? '' : `<p${lang} dir="auto">${escapeHtml(site.description)}</p>\n`}${facts === '' ? '' : `<dl>${facts}</dl>\n`}</li>
 `;
 }
 

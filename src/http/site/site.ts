@@ -140,7 +140,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     versions,
     assets,
     mcp,
-    refreshFromDisk: lookAgain,
+    refreshFromDisk,
     onError,
   } = options;
   const app = new Hono<SiteEnv>();
@@ -161,7 +161,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const answerSite = (request: SiteRequest, isRead: boolean): Response | Promise<Response> =>
     isRead && server.current === null
       ? nothingServed(request, state(), hasFailed())
-      : respondOrLook(server, request, lookAgain);
+      : respondOrRefresh(server, request, refreshFromDisk);
 
   app.all('*', (c): Response | Promise<Response> => {
     const asked = siteRequest(c.req.raw, c.env);
@@ -189,12 +189,16 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   return app;
 }
 
-function respondOrLook(server: SiteServer, request: SiteRequest, lookAgain: SiteAppOptions['refreshFromDisk']) {
+function respondOrRefresh(
+  server: SiteServer,
+  request: SiteRequest,
+  refreshFromDisk: SiteAppOptions['refreshFromDisk'],
+) {
   const answering = server.respond(request);
   const mayBeNew = isPagePart(pathOf(request.target)) || isServiceWorkerScript(request.header('service-worker'));
-  if (lookAgain === undefined || !mayBeNew) return answering;
+  if (refreshFromDisk === undefined || !mayBeNew) return answering;
   return Promise.resolve(answering).then(async (answer) => {
-    if (answer.status !== 404 || !(await lookAgain())) return answer;
+    if (answer.status !== 404 || !(await refreshFromDisk())) return answer;
     await answer.body?.cancel();
     return server.respond(request);
   });

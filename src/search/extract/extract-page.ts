@@ -29,11 +29,11 @@ export interface ExtractedPage {
 export function extractPage(input: PageInput): ExtractedPage | null {
   const tree = readPageTree(input.path, input.html);
   if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;
-  const { document, body, facts: said } = tree;
+  const { document, body, facts: stated } = tree;
   const facts = {
-    ...said,
-    version: said.version ?? input.version ?? null,
-    tags: [...new Set([...said.tags, ...(input.tags ?? [])])],
+    ...stated,
+    version: stated.version ?? input.version ?? null,
+    tags: [...new Set([...stated.tags, ...(input.tags ?? [])])],
   };
 
   if (body === null) return null;

@@ -67,7 +67,7 @@ export class IndexBuilds {
       try {
         if ((await indexIn(release)) !== before) return null;
         if (!isTaken) await sweep(release.releaseDir);
-        return await this.#inTurn(release, signal, requester);
+        return await this.#buildWhenFree(release, signal, requester);
       } finally {
         if (!isTaken) await rm(lock, { force: true });
       }
@@ -78,7 +78,11 @@ export class IndexBuilds {
     await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
   }
 
-  async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, report }: BuildRequester): Promise<number> {
+  async #buildWhenFree(
+    release: IndexedRelease,
+    signal: AbortSignal,
+    { site, report }: BuildRequester,
+  ): Promise<number> {
     const { turns } = this.#options;
     // The file table exists before the size of the release is known, so estimate the size from the table.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);

@@ -38,8 +38,8 @@ export interface KeywordHit {
   readonly normalised: number;
   readonly exact: Exact | null;
   /**
-   * Points, at most 2. One point for all known names and symbols of a short query, one if headings or a table row define these
-   * names. One point for nearly the whole query as a quotation.
+   * Points of a section, at most 2. One point if it contains all known names and symbols of a short query, another point if its
+   * headings or a table row define these names, and one point if it contains nearly the whole query as a quotation.
    */
   readonly names: 0 | 1 | 2;
 }

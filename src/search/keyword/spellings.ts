@@ -25,7 +25,7 @@ export class Spellings {
   readonly #languages: readonly WordLanguage[];
   readonly #ofQuery: readonly WordLanguage[];
 
-  /** @param filter BCP 47 tag of a query for one language */
+  /** @param filter BCP 47 tag of the language to which the search is limited, or undefined */
   constructor(query: string, dictionary: Dictionary, filter: string | undefined) {
     this.#dictionary = dictionary;
     const own = filter === undefined ? undefined : languageOf(filter).code;

@@ -21,8 +21,8 @@ const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
 /** `Latn` for `de`. Null if the tag is invalid, or if the language has no known script. */
 export function scriptOfLanguage(tag: string): string | null {
-  const said = WITH_SCRIPT.exec(tag)?.[1];
-  if (said !== undefined) return PART_OF[said] ?? said;
+  const script = WITH_SCRIPT.exec(tag)?.[1];
+  if (script !== undefined) return PART_OF[script] ?? script;
   try {
     const script = new Intl.Locale(tag.replaceAll('_', '-')).maximize().script;
     return script === undefined ? null : (PART_OF[script] ?? script);

@@ -19,7 +19,7 @@ serveModel(workerData as string);
 function serveModel(folder: string): void {
   let loading: Promise<EmbeddingModel> | null = null;
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> => {
+  const enqueue = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> => {
     loading ??= EmbeddingModel.load(folder).catch((error: unknown) => {
       loading = null;
       throw error;
@@ -29,9 +29,9 @@ function serveModel(folder: string): void {
     return answering;
   };
   const handlers: ModelCalls = {
-    facts: () => inTurn(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
-    embedQuery: (text) => inTurn((model) => model.embedQuery(text)),
-    embedPassages: (texts) => inTurn((model) => model.embedPassages(texts)),
+    facts: () => enqueue(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
+    embedQuery: (text) => enqueue((model) => model.embedQuery(text)),
+    embedPassages: (texts) => enqueue((model) => model.embedPassages(texts)),
   };
   serve(handlers, { end: async () => (await loading?.catch(() => null))?.close() });
 }

@@ -86,8 +86,8 @@ export async function diffPages(
 /** Returns `From v1 to v2: 2 added, 0 removed, 1 moved, 7 changed, 120 unchanged pages.` */
 export function diffSummary({ before, after, unchanged, leftOut, ...lists }: VersionsDiff): string {
   const kinds = ['added', 'removed', 'moved', 'changed'] as const;
-  const told = kinds.map((kind) => `${lists[kind].length + leftOut[kind]} ${kind}`);
-  return `From ${before} to ${after}: ${told.join(', ')}, ${counted(unchanged, 'unchanged page')}.`;
+  const counts = kinds.map((kind) => `${lists[kind].length + leftOut[kind]} ${kind}`);
+  return `From ${before} to ${after}: ${counts.join(', ')}, ${counted(unchanged, 'unchanged page')}.`;
 }
 
 type Lists = Pick<PagesDiff, 'added' | 'removed' | 'moved' | 'changed'>;

@@ -89,8 +89,8 @@ const widthOf = ({ cells }: DataRow): number => cells.reduce((sum, cell) => sum 
 
 function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
   const aligns = (row?.cells ?? []).flatMap((cell): Align[] => {
-    const said = /text-align\s*:\s*(left|right|center)/i.exec(attributeOf(cell, 'style') ?? '')?.[1];
-    const align = (said ?? attributeOf(cell, 'align') ?? '').toLowerCase();
+    const styled = /text-align\s*:\s*(left|right|center)/i.exec(attributeOf(cell, 'style') ?? '')?.[1];
+    const align = (styled ?? attributeOf(cell, 'align') ?? '').toLowerCase();
     const known = align === 'left' || align === 'right' || align === 'center' ? align : null;
     return Array.from({ length: spanOf(cell) }, () => known);
   });
@@ -421,8 +421,8 @@ function languageOf(pre: Element): string | null {
   const code = findElement(pre, ({ tagName }) => tagName === 'code');
   const inner = [pre, ...(code === null ? [] : [code])];
   for (const element of [...inner, ...wrappersOf(pre)]) {
-    const said = languageIn(element);
-    if (said !== null) return said;
+    const language = languageIn(element);
+    if (language !== null) return language;
   }
   return null;
 }
@@ -448,8 +448,8 @@ function languageIn(element: Element): string | null {
     ...classes.map((name) => LANGUAGE_CLASS.exec(name)?.[1] ?? null),
     hljs ?? null,
   ];
-  const said = names.find((name) => name !== null && /^[\w#+.-]+$/.test(name) && name.length <= LANGUAGE_LENGTH_MAX);
-  return said === undefined || said === null || NO_LANGUAGE.has(said) ? null : said;
+  const name = names.find((name) => name !== null && /^[\w#+.-]+$/.test(name) && name.length <= LANGUAGE_LENGTH_MAX);
+  return name === undefined || name === null || NO_LANGUAGE.has(name) ? null : name;
 }
 
 /** Note titles of Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */

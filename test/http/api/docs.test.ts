@@ -59,7 +59,7 @@ describe('page /docs', () => {
     }
   });
 
-  it('uses a configured site in its examples, like /openapi.json', async () => {
+  it('uses a configured site in its examples, as /openapi.json does', async () => {
     const { app } = apiWith({ ownSite: () => ({ domain: 'handbook', host: 'docs.$&.test' }) });
     const [page, document] = [await app.request('/docs'), await app.request('/openapi.json')];
     const { paths } = await document.json();

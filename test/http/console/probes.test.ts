@@ -314,8 +314,12 @@ describe('console page', () => {
 
   it('escapes values in messages of actions and in addresses', async () => {
     const operator = await Operator.signedIn();
-    const { path: said, query } = await operator.actAndFollow(ACTIVATE, { version: EVIL });
-    for (const path of [said + query, `/sites/${encodeURIComponent(EVIL)}`, `/sign-in?to=${encodeURIComponent(EVIL)}`])
+    const { path: answered, query } = await operator.actAndFollow(ACTIVATE, { version: EVIL });
+    for (const path of [
+      answered + query,
+      `/sites/${encodeURIComponent(EVIL)}`,
+      `/sign-in?to=${encodeURIComponent(EVIL)}`,
+    ])
       expect(await operator.page(path)).not.toMatch(/<img src=x|<script>/);
   });
 
@@ -328,13 +332,13 @@ describe('console page', () => {
       const operator = await Operator.signedIn();
       const answer = await operator.act(`/${kind}/%0d%0aX:%3Fy%23/${act}`, FIELDS);
       expect([answer.status, operator.faults]).toEqual([303, []]);
-      expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?said=`));
+      expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?message=`));
     },
   );
 
   it('shows no message that another site put into the address', async () => {
     const operator = await Operator.signedIn();
-    expect(await operator.page('/?said=Your+token+has+leaked')).not.toContain('leaked');
+    expect(await operator.page('/?message=Your+token+has+leaked')).not.toContain('leaked');
     const { query } = await operator.actAndFollow('/reload');
     expect(await new Operator().page(`/${query}`)).not.toContain('taken anew');
   });

@@ -55,7 +55,7 @@ describe('the list of sites', () => {
     const operator = await Operator.signedIn({ status: async () => shelf() });
     const fields = { site: 'late', show: 'problems', q: 'a', sort: '-site' };
     const { query, page } = await operator.follow(await operator.act('/reload', fields), '/reload');
-    expect(query).toMatch(/^\?show=problems&q=a&sort=-site&said=/);
+    expect(query).toMatch(/^\?show=problems&q=a&sort=-site&message=/);
     expect(page).toContain('docshelf retries late');
     expect(page).not.toContain('docshelf retries stale');
   });
@@ -108,7 +108,7 @@ describe('the undo of an activation', () => {
   async function activated(now: () => StatusReport) {
     const operator = await Operator.signedIn({ status: async () => now() });
     const { query } = await operator.actAndFollow('/sites/acme/activate', { version: '2024-05-01' });
-    return { operator, said: query.replace('?said=', '') };
+    return { operator, message: query.replace('?message=', '') };
   }
   const serving = (digest: string): StatusReport => ({
     ...STATUS,
@@ -118,19 +118,19 @@ describe('the undo of an activation', () => {
 
   it('rolls back to the previous version, and responds with 404 to a second undo', async () => {
     let status = serving('a'.repeat(64));
-    const { operator, said } = await activated(() => status);
+    const { operator, message } = await activated(() => status);
     status = serving(DIGEST);
-    const { page } = await operator.actAndFollow('/undo', { said });
+    const { page } = await operator.actAndFollow('/undo', { message });
     expect(page).toContain('acme: version v3.2.0 is active again');
     expect(operator.calls.at(-1)).toEqual(['rollback']);
-    expect((await operator.act('/undo', { said })).status).toBe(404);
+    expect((await operator.act('/undo', { message })).status).toBe(404);
   });
 
   it('changes nothing if another release has become active', async () => {
     let status = serving('a'.repeat(64));
-    const { operator, said } = await activated(() => status);
+    const { operator, message } = await activated(() => status);
     status = serving('b'.repeat(64));
-    const { page } = await operator.actAndFollow('/undo', { said });
+    const { page } = await operator.actAndFollow('/undo', { message });
     expect(page).toContain('became active in the meantime');
     expect(operator.calls.map(([name]) => name)).not.toContain('rollback');
   });

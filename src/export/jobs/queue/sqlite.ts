@@ -104,11 +104,11 @@ export class SqliteDatabase implements JobDatabase {
   }
 
   run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
-    return this.#inTurn(async () => patiently(() => this.#rows<Row>(statement, values)));
+    return this.#enqueue(async () => patiently(() => this.#rows<Row>(statement, values)));
   }
 
   transact<T>(act: (session: Pick<JobDatabase, 'run'>) => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       patiently(() => this.#database.exec('BEGIN IMMEDIATE'));
       try {
         const result = await act({ run: async (...asked) => this.#rows(...asked) });
@@ -138,7 +138,7 @@ export class SqliteDatabase implements JobDatabase {
     ) as Row[];
   }
 
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+  #enqueue<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(act);
     this.#last = turn.catch(() => undefined);
     return turn;

@@ -1,13 +1,13 @@
 /** Copies the text of the element that the button names. */
 
-const said = document.getElementById('copied');
+const status = document.getElementById('copied');
 
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const shown = document.getElementById(button.dataset.copy);
   button.hidden = false;
   button.addEventListener('click', () => {
     void copied(shown).then((isCopied) => {
-      said.textContent = isCopied ? 'Copied.' : 'The text is selected. Copy it with the keyboard.';
+      status.textContent = isCopied ? 'Copied.' : 'The text is selected. Copy it with the keyboard.';
     });
   });
 }

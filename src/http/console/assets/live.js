@@ -176,7 +176,7 @@ async function send(form) {
     const next = await read(answer);
     if (answer.redirected) history.replaceState(null, '', answer.url);
     else stay();
-    show(next, '#said');
+    show(next, '#message');
   } catch {
     // The result is unknown, so load the page again instead of sending the form twice.
     location.reload();

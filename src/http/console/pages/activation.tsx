@@ -271,7 +271,7 @@ function summary(each: readonly Verdict[], done: string, back: readonly Undo[] =
 
 /** Undoes only activations whose releases are still active, so that later activations stay. */
 async function undo(visit: SignedVisit): Promise<Response> {
-  const all = visit.session.messages.take(visit.form.get('said') ?? undefined)?.undo ?? [];
+  const all = visit.session.messages.take(visit.form.get('message') ?? undefined)?.undo ?? [];
   if (all.length === 0) {
     throw new DocshelfError('not_found', 'Cannot undo the activation: it was undone already, or is too old', {
       next: 'Open the page of the site, and activate the version.',

@@ -77,10 +77,10 @@ async function showKeys(visit: ConsoleVisit): Promise<Response> {
 }
 
 function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly keys: readonly ListedKey[] }) {
-  const said = visit.session?.messages.find(visit.c.req.query('said'));
+  const message = visit.session?.messages.find(visit.c.req.query('message'));
   return (
     <>
-      <NewKeyForm visit={visit} id={id} typed={said?.fields ?? {}} />
+      <NewKeyForm visit={visit} id={id} typed={message?.fields ?? {}} />
       <Table
         id="keys"
         title="Keys"

@@ -10,7 +10,7 @@ const RESULTS_MAX = 30;
 
 // The server has the same function (shelf.ts).
 const fold = (text) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-const said = JSON.parse(form?.dataset.words ?? '{}');
+const texts = JSON.parse(form?.dataset.words ?? '{}');
 const fill = (sentence, numbers) => sentence.replaceAll(/\{(\w+)\}/g, (_, name) => numbers[name]);
 
 const sites = [...document.querySelectorAll('#sites > li')].map((item) => {
@@ -36,7 +36,7 @@ function filter(query) {
     if (isShown) count += 1;
     if (item.hidden === isShown) item.hidden = !isShown;
   }
-  return fill(query === '' ? said.sites : said.matching, { count, total: sites.length });
+  return fill(query === '' ? texts.sites : texts.matching, { count, total: sites.length });
 }
 
 /** Stays on the site's host, whatever the path contains. */
@@ -88,33 +88,33 @@ function showResults(list) {
   const groups = [...bySite].flatMap(([site, items]) => [element('h3', '', site.title), element('ol', '', ...items)]);
   results.replaceChildren(...groups);
   found.hidden = count === 0;
-  return count === 0 ? said.noneFound : fill(said.found, { count });
+  return count === 0 ? texts.noneFound : fill(texts.found, { count });
 }
 
 const FAULTS = new Map([
-  [429, said.busy],
-  [503, said.notReady],
+  [429, texts.busy],
+  [503, texts.notReady],
 ]);
 
 let asked = new AbortController();
 let timer = 0;
 
 async function search(query, ofSites, { signal }) {
-  let told;
+  let outcome;
   try {
     const parameters = new URLSearchParams({ q: query, limit: RESULTS_MAX });
     const response = await fetch(`${form.dataset.search}?${parameters}`, { signal });
     const list = response.ok ? await response.json() : [];
     // Ignore the response to a previous question.
     if (signal.aborted) return;
-    told = showResults(list);
-    if (!response.ok) told = FAULTS.get(response.status) ?? said.away;
+    outcome = showResults(list);
+    if (!response.ok) outcome = FAULTS.get(response.status) ?? texts.away;
   } catch {
     if (signal.aborted) return;
     showResults([]);
-    told = said.away;
+    outcome = texts.away;
   }
-  status.textContent = `${ofSites} · ${told}`;
+  status.textContent = `${ofSites} · ${outcome}`;
 }
 
 function update() {
@@ -133,7 +133,7 @@ function update() {
 }
 
 if (form !== null) {
-  if (found !== null) document.querySelector('label').textContent = said.searchAll;
+  if (found !== null) document.querySelector('label').textContent = texts.searchAll;
   form.querySelector('button').hidden = true;
   box.setAttribute('aria-keyshortcuts', '/');
   box.addEventListener('input', update);

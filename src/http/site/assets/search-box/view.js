@@ -56,7 +56,7 @@ export function createView(language) {
     ['↑↓', words.choose],
     ['↵', words.follow],
     [`${/Mac|iP/.test(navigator.platform) ? '⌘' : 'Ctrl'} ↵`, words.newTab],
-  ].map(([key, said]) => element('span', {}, element('kbd', { 'data-key': key }), ` ${said}`));
+  ].map(([key, text]) => element('span', {}, element('kbd', { 'data-key': key }), ` ${text}`));
   const filters = createFilters(language, { isShelf, onChange: () => ask(true) });
   const dialog = element(
     'dialog',
@@ -100,8 +100,8 @@ export function createView(language) {
     }
     const { scope, version = settings.version ?? own?.version, tag, language = own?.language } = filters.chosen();
     // Versions and tags only apply to one site.
-    const said = Object.entries({ q, scope, language, ...(scope === undefined && { version, tag }) });
-    questions.ask(Object.fromEntries(said.filter(([, value]) => value != null)), isNow);
+    const fields = Object.entries({ q, scope, language, ...(scope === undefined && { version, tag }) });
+    questions.ask(Object.fromEntries(fields.filter(([, value]) => value != null)), isNow);
   }
 
   function onAnswer({ results, corrected, excluded = [], inclusive, facets }, isWhole) {
@@ -204,10 +204,10 @@ export function createView(language) {
     return [offered];
   }
 
-  function button(said, onClick) {
-    const made = element('button', { dir: 'auto' }, said);
-    made.addEventListener('click', onClick);
-    return made;
+  function button(text, onClick) {
+    const node = element('button', { dir: 'auto' }, text);
+    node.addEventListener('click', onClick);
+    return node;
   }
 
   function select(at, isScrolled = true) {

@@ -15,7 +15,7 @@ const keyOf = (tag) => {
 };
 const wanted = keyOf(document.documentElement.lang);
 const tag = Object.keys(WORDS).find((each) => keyOf(each) === wanted) ?? 'en';
-const said = WORDS[tag];
+const words = WORDS[tag];
 const fill = (sentence, label) => sentence.replace('{version}', label);
 
 /** Creates no markup from text, so trusted types have nothing to reject. */
@@ -35,8 +35,8 @@ const addressIn = (label) => {
   return `${base.pathname}_docshelf/v/${label}/${path}?docshelf-from=${from}${hash}`;
 };
 
-const summary = element('summary', {}, fill(said.version, version));
-const list = element('ul', { 'aria-label': said.list });
+const summary = element('summary', {}, fill(words.version, version));
+const list = element('ul', { 'aria-label': words.list });
 const details = element('details', {}, summary, list);
 const links = new Map();
 
@@ -49,7 +49,7 @@ const row = ({ version: label, title, aliases }) => {
   const link = element(
     'a',
     isOwn ? { 'aria-current': 'true' } : {},
-    label === active ? `${title} (${said.active})` : title,
+    label === active ? `${title} (${words.active})` : title,
   );
   links.set(link, isOwn ? version : label);
   return element('li', {}, link);
@@ -65,14 +65,14 @@ const show = async () => {
     renew();
   } catch {
     isAsked = false;
-    list.replaceChildren(element('li', {}, said.away));
+    list.replaceChildren(element('li', {}, words.away));
   }
 };
 
 const host = document.querySelector(NAME) ?? document.createElement(NAME);
 const notice = [...host.querySelectorAll('p')];
 host.setAttribute('role', 'navigation');
-host.setAttribute('aria-label', said.list);
+host.setAttribute('aria-label', words.list);
 host.lang = tag;
 const adopt = (root, style) => {
   const sheet = new CSSStyleSheet();
