@@ -9,17 +9,21 @@ import { egressSlice } from './slices.ts';
 
 /** Loads the egress policy and the HTTP client on demand, because they take as long as the rest of a start. */
 export class Network {
-  config: Config;
+  #config: Config;
   #ownPorts: readonly number[] = [];
   #rules: EgressRules | null = null;
   #client: Promise<HttpClient> | null = null;
 
   constructor(config: Config) {
-    this.config = config;
+    this.#config = config;
+  }
+
+  get config(): Config {
+    return this.#config;
   }
 
   get rules(): EgressRules {
-    this.#rules ??= egressSlice(this.config, this.#ownPorts);
+    this.#rules ??= egressSlice(this.#config, this.#ownPorts);
     return this.#rules;
   }
 
@@ -40,7 +44,7 @@ export class Network {
 
   /** Requests in flight continue with the former client. */
   useConfig(config: Config): void {
-    this.config = config;
+    this.#config = config;
     this.#rules = null;
     const former = this.#client;
     this.#client = null;
@@ -55,7 +59,7 @@ export class Network {
   }
 
   async #open(): Promise<HttpClient> {
-    const { totalTimeoutMs, redirectsMax } = this.config.network;
+    const { totalTimeoutMs, redirectsMax } = this.#config.network;
     const [policy, { HttpClient }] = await Promise.all([this.policy(), import('../net/http-client.ts')]);
     return new HttpClient(policy, { totalTimeoutMs, redirectsMax });
   }

@@ -86,20 +86,24 @@ export class EntryTable implements Iterable<ArchiveEntry> {
   #nameBytes = new Uint32Array(START_LENGTH);
   #sizes = new Float64Array(START_LENGTH);
   #kinds = new Uint8Array(START_LENGTH);
-  length = 0;
+  #length = 0;
 
   constructor(texts: Texts, names: NameTable) {
     this.#texts = texts;
     this.#names = names;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   add(place: number, nameBytes: number, kind: 'file' | 'folder', size: number): void {
-    const index = this.length;
-    this.length += 1;
-    this.#places = roomFor(this.#places, this.length);
-    this.#nameBytes = roomFor(this.#nameBytes, this.length);
-    this.#sizes = roomFor(this.#sizes, this.length);
-    this.#kinds = roomFor(this.#kinds, this.length);
+    const index = this.#length;
+    this.#length += 1;
+    this.#places = roomFor(this.#places, this.#length);
+    this.#nameBytes = roomFor(this.#nameBytes, this.#length);
+    this.#sizes = roomFor(this.#sizes, this.#length);
+    this.#kinds = roomFor(this.#kinds, this.#length);
     this.#places[index] = place;
     this.#nameBytes[index] = nameBytes;
     this.#sizes[index] = size;
@@ -122,13 +126,13 @@ export class EntryTable implements Iterable<ArchiveEntry> {
   }
 
   *[Symbol.iterator](): Generator<ArchiveEntry> {
-    for (let index = 0; index < this.length; index++) yield this.at(index);
+    for (let index = 0; index < this.#length; index++) yield this.at(index);
   }
 
   filesByName(): Uint32Array {
-    const files = new Uint32Array(this.length);
+    const files = new Uint32Array(this.#length);
     let count = 0;
-    for (let index = 0; index < this.length; index++) {
+    for (let index = 0; index < this.#length; index++) {
       if (!this.isFile(index)) continue;
       files[count] = index;
       count += 1;
@@ -152,10 +156,14 @@ export class NameTable {
   #bytes = new Uint32Array(START_LENGTH);
   #kinds = new Uint8Array(START_LENGTH);
   #entries = new Uint32Array(START_LENGTH);
-  size = 0;
+  #size = 0;
 
   constructor(texts: Texts) {
     this.#texts = texts;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   find(name: string): number {
@@ -185,12 +193,12 @@ export class NameTable {
 
   /** Adds a name as an implied folder. @param name must not be in the table @returns a name that differs only by case, or null */
   add(name: string, place: number): string | null {
-    const node = this.size;
-    this.size += 1;
-    this.#places = roomFor(this.#places, this.size);
-    this.#bytes = roomFor(this.#bytes, this.size);
-    this.#kinds = roomFor(this.#kinds, this.size);
-    this.#entries = roomFor(this.#entries, this.size);
+    const node = this.#size;
+    this.#size += 1;
+    this.#places = roomFor(this.#places, this.#size);
+    this.#bytes = roomFor(this.#bytes, this.#size);
+    this.#kinds = roomFor(this.#kinds, this.#size);
+    this.#entries = roomFor(this.#entries, this.#size);
     this.#places[node] = place;
     this.#bytes[node] = Buffer.byteLength(name);
     this.setEntry(node, 'implied', -1);

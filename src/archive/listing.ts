@@ -129,7 +129,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #listing: ArchiveListing;
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
-  length = 0;
+  #length = 0;
   #indexes: Uint32Array | null = null;
 
   constructor(listing: ArchiveListing) {
@@ -138,10 +138,14 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     this.#isThere = new Uint8Array(listing.entries.length);
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   add(index: number, sha256: string): void {
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
     this.#isThere[index] = 1;
-    this.length += 1;
+    this.#length += 1;
     this.#indexes = null;
   }
 

@@ -30,14 +30,18 @@ interface PreparedSwitch {
 
 export class Activation {
   readonly #context: SiteContext;
-  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
-  pruneAtMs: number | null = null;
+  #pruneAtMs: number | null = null;
   #previous: string | null = null;
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
   constructor(context: SiteContext) {
     this.#context = context;
+  }
+
+  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
+  get pruneAtMs(): number | null {
+    return this.#pruneAtMs;
   }
 
   get current(): ActiveVersion | null {
@@ -114,7 +118,7 @@ export class Activation {
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async turnOff(): Promise<void> {
@@ -188,7 +192,7 @@ export class Activation {
   /** Logs a failure instead of throwing it. The next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
-    this.pruneAtMs = null;
+    this.#pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
       const records = await store.records();
       return digestsToPrune([...records.releases.values()], await this.#pruneRule(records));

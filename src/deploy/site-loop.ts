@@ -34,7 +34,7 @@ export class SiteLoop {
   readonly #backoff = new Backoff();
   /** `paused`: settings wait for `reconcile`. `due`: a step for the former settings may still run, and must not set `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
-  isReconciled = true;
+  #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
@@ -61,6 +61,10 @@ export class SiteLoop {
       isBusy: () => this.#fetcher.current !== null || this.#preload.state === 'running',
       stopping: context.stopping,
     });
+  }
+
+  get isReconciled(): boolean {
+    return this.#isReconciled;
   }
 
   get hasStartedRound(): boolean {
@@ -125,7 +129,7 @@ export class SiteLoop {
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // Reject commands, because they cannot run if the folder cannot be opened or read.
-      this.isReconciled = false;
+      this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
       return this.#backoff.nextMs();
@@ -152,7 +156,7 @@ export class SiteLoop {
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
         this.#serveLastAtMs = null;
-        this.isReconciled = false;
+        this.#isReconciled = false;
         return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
       case 'fetch':
         return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
@@ -230,7 +234,7 @@ export class SiteLoop {
 
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.isReconciled = true;
+    this.#isReconciled = true;
     this.#backoff.reset();
     this.#context.journal.recovered();
   }
@@ -242,7 +246,7 @@ export class SiteLoop {
   }
 
   #failed(of: string, error: unknown): void {
-    this.isReconciled = false;
+    this.#isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };

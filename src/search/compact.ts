@@ -11,7 +11,7 @@ export const fingerprint = (text: string): Uint8Array => hash('sha256', text, 'b
  * Open hash table that is at most half full (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L).
  */
 export class Fingerprints {
-  count = 0;
+  #count = 0;
   #words: Uint32Array<ArrayBuffer>;
   /** Hash table. An element is 0 if free, else the number of a text plus one. */
   #places: Uint32Array;
@@ -24,8 +24,12 @@ export class Fingerprints {
     this.#places = new Uint32Array(2 * entries);
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   get bytes(): Uint8Array {
-    return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.count);
+    return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
   /** @param bytes has a fingerprint or SHA-256 digest at offset `at` */
@@ -43,14 +47,14 @@ export class Fingerprints {
     let place = this.#placeOf(words);
     const taken = this.#places[place] ?? 0;
     if (taken > 0) return taken - 1;
-    if (WORDS * this.count === this.#words.length) {
+    if (WORDS * this.#count === this.#words.length) {
       this.#grow();
       place = this.#placeOf(words);
     }
-    const number = this.count;
+    const number = this.#count;
     this.#words.set(words, WORDS * number);
     this.#places[place] = number + 1;
-    this.count += 1;
+    this.#count += 1;
     return number;
   }
 
@@ -80,7 +84,7 @@ export class Fingerprints {
     this.#words = words;
     this.#places = new Uint32Array(2 * this.#places.length);
     const mask = this.#places.length - 1;
-    for (let number = 0; number < this.count; number += 1) {
+    for (let number = 0; number < this.#count; number += 1) {
       let place = (words[WORDS * number] ?? 0) & mask;
       while (this.#places[place] !== 0) place = (place + 1) & mask;
       this.#places[place] = number + 1;
@@ -109,13 +113,17 @@ const AT_FIRST = 1024;
 
 export class GrowableUint32Array {
   #numbers = new Uint32Array(AT_FIRST);
-  length = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
 
   push(number: number): void {
-    if (this.length === this.#numbers.length)
+    if (this.#length === this.#numbers.length)
       this.#numbers = new Uint32Array(this.#numbers.buffer.transfer(2 * this.#numbers.byteLength));
-    this.#numbers[this.length] = number;
-    this.length += 1;
+    this.#numbers[this.#length] = number;
+    this.#length += 1;
   }
 
   set(index: number, number: number): void {
@@ -128,6 +136,6 @@ export class GrowableUint32Array {
 
   /** Valid until the next `push`. */
   get view(): Uint32Array<ArrayBuffer> {
-    return this.#numbers.subarray(0, this.length);
+    return this.#numbers.subarray(0, this.#length);
   }
 }

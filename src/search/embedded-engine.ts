@@ -7,15 +7,13 @@ import { readIfThere } from '../files/index.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { EmbedProgressOf } from './indexing/embed-index.ts';
-import { type BuildRequester, DERIVED, IndexBuilds, IndexTurns } from './indexing/index-builds.ts';
+import { type BuildRequester, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
 import type { UsableVectors } from './query/query-thread.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
 import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
-
-export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
 
 export interface Model {
   readonly choice: ModelChoice;
@@ -239,9 +237,12 @@ export class EmbeddedEngine {
     const searchDir = searchDirOf(release);
     const refused = await readIfThere(join(searchDir, REFUSED_FILE));
     const leftOut = await readIfThere(join(searchDir, LEFT_OUT_FILE));
-    const info = await stat(join(searchDir, KEYWORD_FILE)).catch(() => null);
+    const builtAtMs = await stat(join(searchDir, KEYWORD_FILE)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
     return {
-      builtAtMs: info?.mtimeMs ?? null,
+      builtAtMs,
       refused: refused === null ? null : (JSON.parse(refused) as PlainError),
       leftOut: leftOut === null ? [] : (JSON.parse(leftOut) as string[]),
     };
@@ -288,15 +289,18 @@ const READING_MS = 30_000;
 /** Number of texts to embed at once: one during 30 s after a reader's request, else as many as cores and memory allow. */
 export class EmbedLanes {
   readonly max: number;
-  /** Time of the last request of a reader, as `performance.now()`. */
-  readMs = Number.NEGATIVE_INFINITY;
+  #readMs = Number.NEGATIVE_INFINITY;
 
   constructor(cores: number, memoryBytes: number) {
     const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
     this.max = Math.max(1, Math.min(cores - 1, models));
   }
 
+  noteRead(nowMs = performance.now()): void {
+    this.#readMs = nowMs;
+  }
+
   now(nowMs = performance.now()): number {
-    return nowMs - this.readMs < READING_MS ? 1 : this.max;
+    return nowMs - this.#readMs < READING_MS ? 1 : this.max;
   }
 }

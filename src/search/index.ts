@@ -3,7 +3,8 @@
  * Query: `SiteSearch` -> `EmbeddedEngine` -> thread (`query/query-thread`) -> `query/release-search`: keywords
  * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
-export { EmbeddedEngine, type Model, type SearchIndex, searchDirOf } from './embedded-engine.ts';
+export { EmbeddedEngine, type Model, type SearchIndex } from './embedded-engine.ts';
+export { searchDirOf } from './indexing/index-builds.ts';
 export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,

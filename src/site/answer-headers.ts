@@ -36,6 +36,30 @@ interface SentByKind {
   readonly other: ExtraHeaders;
 }
 
+class Headers {
+  readonly #byName = new Map<string, readonly [name: string, value: string]>();
+
+  set(name: string, value: string): void {
+    if (value === '') this.#byName.delete(name.toLowerCase());
+    else this.#byName.set(name.toLowerCase(), [name, value]);
+  }
+
+  add(name: string, value: string): void {
+    const former = this.take(name);
+    this.set(name, former === null ? value : `${former}, ${value}`);
+  }
+
+  take(name: string): string | null {
+    const found = this.#byName.get(name.toLowerCase());
+    this.#byName.delete(name.toLowerCase());
+    return found?.[1] ?? null;
+  }
+
+  toObject(): AnswerHeaders {
+    return Object.fromEntries(this.#byName.values());
+  }
+}
+
 /** Applies the preset, then the rules of the site, then the operator's settings. Caches the headers of each set of rules. */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
@@ -86,19 +110,11 @@ export class HeaderPolicy {
     const { preset, set, policy, ...others } = this.#form;
     others satisfies Record<string, never>;
     const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };
-    const headers = new Map<string, readonly [name: string, value: string]>();
-    for (const [name, value] of Object.entries(usual))
-      if (!own.removed.has(name)) headers.set(name.toLowerCase(), [name, value]);
-    for (const [name, value] of [...own.set, ...Object.entries(set)]) {
-      if (value === '') headers.delete(name.toLowerCase());
-      else headers.set(name.toLowerCase(), [name, value]);
-    }
-    for (const [name, value] of Object.entries(policy)) {
-      const former = headers.get(name.toLowerCase());
-      headers.set(name.toLowerCase(), [name, former === undefined ? value : `${former[1]}, ${value}`]);
-    }
-    const cacheControl = headers.get('cache-control')?.[1] ?? null;
-    headers.delete('cache-control');
-    return { id, headers: Object.fromEntries(headers.values()), cacheControl };
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(usual)) if (!own.removed.has(name)) headers.set(name, value);
+    for (const [name, value] of [...own.set, ...Object.entries(set)]) headers.set(name, value);
+    for (const [name, value] of Object.entries(policy)) headers.add(name, value);
+    const cacheControl = headers.take('Cache-Control');
+    return { id, headers: headers.toObject(), cacheControl };
   }
 }

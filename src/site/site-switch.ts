@@ -127,20 +127,24 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   readonly #searches = new OwnSearches();
   readonly #surveyVersions: SurveyVersions;
   readonly #onChange: SwitchOptions<Settings>['onChange'];
-  state: SiteState<Settings>;
+  #state: SiteState<Settings>;
 
   constructor({ settings, surveyVersions = surveyNone, onChange }: SwitchOptions<Settings>) {
-    this.state = { settings, version: null };
+    this.#state = { settings, version: null };
     this.#surveyVersions = surveyVersions;
     this.#onChange = onChange;
   }
 
+  get state(): SiteState<Settings> {
+    return this.#state;
+  }
+
   get served(): LiveVersion | null {
-    return this.state.version;
+    return this.#state.version;
   }
 
   get current(): SiteSnapshot | null {
-    return this.state.version?.snapshot ?? null;
+    return this.#state.version?.snapshot ?? null;
   }
 
   /** Reads a version. The returned function serves the version. @throws DocshelfError `cannot_read`, `release_damaged` */
@@ -148,17 +152,17 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     release: ReleaseView,
     retained: readonly KeptRelease[],
   ): Promise<(activatedAt: string) => Promise<void>> {
-    const { form } = this.state.settings;
+    const { form } = this.#state.settings;
     const parts = await readVersion(release, retained, form, this.#surveyVersions, this.#searches);
     const version = buildVersion(parts, form);
     return async (activatedAt) => {
-      if (form !== this.state.settings.form) return this.#rebuild({ ...parts, activatedAt });
+      if (form !== this.#state.settings.form) return this.#rebuild({ ...parts, activatedAt });
       this.#replace({ version: { ...version, activatedAt } });
     };
   }
 
   updateRetained(retained: readonly KeptRelease[]): void {
-    const { version } = this.state;
+    const { version } = this.#state;
     if (version !== null) void this.#rebuild({ ...version, retained });
   }
 
@@ -167,14 +171,14 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   }
 
   applySettings(settings: Settings): void {
-    const { settings: former, version } = this.state;
+    const { settings: former, version } = this.#state;
     if (isDeepStrictEqual(settings.form, former.form)) this.#replace({ settings: { ...settings, form: former.form } });
     else if (version === null) this.#replace({ settings });
     else void this.#rebuild(version, settings);
   }
 
   async notices(): Promise<readonly string[]> {
-    const { settings, version } = this.state;
+    const { settings, version } = this.#state;
     if (version === null) return [];
     const { release, rules, survey, snapshot } = version;
     const { switcher, searchBox = null } = settings.form;
@@ -187,17 +191,17 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   }
 
   /** Serves the rebuilt version immediately, then reads the survey, and rebuilds the version again if the survey has changed. */
-  async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.state.settings) {
+  async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.#state.settings) {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
     const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);
-    const { version, settings: now } = this.state;
+    const { version, settings: now } = this.#state;
     if (version?.release !== parts.release || isDeepStrictEqual(survey, version.survey)) return;
     this.#replace({ version: buildVersion({ ...version, survey }, now.form) });
   }
 
   #replace(changed: Partial<SiteState<Settings>>): void {
-    const former = this.state;
-    this.state = { ...former, ...changed };
-    this.#onChange?.(former, this.state);
+    const former = this.#state;
+    this.#state = { ...former, ...changed };
+    this.#onChange?.(former, this.#state);
   }
 }

@@ -10,12 +10,16 @@ export class ProcessorLimit implements Disposable {
   readonly #msMax: number;
   readonly #onOver: () => void;
   #timer: NodeJS.Timeout | undefined;
-  isOver = false;
+  #isOver = false;
 
   constructor(thread: Measured, msMax: number, onOver: () => void) {
     this.#thread = thread;
     this.#msMax = msMax;
     this.#onOver = onOver;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   begin(): void {
@@ -30,7 +34,7 @@ export class ProcessorLimit implements Disposable {
       const isOver = isLate || (used !== null && first !== null && used - first > this.#msMax);
       if (timer !== this.#timer || !isOver) return;
       this.end();
-      this.isOver = true;
+      this.#isOver = true;
       this.#onOver();
     };
     this.#timer = timer;

@@ -38,12 +38,16 @@ export class Scheduler {
   readonly #shared = new Map<unknown, Shared>();
   readonly #freePlaces: number[] = [];
   #running = 0;
-  waiting = 0;
+  #waiting = 0;
   #lastNumber = 0;
 
   constructor(options: SchedulerOptions | number) {
     this.#options = typeof options === 'number' ? { max: options } : options;
     this.#keyMax = this.#options.keyMax ?? Number.POSITIVE_INFINITY;
+  }
+
+  get waiting(): number {
+    return this.#waiting;
   }
 
   async run<Result>(task: Task<Result>, turn: Turn = {}): Promise<Result> {
@@ -60,8 +64,8 @@ export class Scheduler {
       this.#running -= 1;
       line.running -= 1;
       this.#freePlaces.push(place);
-      if (this.waiting > 0) this.look();
-      if (this.waiting === 0) {
+      if (this.#waiting > 0) this.look();
+      if (this.#waiting === 0) {
         for (const [other, { running }] of this.#lines) if (running === 0) this.#lines.delete(other);
       }
     }
@@ -79,10 +83,10 @@ export class Scheduler {
   }
 
   look(): void {
-    while (this.waiting > 0 && this.#running < this.#max) {
+    while (this.#waiting > 0 && this.#running < this.#max) {
       const line = this.#next();
       if (line === null) return;
-      this.waiting -= 1;
+      this.#waiting -= 1;
       line.waiting.shift()?.begin(this.#take(line));
     }
   }
@@ -109,7 +113,7 @@ export class Scheduler {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const leave = (): void => {
       line.waiting.splice(line.waiting.indexOf(waits), 1);
-      this.waiting -= 1;
+      this.#waiting -= 1;
       reject(signal?.reason);
     };
     const begin = (place: number): void => {
@@ -120,7 +124,7 @@ export class Scheduler {
     const waits: Waiting = { rank: [priority, 0, size, this.#lastNumber], begin };
     const before = line.waiting.findLastIndex(({ rank }) => compare(rank, waits.rank) < 0);
     line.waiting.splice(before + 1, 0, waits);
-    this.waiting += 1;
+    this.#waiting += 1;
     signal?.addEventListener('abort', leave, { once: true });
     return promise;
   }

@@ -12,7 +12,7 @@ describe('EmbedLanes', () => {
   it('allows one embedding at a time after the request of a reader, and the maximum again after 30 seconds', () => {
     const lanes = new EmbedLanes(8, 4096 * MIB);
     expect(lanes.now(0)).toBe(7);
-    lanes.readMs = 1_000;
+    lanes.noteRead(1_000);
     expect([lanes.now(1_000), lanes.now(30_999), lanes.now(31_000)]).toEqual([1, 1, 7]);
   });
 });

@@ -82,13 +82,16 @@ async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promis
 class CountingTransport extends StdioServerTransport {
   readonly #asked: AskedIds;
   readonly #close = Promise.withResolvers<void>();
-  readonly closed = this.#close.promise;
   readonly #onEnd: () => void;
 
   constructor(asked: AskedIds, input: PassThrough, onEnd: () => void) {
     super(input);
     this.#asked = asked;
     this.#onEnd = onEnd;
+  }
+
+  get closed(): Promise<void> {
+    return this.#close.promise;
   }
 
   override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {

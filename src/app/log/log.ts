@@ -93,10 +93,10 @@ class LineBatches {
 
   constructor() {
     // Write before the stream's own listeners run, because they end the stream, or throw if no process reads the waiting bytes.
-    process.prependListener('beforeExit', () => this.#build(true));
+    process.prependListener('beforeExit', () => this.#writeOut());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
-      this.#build(true);
+      this.#writeOut();
       try {
         this.#out.flushSync();
       } catch {
@@ -107,26 +107,25 @@ class LineBatches {
 
   write(line: string): void {
     this.#unbuilt.push({ start: line, fields: null });
-    this.#build(true);
+    this.#writeOut();
   }
 
   writeLater(start: string, fields: () => string): void {
-    if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build(false);
+    if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build();
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
       this.#isDue = false;
-      this.#build(true);
+      this.#writeOut();
     }, BATCH_MS).unref();
   }
 
   flush(done: (error?: Error) => void = () => undefined): void {
-    this.#build(true);
+    this.#writeOut();
     this.#out.flush(done);
   }
 
-  /** @param mustWrite false to write only full batches */
-  #build(mustWrite: boolean): void {
+  #build(): void {
     const lines = this.#unbuilt;
     this.#unbuilt = [];
     for (const { start, fields } of lines) {
@@ -136,7 +135,11 @@ class LineBatches {
       if (bytesMax > this.#bytes.length) this.#out.write(Buffer.from(line));
       else this.#filled += this.#bytes.write(line, this.#filled);
     }
-    if (mustWrite) this.#writeFilled();
+  }
+
+  #writeOut(): void {
+    this.#build();
+    this.#writeFilled();
   }
 
   #writeFilled(): void {

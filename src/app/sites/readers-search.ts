@@ -50,30 +50,34 @@ export class ReaderSearch implements Search {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
-    const { host, site } = this.#options;
-    const { query } = request;
+    const { log, metrics } = this.#options.host;
     const startedMs = performance.now();
-    let answer: SearchAnswer | null = null;
-    try {
-      answer = await this.#search(request, signal);
-      return answer;
-    } finally {
+    const report = (answer: SearchAnswer | null): void => {
       const { isEmpty, isCorrected } = answer === null ? { isEmpty: true, isCorrected: false } : outcomeOf(answer);
       const found = isEmpty ? 'none' : 'found';
       const result = answer === null ? 'failed' : found;
       const seconds = (performance.now() - startedMs) / 1000;
-      const isReported = answer !== null || !signal.aborted;
-      if (isReported) host.metrics.onSearch({ result, isCorrected, seconds });
-      if (isReported && site.config.config.log.queries)
-        host.log.info({ event: 'search', query, result, seconds }, `searched for ${JSON.stringify(query)}`);
+      metrics.onSearch({ result, isCorrected, seconds });
+      if (!this.#options.site.config.config.log.queries) return;
+      log.info(
+        { event: 'search', query: request.query, result, seconds },
+        `searched for ${JSON.stringify(request.query)}`,
+      );
+    };
+    try {
+      const answer = await this.#search(request, signal);
+      report(answer);
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) report(null);
+      throw error;
     }
   }
 
   async #search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     const { config, basePath } = this.#options.site.config;
     const root = basePath.slice(0, -1);
-    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
-    const hosted = await this.#hosted.search;
+    const hosted = await this.#hostedSearch(config);
     if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
     const found = await hosted.search(request, signal);
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
@@ -105,6 +109,11 @@ export class ReaderSearch implements Search {
   }
 
   /** Null if the config or the deployment type does not allow the hosted service. Behind an air gap, it is never allowed. */
+  #hostedSearch(config: Config): Promise<HostedSearch | null> {
+    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
+    return this.#hosted.search;
+  }
+
   async #openHosted(config: Config): Promise<HostedSearch | null> {
     const { network, log } = this.#options.host;
     const { domain, features } = featureReport(config, this.#options.site.domain);

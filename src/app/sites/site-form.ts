@@ -22,9 +22,7 @@ export interface ServedSettings {
 export interface SiteAccess {
   readonly signIn: SignIn | null;
   readonly privately: PrivateAnswers | null;
-  /** Config from which the first request creates the app. */
-  readonly site: SiteConfig;
-  app: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null;
+  readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
 }
 
 export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {

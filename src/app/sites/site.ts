@@ -192,23 +192,25 @@ export class Site {
     return this.#site.state.version?.release.version;
   }
 
+  get hasMcp(): boolean {
+    return this.config.config.search.mcp;
+  }
+
   fastAnswer(incoming: IncomingMessage): FastAnswer | null {
     const { url: target = '/', headers } = incoming;
     const { access, config } = this.#site.state.settings;
     const { basePath } = config;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
-    this.#host.search.lanes.readMs = performance.now();
+    this.#host.search.lanes.noteRead();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // On a 404, try other handlers: the endpoint for assistants, or a part of a version that another replica serves.
-    if (answer?.status === 404 && (config.config.search.mcp || isPagePart(pathOf(target)))) return null;
+    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    const { access } = this.#site.state.settings;
-    access.app ??= this.#createApp(access.site, access.signIn);
-    return access.app(request, env);
+    return this.#site.state.settings.access.app()(request, env);
   }
 
   /** Resolves when the deployment is idle, even after a failure. */
@@ -283,10 +285,18 @@ export class Site {
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
     const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
-    return { signIn, privately: signIn && new PrivateAnswers(signIn), site, app: null };
+    let app: ReturnType<SiteAccess['app']> | null = null;
+    return {
+      signIn,
+      privately: signIn && new PrivateAnswers(signIn),
+      app: () => {
+        app ??= this.#createApp(site, signIn);
+        return app;
+      },
+    };
   }
 
-  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): NonNullable<SiteAccess['app']> {
+  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
     const { deployment, search } = this;
     const { assets, bodies, metrics, programVersion } = this.#host;
     const server = this.#server;
@@ -319,7 +329,7 @@ export class Site {
       reports,
       assets,
       versions,
-      mcp: () => (this.config.config.search.mcp ? mcp : null),
+      mcp: () => (this.hasMcp ? mcp : null),
       refreshFromDisk: () => deployment.refreshFromDisk(),
       onError: this.#onError('site'),
     });

@@ -26,18 +26,28 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 /** Sites of a daemon. A failure of a site does not affect the other sites. */
 export class Sites {
   readonly isList: boolean;
-  all: readonly Site[] = [];
-  /** Empty if the config has no list of sites. */
-  routes = new SiteRoutes<Site>([]);
-  /** About parts of the data folder that belong to no site. */
-  notices: readonly string[] = [];
   readonly #options: SitesOptions;
-  /** Route of all requests if the config has no list of sites. */
-  #single: SiteRoute<Site> | null = null;
+  /** Each reload replaces the whole object. `notices` are about parts of the data folder that belong to no site. */
+  #now: Pick<Sites, 'all' | 'routes' | 'notices'> & {
+    /** Route of all requests if the config has no list of sites. */
+    readonly single: SiteRoute<Site> | null;
+  } = { all: [], routes: new SiteRoutes([]), notices: [], single: null };
 
   constructor(options: SitesOptions) {
     this.#options = options;
     this.isList = options.isList;
+  }
+
+  get notices(): readonly string[] {
+    return this.#now.notices;
+  }
+
+  get routes(): SiteRoutes<Site> {
+    return this.#now.routes;
+  }
+
+  get all(): readonly Site[] {
+    return this.#now.all;
   }
 
   get only(): Site | null {
@@ -82,7 +92,8 @@ export class Sites {
   };
 
   #route(incoming: IncomingMessage): SiteRoute<Site> {
-    const route = this.#single ?? this.routes.find(incoming.headers.host, incoming.url ?? '/');
+    const { single, routes } = this.#now;
+    const route = single ?? routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
       const { site } = route;
       tagRequest(incoming, { site: this.isList ? site.domain : undefined, version: site.version });
@@ -92,24 +103,22 @@ export class Sites {
 
   /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws as `Site.open` */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
-    const { isList } = this;
-    const notices = isList ? await this.#options.settleDomains(configs.map(({ domain }) => domain ?? '')) : [];
+    const domains = configs.map(({ domain }) => domain ?? '');
+    const notices = this.isList ? await this.#options.settleDomains(domains) : [];
     const former = this.all;
     const all: Site[] = [];
     const commits: (() => void)[] = [];
     const take = async (config: SiteConfig): Promise<Site> => {
-      const known = isList ? former.find((site) => site.config.domain === config.domain) : former[0];
-      if (known === undefined) return Site.open(config, this.#options.hostOf(isList ? config.domain : null));
+      const known = this.isList ? former.find((site) => site.config.domain === config.domain) : former[0];
+      if (known === undefined) return Site.open(config, this.#options.hostOf(this.isList ? config.domain : null));
       commits.push(await known.accept(config));
       return known;
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    this.all = all;
-    this.notices = notices;
-    const [first] = all;
-    if (isList) this.routes = new SiteRoutes(all);
-    else if (first !== undefined) this.#single = { kind: 'site', site: first };
+    const [first] = this.isList ? [] : all;
+    const single = first === undefined ? null : ({ kind: 'site', site: first } as const);
+    this.#now = { all, routes: new SiteRoutes(all), notices, single };
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 

@@ -36,7 +36,7 @@ export class Fetcher {
   readonly #importer: Importer;
   readonly #end: FetchEnd;
   #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
-  done: Promise<void> = Promise.resolve();
+  #done: Promise<void> = Promise.resolve();
   /** Started job whose bundle has not arrived. Prevents the start of a second job. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
   #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
@@ -45,6 +45,10 @@ export class Fetcher {
     this.#context = context;
     this.#importer = importer;
     this.#end = end;
+  }
+
+  get done(): Promise<void> {
+    return this.#done;
   }
 
   get current(): Progress['fetching'] {
@@ -66,7 +70,7 @@ export class Fetcher {
     const abort = new AbortController();
     this.#running = { task, abort };
     if (task.of === null && this.#exports !== null) this.#exports = { ...this.#exports, atMs: null };
-    this.done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
+    this.#done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
   }
 
   abort(): void {

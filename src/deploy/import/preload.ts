@@ -110,12 +110,16 @@ export class Preload {
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
   /** Resolves at the end of the previous run, which can continue for a while after an abort. The next run waits for that end. */
-  done: Promise<void> = Promise.resolve();
+  #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
     this.#context = context;
     this.#importer = importer;
     this.#end = end;
+  }
+
+  get done(): Promise<void> {
+    return this.#done;
   }
 
   get state(): Progress['preload'] {
@@ -148,7 +152,7 @@ export class Preload {
     const run = { key: keyOf(settings), abort: new AbortController(), found: null as Found | null };
     this.#run = run;
     const signal = AbortSignal.any([run.abort.signal, this.#context.stopping]);
-    this.done = this.done.then(async () => {
+    this.#done = this.#done.then(async () => {
       run.found = await this.#read(settings, activeCreatedAt, signal);
       this.#end.onEnd();
     });

@@ -62,50 +62,53 @@ interface FetchedLink {
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
-  readonly isListed: boolean;
-  domain: string;
-  site: SitePaths;
+  readonly #listed: string | null;
+  #domain: string;
 
   constructor(paths: DataPaths, listed: string | null = null) {
     super(paths);
-    this.isListed = listed !== null;
-    this.domain = listed ?? DEFAULT_DOMAIN;
-    this.site = sitePaths(paths, this.domain, this.isListed);
+    this.#listed = listed;
+    this.#domain = listed ?? DEFAULT_DOMAIN;
   }
 
   /** Opens for reading only. @throws DocshelfError `data_folder_older` */
   static async read(dir: string, configuredDomain: string | null, listed: string | null = null): Promise<SiteStore> {
     const store = new SiteStore(dataPaths(dir), listed);
     await refuseOldLayout(store.paths);
-    store.#setDomain((await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN);
+    store.#domain = (await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN;
     return store;
+  }
+
+  get isListed(): boolean {
+    return this.#listed !== null;
+  }
+
+  get domain(): string {
+    return this.#domain;
+  }
+
+  get site(): SitePaths {
+    return sitePaths(this.paths, this.#domain, this.isListed);
   }
 
   async open(): Promise<void> {
     const { inbox, rejected } = this.site;
     for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
     // Move archives back, because the config may have changed from a list of sites to a single site.
-    if (!this.isListed) await moveInbox(sitePaths(this.paths, this.domain, true).inbox, inbox);
+    if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
   }
 
   async expectedDomain(configured: string | null): Promise<string | null> {
-    return this.isListed ? this.domain : expectedDomain(this.paths, configured);
+    return this.#listed ?? expectedDomain(this.paths, configured);
   }
 
   /** True if neither a config nor a manifest has chosen the domain of the folder. */
   async hasDefaultDomain(): Promise<boolean> {
-    return !this.isListed && (await hasDefaultDomain(this.paths));
+    return this.#listed === null && (await hasDefaultDomain(this.paths));
   }
 
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
-    if (this.isListed) return;
-    const domain = await settleFolderDomain(this.paths, configured, bundle);
-    if (domain !== this.domain) this.#setDomain(domain);
-  }
-
-  #setDomain(domain: string): void {
-    this.domain = domain;
-    this.site = sitePaths(this.paths, domain, this.isListed);
+    this.#domain = this.#listed ?? (await settleFolderDomain(this.paths, configured, bundle));
   }
 
   async labels(): Promise<Map<string, LabelPointer>> {
@@ -203,7 +206,7 @@ export class SiteStore extends ReleaseStore {
 
   /** Writes only if the domain is settled, so that this table alone does not create a folder for the default domain. */
   async setPreloadTable(text: string): Promise<void> {
-    if ((await this.expectedDomain(null)) === this.domain) await this.#write(this.site.preloadTable, text);
+    if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
   async observe(): Promise<ObservedState & Pick<SiteRecords, 'releases'>> {
@@ -250,10 +253,9 @@ export class SiteStore extends ReleaseStore {
     const labels = await this.labels();
     const active = await this.active();
     const choice = await this.choice();
-    const digests = new Set<string>();
-    for (const pointer of [...labels.values(), active, choice]) if (pointer !== null) digests.add(pointer.digest);
-    for (const name of await namesIn(this.site.served)) if (DIGEST.test(name)) digests.add(name);
-    return { labels, active, choice, digests };
+    const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
+    const named = [...labels.values(), active, choice].flatMap((pointer) => pointer?.digest ?? []);
+    return { labels, active, choice, digests: new Set([...named, ...claimed]) };
   }
 
   override async view(digest: string, version: string): Promise<ReleaseView> {
@@ -282,7 +284,7 @@ export class SiteStore extends ReleaseStore {
   }
 
   async #namedElsewhere(): Promise<Set<string>> {
-    const domains = (await namesIn(this.paths.sites)).filter((domain) => domain !== this.domain);
+    const domains = (await namesIn(this.paths.sites)).filter((domain) => domain !== this.#domain);
     const names = domains.map((domain) => new SiteStore(this.paths, domain).names());
     return new Set((await Promise.all(names)).flatMap((each) => [...each]));
   }

@@ -192,7 +192,7 @@ export class Lease {
   readonly #beat: NodeJS.Timeout;
   readonly #deadline: NodeJS.Timeout;
   readonly #release: () => void;
-  ended: End | null = null;
+  #ended: End | null = null;
 
   constructor(
     queue: Pick<JobQueue, 'renew'>,
@@ -216,8 +216,12 @@ export class Lease {
     return this.#controller.signal;
   }
 
+  get ended(): End | null {
+    return this.#ended;
+  }
+
   end(reason: End): void {
-    this.ended ??= reason;
+    this.#ended ??= reason;
     clearInterval(this.#beat);
     clearTimeout(this.#deadline);
     this.#release();

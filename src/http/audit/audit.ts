@@ -65,11 +65,15 @@ export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'targ
 export class AuditTrail {
   readonly #store: Pick<AuditFile, 'append' | 'read'>;
   readonly #log: (line: AuditLine) => void;
-  count = 0;
+  #count = 0;
 
   constructor(store: Pick<AuditFile, 'append' | 'read'>, log: (line: AuditLine) => void) {
     this.#store = store;
     this.#log = log;
+  }
+
+  get count(): number {
+    return this.#count;
   }
 
   read(limit: number, before: string | null = null): Promise<AuditPage> {
@@ -99,7 +103,7 @@ export class AuditTrail {
     const dated = { ...line, at: new Date().toISOString() };
     this.#log(dated);
     await this.#store.append(dated);
-    this.count += 1;
+    this.#count += 1;
   }
 }
 

@@ -69,14 +69,14 @@ export class FolderKeys extends KeyStore {
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
         // Read the file first. If it is damaged, the read fails, so docshelf never overwrites a damaged file.
         await this.read();
-        const keys = edit(this.keys);
-        if (keys === this.keys) return;
+        const keys = edit(this.lastRead);
+        if (keys === this.lastRead) return;
         // Make the next read load the file, because its content is unknown if the write fails.
         this.#identity = null;
         await replaceFile(this.#file, `${JSON.stringify({ format: FORMAT, keys }, null, 1)}\n`, 0o600).catch(
           rethrowAs('cannot_write', `change the keys in "${this.#file}"`, CANNOT_WRITE, errnoState),
         );
-        this.keys = keys;
+        this.lastRead = keys;
       }),
     );
   }
@@ -90,7 +90,7 @@ export class FolderKeys extends KeyStore {
     const info = await handle?.stat({ bigint: true });
     const identity = info === undefined ? 'none' : `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`;
     if (identity !== this.#identity) {
-      this.keys = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
+      this.lastRead = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
       this.#identity = identity;
     }
   }

@@ -46,10 +46,9 @@ export interface KeyStoreOptions {
 export type Uses = ReadonlyMap<string, string>;
 
 export abstract class KeyStore {
-  /** Keys of the last read, as a new array after each change. Changes of other daemons appear within 5 s. */
-  keys: readonly MadeKey[] = [];
+  protected lastRead: readonly MadeKey[] = [];
   readonly #options: KeyStoreOptions;
-  fault: DocshelfError | null = null;
+  #fault: DocshelfError | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #nextRead: NodeJS.Timeout | null = null;
   #isStopped = false;
@@ -62,6 +61,11 @@ export abstract class KeyStore {
     this.#options = options;
   }
 
+  /** Keys of the last read, as a new array after each change. Changes of other daemons appear within 5 s. */
+  get keys(): readonly MadeKey[] {
+    return this.lastRead;
+  }
+
   /** After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
   abstract add(key: MadeKey): Promise<void>;
   /** Null if the key does not exist. @throws DocshelfError `cannot_write`, and the codes of `list` */
@@ -70,6 +74,10 @@ export abstract class KeyStore {
   protected abstract readUses(): Promise<Uses>;
   /** Stores each time of use that is later than the stored time of its key. Keeps only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
+
+  get fault(): DocshelfError | null {
+    return this.#fault;
+  }
 
   /** @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
   async list(): Promise<readonly MadeKey[]> {
@@ -80,8 +88,8 @@ export abstract class KeyStore {
   protected async begin(): Promise<void> {
     await this.list().catch((cause: unknown) => {
       const fault = toDocshelfError(cause);
-      if (this.fault?.code !== fault.code && !this.#isStopped) this.#options.onFault(fault);
-      this.fault = fault;
+      if (this.#fault?.code !== fault.code && !this.#isStopped) this.#options.onFault(fault);
+      this.#fault = fault;
     });
     if (this.#isStopped) return;
     this.#nextRead = setTimeout(() => void this.begin(), this.#options.readEveryMs ?? READ_EVERY_MS).unref();
@@ -89,7 +97,7 @@ export abstract class KeyStore {
 
   protected async read(): Promise<void> {
     await this.readKeys();
-    this.fault = null;
+    this.#fault = null;
   }
 
   /** Runs reads and changes one after the other, so that a read that began before a change cannot end after it. */

@@ -84,7 +84,7 @@ export class PostgresKeys extends KeyStore {
     const [first] = rows;
     if (first === undefined) return;
     this.#revision = first.revision;
-    this.keys = rows.flatMap(({ revision: _, ...key }) => (key.id === null ? [] : [key]));
+    this.lastRead = rows.flatMap(({ revision: _, ...key }) => (key.id === null ? [] : [key]));
   }
 
   protected async readUses(): Promise<Uses> {

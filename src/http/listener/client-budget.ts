@@ -53,7 +53,7 @@ class Scope {
   readonly #limits: Limits;
   readonly answers = new Set<HeldAnswer>();
   readonly waiting = new Set<() => void>();
-  bytes = 0;
+  #bytes = 0;
   #lookAgainMs = 0;
   readonly #stillMs: number;
 
@@ -66,12 +66,16 @@ class Scope {
     return this.answers.size >= this.#limits.requests;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   hasRoom(bytes: number): boolean {
-    return this.bytes === 0 || this.bytes + bytes <= this.#limits.bytes;
+    return this.#bytes === 0 || this.#bytes + bytes <= this.#limits.bytes;
   }
 
   add(bytes: number): void {
-    this.bytes += bytes;
+    this.#bytes += bytes;
     if (bytes >= 0) return;
     for (const act of this.waiting) {
       if (!this.hasRoom(PART_BYTES)) return;
@@ -214,7 +218,7 @@ export class HeldAnswer {
   readonly #scopes: readonly Scope[];
   readonly #client: Client;
   readonly #onEnd: () => void;
-  isOver = false;
+  #isOver = false;
   #bytes = 0;
   #moved = -1;
   #movedMs = performance.now();
@@ -226,6 +230,10 @@ export class HeldAnswer {
     this.#client = client;
     this.#onEnd = onEnd;
     for (const { answers } of scopes) answers.add(this);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get hasRoom(): boolean {
@@ -241,20 +249,23 @@ export class HeldAnswer {
   }
 
   whenRoom(act: () => void): void {
-    for (const scope of this.isOver ? [] : this.#scopes) {
-      while (!scope.hasRoom(PART_BYTES)) {
-        if (scope.cutStill()) continue;
-        this.#waitsIn = scope;
-        this.#act = () => {
-          this.#waitsIn = null;
-          this.whenRoom(act);
-        };
-        scope.waiting.add(this.#act);
-        return;
-      }
+    const full = this.#isOver ? undefined : this.#scopes.find((scope) => !this.#fits(scope));
+    if (full === undefined) {
+      if (!this.#isOver) this.hold(PART_BYTES);
+      act();
+      return;
     }
-    this.hold(PART_BYTES);
-    act();
+    this.#waitsIn = full;
+    this.#act = () => {
+      this.#waitsIn = null;
+      this.whenRoom(act);
+    };
+    full.waiting.add(this.#act);
+  }
+
+  #fits(scope: Scope): boolean {
+    while (!scope.hasRoom(PART_BYTES)) if (!scope.cutStill()) return false;
+    return true;
   }
 
   /** Reserves `bytes` if there is room for twice the increase. Otherwise, returns false. */
@@ -269,7 +280,7 @@ export class HeldAnswer {
   }
 
   hold(bytes: number): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     const more = bytes - this.#bytes;
     this.#bytes = bytes;
     for (const scope of this.#scopes) scope.add(more);
@@ -294,9 +305,9 @@ export class HeldAnswer {
   }
 
   end(): void {
-    if (this.isOver) return;
+    if (this.#isOver) return;
     this.hold(0);
-    this.isOver = true;
+    this.#isOver = true;
     for (const { answers } of this.#scopes) answers.delete(this);
     if (this.#act !== null && this.#waitsIn?.waiting.delete(this.#act)) this.#act();
     this.#onEnd();

@@ -14,13 +14,13 @@ export class Connections {
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
   readonly #budget: ClientBudget;
-  isDraining = false;
+  #isDraining = false;
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
     // End only idle connections. The budget ends unread responses, and creating a response can take longer than the timeout.
     server.on('timeout', (socket: Socket) => {
-      if ((this.#owed.get(socket)?.size ?? 0) === 0) socket.destroy();
+      if (!this.#owes(socket)) socket.destroy();
     });
     // Node's `close` would call `closeIdleConnections` and destroy connections whose clients have not read the response.
     server.closeIdleConnections = () => undefined;
@@ -32,6 +32,10 @@ export class Connections {
         this.#owed.delete(socket);
       });
     });
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   /** Registers a response. Null if the budget has no room for another response of the connection. */
@@ -51,11 +55,11 @@ export class Connections {
     if (latest !== undefined && owed.has(latest)) this.#former.set(answer, latest);
     owed.set(answer, held);
     this.#latest.set(socket, answer);
-    if (this.isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
+    if (this.#isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
     answer.once('close', () => {
       held.end();
       owed.delete(answer);
-      if (this.isDraining && owed.size === 0) socket.destroySoon();
+      if (this.#isDraining && owed.size === 0) socket.destroySoon();
     });
     return held;
   }
@@ -90,6 +94,10 @@ export class Connections {
     act?.();
   }
 
+  #owes(socket: Socket): boolean {
+    return (this.#owed.get(socket)?.size ?? 0) > 0;
+  }
+
   incompleteOf(socket: Socket): ServerResponse | undefined {
     const latest = this.#latest.get(socket);
     return latest?.req.complete === false ? latest : undefined;
@@ -102,7 +110,7 @@ export class Connections {
   }
 
   drain(): void {
-    this.isDraining = true;
+    this.#isDraining = true;
     for (const answers of this.#owed.values()) {
       for (const answer of answers.keys()) if (!answer.headersSent) answer.setHeader('Connection', 'close');
     }

@@ -28,11 +28,15 @@ const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
 const SESSION_MB_MAX = 8;
 
 export class CountedResponse extends Http2ServerResponse {
-  bodyBytes = 0;
+  #bodyBytes = 0;
+
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
 
   get bytesWritten(): number {
     const fields = Object.entries(this.stream.sentHeaders ?? {});
-    return fields.reduce((sum, [name, value]) => sum + name.length + String(value).length + 32, this.bodyBytes);
+    return fields.reduce((sum, [name, value]) => sum + name.length + String(value).length + 32, this.#bodyBytes);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: Node's own overloads
@@ -46,7 +50,7 @@ export class CountedResponse extends Http2ServerResponse {
 
   // biome-ignore lint/suspicious/noExplicitAny: Node's own overloads
   override write(chunk: any, ...rest: any[]): boolean {
-    if (this.req.method !== 'HEAD') this.bodyBytes += Buffer.byteLength(chunk);
+    if (this.req.method !== 'HEAD') this.#bodyBytes += Buffer.byteLength(chunk);
     return super.write(chunk, ...(rest as []));
   }
 }

@@ -75,25 +75,29 @@ interface Served {
 
 /** Certificates that apply to new connections. Open connections keep their certificates. */
 class ServedCertificates {
-  settings: TlsSettings;
+  #settings: TlsSettings;
   #served: readonly Served[] = [];
   /** Contexts by requested name. A full map is cleared, because clients can request any number of names. */
   readonly #byName = new Map<string, SecureContext>();
 
   constructor(settings: TlsSettings) {
-    this.settings = settings;
+    this.#settings = settings;
     this.#served = servedBy(settings);
   }
 
+  get settings(): TlsSettings {
+    return this.#settings;
+  }
+
   get fallback(): SecureContextOptions {
-    const [first] = this.settings.pairs;
+    const [first] = this.#settings.pairs;
     return first === undefined ? {} : contextOptions(first);
   }
 
   use(settings: TlsSettings, server: TlsServer): void {
     const served = servedBy(settings);
-    const isSame = textsOf(settings) === textsOf(this.settings);
-    this.settings = settings;
+    const isSame = textsOf(settings) === textsOf(this.#settings);
+    this.#settings = settings;
     // Keep the TLS contexts if the certificates are the same, because new contexts would prevent the resumption of TLS sessions.
     if (isSame) return;
     this.#served = served;

@@ -12,7 +12,7 @@ import type { SearchCalls } from '../worker.ts';
 import type { BuildIndexRequest } from './build-index.ts';
 import { KEYWORD_FILE } from './index-files.ts';
 
-export const DERIVED = 'search';
+const DERIVED = 'search';
 
 /** Share of the memory limit for the second process. A small site needs a third (measured), and larger builds use the first. */
 const ASIDE_PART = 0.5;
@@ -158,8 +158,10 @@ function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexR
   return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
 }
 
-async function indexIn({ releaseDir }: IndexedRelease): Promise<string | null> {
-  return stat(join(releaseDir, DERIVED, KEYWORD_FILE), { bigint: true }).then(
+export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
+
+async function indexIn(release: IndexedRelease): Promise<string | null> {
+  return stat(join(searchDirOf(release), KEYWORD_FILE), { bigint: true }).then(
     ({ ino, mtimeNs }) => `${ino} ${mtimeNs}`,
     () => null,
   );

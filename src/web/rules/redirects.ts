@@ -124,15 +124,17 @@ const isInside = ({ target, status }: RedirectRule): boolean =>
 export class RedirectRules {
   readonly #forced = new RuleTrie<RedirectRule>();
   readonly #others = new RuleTrie<RedirectRule>();
-  hasForced = false;
 
   add(rule: RedirectRule): string | null {
-    this.hasForced ||= rule.isForced;
     return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
 
   get isEmpty(): boolean {
     return this.#forced.isEmpty && this.#others.isEmpty;
+  }
+
+  get hasForced(): boolean {
+    return !this.#forced.isEmpty;
   }
 
   /** @param path decoded path with its first slash */

@@ -19,17 +19,21 @@ const REASON_CHARS_MAX = 300;
 export class FaultList {
   readonly #file: RuleFault['file'];
   readonly #kept: RuleFault[] = [];
-  count = 0;
+  #count = 0;
 
   constructor(file: RuleFault['file']) {
     this.#file = file;
   }
 
   add(line: number | null, reason: string, use?: string): void {
-    this.count += 1;
+    this.#count += 1;
     if (this.#kept.length === FAULTS_KEPT_MAX) return;
     const cut = reason.length > REASON_CHARS_MAX ? `${reason.slice(0, REASON_CHARS_MAX)}…` : reason;
     this.#kept.push({ file: this.#file, line, reason: cut, ...(use !== undefined && { use }) });
+  }
+
+  get count(): number {
+    return this.#count;
   }
 
   get kept(): readonly RuleFault[] {
