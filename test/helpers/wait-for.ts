@@ -3,22 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Only a hanging test takes this long. A busy machine is ten times slower than an idle one. */
 export const WAIT_MS_MAX = 120_000;
 const POLL_MS = 25;
-const POLL_MS_MAX = 200;
 
-/** Polls until `look` returns a value, with a time limit. Polls less often in a long wait, because a poll also takes processor time. */
+/** Polls until `look` returns a value, with a time limit. */
 export async function waitFor<T>(
   look: () => T | null | Promise<T | null>,
   complaint: () => string,
   timeoutMs = WAIT_MS_MAX,
-  everyMs?: number,
+  everyMs = POLL_MS,
 ): Promise<T> {
   const endMs = Date.now() + timeoutMs;
-  let pauseMs = everyMs ?? POLL_MS;
   for (;;) {
     const found = await look();
     if (found !== null) return found;
     if (Date.now() > endMs) throw new Error(`after ${timeoutMs} ms: ${complaint()}`);
-    await sleep(pauseMs);
-    if (everyMs === undefined) pauseMs = Math.min(POLL_MS_MAX, pauseMs * 1.2);
+    await sleep(everyMs);
   }
 }
