@@ -17,7 +17,7 @@ import { DocshelfError, rethrowAs, stateOf } from '../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
-import { versionFromFileName } from '../domain/version.ts';
+import { compareFileNames, versionFromFileName } from '../domain/version.ts';
 import { digestFile, listFiles } from '../files/index.ts';
 import { importArchive, sentenceOf } from './bundle/import.ts';
 import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
@@ -243,7 +243,7 @@ function readmeText(
   // `transfer unpack` activates the newest bundle by file name. A bundle from standard input has no file name, so it needs --version.
   const newest = bundle
     .map((file) => basename(file))
-    .toSorted()
+    .sort(compareFileNames)
     .at(-1);
   const signed =
     'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
@@ -347,7 +347,8 @@ async function unpackFolder(
   checkSums(await readSums(folder), files);
   const bundles = files
     .map(({ path }) => path)
-    .filter((path) => path.startsWith('bundles/') && !path.endsWith(SIGNATURE_EXTENSION));
+    .filter((path) => path.startsWith('bundles/') && !path.endsWith(SIGNATURE_EXTENSION))
+    .sort(compareFileNames);
   const signatures = await verifySignatures(folder, [SUMS_FILE, ...bundles], keys);
   const vouched = new Set(signatures.map(({ file }) => file));
   const unsigned = vouched.has(SUMS_FILE) ? [] : bundles.filter((path) => !vouched.has(path));

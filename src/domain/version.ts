@@ -26,6 +26,9 @@ export function versionFromFileName(fileName: string): string | null {
   return DATE_AT_END.exec(stem)?.[1] ?? NUMBER_AT_END.exec(stem)?.[1] ?? null;
 }
 
+/** Compares file names of archives, with numbers by value: `1.9` is before `1.10`. Import in this order, so that the newest is last. */
+export const compareFileNames: (a: string, b: string) => number = new Intl.Collator('en', { numeric: true }).compare;
+
 export const versionFromDigest = (digest: string): string => digest.slice(0, 12);
 
 /** Returns midnight UTC of the date as RFC 3339, or null for another version label. */

@@ -230,6 +230,7 @@ describe('transfer unpack', () => {
     ['with its folder', ['-cf', '-', 'transfer']],
     ['of the content of the folder', ['-C', 'transfer', '-cf', '-', '.']],
     ['with gzip', ['-czf', '-', './transfer']],
+    ['with the newest bundle first', ['-cf', '-', `transfer/bundles/${NOVEMBER}`, `--exclude=${NOVEMBER}`, 'transfer']],
   ])('reads the whole transfer as a tar from standard input, %s', async (_, args) => {
     const { folder, transfer } = await pack(['--signing-key-file', SECRET]);
     await writeFile(join(transfer, 'bundles/.DS_Store'), 'x');

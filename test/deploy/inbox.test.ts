@@ -68,6 +68,16 @@ describe.concurrent('the inbox', () => {
     expect(daemon.site.active?.version).toBe('2024-02-01');
   });
 
+  test('imports archives that are complete at the same time in the order of their versions', async ({ expect }) => {
+    const store = await newStore();
+    const names = ['acme-1.10.0.zip', 'acme-1.9.0.zip', 'acme-1.11.0-rc.1.zip', 'acme-1.11.0.zip', 'acme-1.2.0.zip'];
+    for (const name of names) await writeFile(join(store.paths.inbox, name), 'text');
+    const { inbox, delivered } = inboxOver(store, () => Promise.resolve());
+    await until(async () => expect(await filesIn(store.paths.inbox)).toEqual([]));
+    await inbox.stop();
+    expect(delivered).toEqual(['1.2.0', '1.9.0', '1.10.0', '1.11.0-rc.1', '1.11.0'].map((name) => `acme-${name}.zip`));
+  });
+
   test('moves a rejected archive with a reason file, and keeps the served version', async ({ expect }) => {
     const store = await copyOf(seed);
     const daemon = await startDaemon(store, { version: '2024-01-01' });

@@ -9,6 +9,7 @@ import {
   toDocshelfError,
 } from '../../domain/errors.ts';
 import { cleanFileName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
+import { compareFileNames } from '../../domain/version.ts';
 import { ifThere, namesIn, replaceFile } from '../../files/index.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SitePaths } from '../releases/data-folder.ts';
@@ -77,7 +78,7 @@ export class Inbox {
     const { paths, deployment, pollMs = POLL_MS } = this.#options;
     try {
       if (isFirst) await boundRejected(paths.rejected);
-      const names = new Set((await readdir(paths.inbox)).filter(isArchiveName));
+      const names = new Set((await readdir(paths.inbox)).filter(isArchiveName).sort(compareFileNames));
       for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
       for (const name of names) if (!this.#isStopped && (await this.#isComplete(name))) await this.#import(name);
     } catch (error) {
