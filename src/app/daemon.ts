@@ -56,13 +56,13 @@ interface DaemonParts {
   readonly ownExports: OwnExportDesk;
 }
 
-/** Time for the admin listener to stop, after all other listeners. Until then, probes can see that the daemon is not ready. */
+/** Time for the admin listener to stop. It stops last, so that probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/** Time between checks of a config that omits former settings or sites. */
+/** Time between checks of a config that lacks settings or sites of the previous config. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
-/** Number of checks if a file was written in place, because the writing program can pause. */
+/** Number of checks if the config file was overwritten in place: more than one, because the writing program can pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
 /** Maximum attempts to read a config whose files change during the read. */
@@ -85,7 +85,7 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** With several sites, `starting` ends after the first attempt of each site, or after `server.readyAfter`. */
+  /** With several sites, `starting` ends after each site has tried once to serve a version, or after `server.readyAfter`. */
   #phase: 'starting' | 'running' | 'stopping';
   /** Resolves when each site has finished its first attempt to serve a version. */
   firstAttempt: Promise<void> = Promise.resolve();
@@ -172,7 +172,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Settle the sites outside the queue of reloads, so that the next reload can start and cancel this work.
+    // Apply settings to the sites outside the queue of reloads, so that the next reload can start and cancel this work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
@@ -187,7 +187,7 @@ class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
-    // Imports and fetches end immediately, but docshelf completes the responses to open requests.
+    // End imports and fetches immediately, but complete the responses to open requests.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
@@ -266,7 +266,7 @@ class Daemon {
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // Keep the sites if the config changes between a single site and a list, because this change needs a restart.
+      // Keep the current sites if the config changes from a single site to a list or back, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       metrics.useConfig(config);
@@ -282,7 +282,7 @@ class Daemon {
     }
   }
 
-  /** Waits while a config omits former settings or sites, because a file may be partly written. @throws ConfigError */
+  /** Waits while the config lacks previous settings or sites, because a file may be partly written. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
     let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
@@ -295,7 +295,7 @@ class Daemon {
     return loaded;
   }
 
-  /** Reads again if a file changes during the read: the file watch does not report a reverted change. @throws ConfigError */
+  /** Reads again if a config file changes during the read, because the watch misses reverted changes. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
     let tries = 0;
@@ -444,7 +444,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
-/** Minimum free share of the volume. With less, the status shows a notice, and the Helm chart raises an alert. */
+/** Minimum free share of the data folder's volume. With less, the status shows a notice, and the Helm chart raises an alert. */
 const FREE_SHARE_MIN = 0.1;
 
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {

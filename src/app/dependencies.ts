@@ -7,11 +7,11 @@ export type DependencyState = { readonly dependency: DependencyName; readonly is
 /** Each function starts a check, or returns null if the daemon does not use the dependency. */
 type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 
-/** Prometheus and the console can read the state more often, but every check is a request to another server. */
+/** Minimum time between checks. Clients can read the state more often, but each check sends a request to another server. */
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
-/** When a client requests their state, checks the servers on which the daemon depends, and caches the result. */
+/** Checks the database and the bucket when a client requests their state, and caches the result. */
 export class Dependencies {
   readonly #checks: Checks;
   readonly #running = new Map<DependencyName, Promise<boolean>>();

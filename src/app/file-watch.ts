@@ -36,7 +36,7 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Accepts the files as they are now. @returns true if they differ from the previously accepted files */
+  /** Remembers the current state of the files. @returns true if the state differs from the previous one */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt(former.keys()));

@@ -51,7 +51,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** Opens a site for a command without a daemon. An activation only stores the active release. */
+/** Opens a site for a command if no daemon runs. An activation stores the active release without serving requests. */
 export async function openCommandShelf(config: Config, onProgress: DaemonOptions['onProgress']) {
   const network = await openNetwork(config);
   const engine = openSearch(config, network);

@@ -59,7 +59,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    // Leave the socket out of the shared budget of the network listeners, so that commands can always connect.
+    // Exempt the socket from the connection limits of the network listeners, so that commands can always connect.
     const shared = 'host' in at ? { budget } : {};
     const listener = await openListener({
       name,

@@ -7,7 +7,7 @@ import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
 
-/** Loads the egress policy and the HTTP client on demand, because they take as long as the rest of a start. */
+/** Loads the egress policy and the HTTP client on demand, because loading both takes as long as the rest of a start. */
 export class Network {
   #config: Config;
   #ownPorts: readonly number[] = [];
@@ -93,7 +93,7 @@ export async function connectDatabase(config: Config, network: Network): Promise
   ]);
   const policy = (await network.policy()).forStore(() => network.config.database.caFile);
   const address = () => {
-    // If a reload removed `database.urlFile`, use the address of the start until the restart.
+    // If a reload removed `database.urlFile`, use the address from the start of the daemon until it restarts.
     const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
     const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
     if (found !== null) return found;

@@ -18,7 +18,7 @@ export interface Exports {
   readonly service: Service | null;
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
-  /** Reasons why no job runs here. */
+  /** Reasons why this daemon cannot run export jobs. */
   readonly notices: readonly string[];
   /** Lists objects in the bucket of exports. Null if exports are on disk. */
   readonly checkBucket: (() => Promise<void>) | null;
@@ -35,7 +35,7 @@ interface ExportsParts extends RatesParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Page threads, in addition to the fetching thread. On two cores, a second page thread costs more time than it saves. */
+/** Number of page threads, in addition to the fetching thread. On two cores, a second page thread costs more time than it saves. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /** Runs jobs unless `exportApi.role` is `api`. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */

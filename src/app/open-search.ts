@@ -12,11 +12,11 @@ import { modelSlice } from './slices.ts';
 /** Path of the built-in model, valid from `src/app` and from `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
-/** Delay before the model loads, so that a quick series of switches does not load it. */
+/** Delay between a version switch and the load of the model, so that a quick series of switches loads the model only once. */
 const EMBED_AFTER_MS = 500;
 
 export interface OpenedSearch {
-  /** Null if search is off for the site. Call `close` when the site leaves the daemon. */
+  /** Null if search is off for the site. Call `close` when the daemon removes the site. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
   readonly lanes: EmbedLanes;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
   return {
     site: ({ enabled, model }, onEvent) => {
       if (!enabled) return null;
-      // All sites share one model. A site can only turn the model off.
+      // All sites share one model. The config of a site can turn the model off, but cannot select another model.
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: engine, isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },

@@ -63,7 +63,7 @@ export function signatureSlice({ staticExport }: Config): DeploySettings['signat
   };
 }
 
-/** Null without an export service. The config check ensures that an address has its key. */
+/** Null without an export service. The config check ensures that the address and the API key are set together. */
 export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
   const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
   if (apiUrl === null || keyFile === null) return null;
@@ -126,7 +126,7 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
   }));
 }
 
-/** Null for a site that has search only. The config check ensures that each kind has its key. */
+/** Null for a site that has search only. The config check ensures that each kind of source has its `path` or `url`. */
 function sourceOf(source: Config['organizations'][number]['domains'][string]['source']): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
@@ -145,7 +145,7 @@ export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedS
   return { policy: enforcementOf(config), basePath, hosts: named };
 }
 
-/** Allows inline scripts and `eval`, which generators need. Browsers without support for `webrtc` ignore that directive. */
+/** Allows inline scripts and `eval`, which some sites need. Browsers without support for `webrtc` ignore that directive. */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
   const enforce = enforcementOf(config);

@@ -34,7 +34,7 @@ import { atKeptVersion } from './sites/readers-search.ts';
 import { snapshotForm } from './sites/site-form.ts';
 import { readStore } from './slices.ts';
 
-/** Network for a command, which must not send requests to the listeners of a daemon on its data folder. */
+/** Network for a command. Blocks requests to the listeners of daemons that run on the same data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
   const network = new Network(config);
   const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
@@ -108,7 +108,7 @@ export interface SearchedVersion {
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
-  /** True for the active version. Only then can `filter.version` select another stored version. */
+  /** True for the active version. Only a search of the active version can select another version with `filter.version`. */
   readonly isActive: boolean;
 }
 
@@ -141,7 +141,7 @@ export async function withStoredSearch<T>(config: Config, act: (stored: StoredSe
 
 class StoredSearch {
   readonly #index: EmbeddedEngine;
-  /** Opened releases, by digest. The last used release is the last entry. */
+  /** Opened releases, by digest. The most recently used release is the last entry. */
   readonly #opened = new Map<string, Promise<IndexedRelease>>();
 
   constructor(engine: EmbeddedEngine) {
@@ -166,7 +166,7 @@ class StoredSearch {
     return this.#index.search(await opening, request, label, form);
   }
 
-  /** Closes all releases except the last used ones, because a session that moves to the next version rarely returns. */
+  /** Closes all releases except the most recently used ones, because a session that moves to the next version rarely returns. */
   async closeOthers(): Promise<void> {
     for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);

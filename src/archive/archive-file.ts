@@ -5,9 +5,9 @@ import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Bytes to read at a near position. Zip headers are close together, so one larger read saves a system call for each header. */
+/** Bytes to read shortly after the previous read. Zip headers are close together, so one large read saves many system calls. */
 const WINDOW_BYTES = 128 * 1024;
-/** Bytes to read at a distant position. Few, because a hostile archive can have a million headers in any order. */
+/** Bytes to read at any other position. Few, because a hostile archive can have a million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {

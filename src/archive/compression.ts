@@ -74,7 +74,7 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
-/** Each frame needs a new decoder. Seekable zstd writes frames of at least 128 KiB, so this limit allows 8 GiB of content. */
+/** Maximum frames, which each need a new decoder. Seekable zstd writes frames of 128 KiB or more, so 8 GiB of content are possible. */
 const FRAMES_MAX = 65_536;
 const OUTPUT_BYTES = 256 * 1024;
 

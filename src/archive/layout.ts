@@ -21,13 +21,13 @@ export interface Layout {
 
 export type Placement = { readonly place: 'site' | 'own'; readonly path: string };
 
-/** Maximum length of lists of names such as `launchers`, because a hostile archive can contain a million launchers. */
+/** Maximum names in a list such as `launchers`, because a hostile archive can contain a million such names. */
 export const NAMED_MAX = 100;
 
 /** Files that archive programs and file managers add: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
-/** True for a by-product. docshelf checks by-products like other entries, but does not count or write them. */
+/** True for a file of an archive program or file manager. docshelf checks such a file, but does not count or write it. */
 export const isByProduct = (name: string): boolean => BY_PRODUCT.test(name);
 
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;

@@ -19,7 +19,7 @@ export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
   readonly entries: EntryTable;
-  /** Number of files, with launchers and the files of `_docshelf/`, but without by-products. */
+  /** Number of files, with launchers and the files of `_docshelf/`, but without by-products (`isByProduct`). */
   readonly files: number;
   readonly totalBytes: number;
   /** Up to `NAMED_MAX` pairs of names that differ only by case. If the data folder ignores case, docshelf rejects the archive. */

@@ -26,7 +26,7 @@ interface ManifestParts {
   readonly fileBytesMax: number;
 }
 
-/** `head`: outside `files`. `first`: before the first file. `next`: after a comma. `behind`: after a file. `file`: in a file. */
+/** Parser state. `head`: outside `files`. `first`: before any file. `next`: after a comma. `behind`: after a file. `file`: in a file. */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
 /** Splits a stream of manifest bytes into the head and single files, so that only one file is in memory at a time. */
@@ -288,7 +288,7 @@ export class BundleManifest {
   readonly #types: SharedTexts;
   readonly #differences: string[] = [];
   #differing = 0;
-  /** Number of by-products that the manifest counts as pages, because earlier exporters did not recognize them. */
+  /** Number of by-products (`isByProduct`) that the manifest counts as pages, because earlier exporters counted them. */
   #byProductPages = 0;
 
   constructor(listing: ArchiveListing, name: string, act = 'unpack') {

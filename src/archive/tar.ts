@@ -244,7 +244,7 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // Reject these keys in a global header: without a local header, tar-stream ignores them, but other tools do not.
+    // Reject names and sizes in a global header, because tar-stream ignores them without a local header, but other tools do not.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }
@@ -303,7 +303,7 @@ function readHeader(block: Buffer) {
   const isUstar = block.subarray(257, 263).equals(Buffer.from('ustar\0'));
   const name = untilNul(block.subarray(0, 100));
   const prefix = isUstar ? untilNul(block.subarray(345, 500)) : Buffer.alloc(0);
-  // `0` replaces the NUL of old tars.
+  // Old tars mark a file with NUL instead of `0`.
   const type = block[156] === 0 ? '0' : String.fromCharCode(block[156] ?? 0);
   return {
     name: prefix.length === 0 ? Buffer.from(name) : Buffer.concat([prefix, Buffer.from('/'), name]),
@@ -327,7 +327,7 @@ function untilNul(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** Reads lines of `<length> <key>=<value>`. The last line of a key wins. Null if a length is wrong. */
+/** Reads lines of `<length> <key>=<value>`. If a key is repeated, uses its last line. Null if a length is wrong. */
 function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < payload.length; ) {

@@ -25,7 +25,7 @@ export class FileWriter extends Lanes {
   readonly #aside: string;
   #linked = 0;
 
-  /** @param aside path prefix of new hard links, before they replace written files with the same content */
+  /** @param aside path prefix of new hard links. Each link is then renamed over a written file with the same content */
   constructor(refuse: Refuse, findSame: FindSame, aside: string) {
     super(WRITING_MAX);
     this.#refuse = refuse;

@@ -375,7 +375,7 @@ async function addEntry(
   const onEnd = (error?: Error | null) => (error ? taken.reject(error) : taken.resolve());
   const isBuffer = Buffer.isBuffer(content);
   const entry = isBuffer ? tar.entry(header as Header, content, onEnd) : tar.entry(header as Header, onEnd);
-  // If the output fails, tar-stream also destroys the current entry with this error. The error of the output is reported.
+  // If the output fails, tar-stream passes its error to the current entry also. Ignore it, because the output reports the error.
   entry.on('error', () => undefined);
   if (!isBuffer) await pipeline(content, entry);
   await taken.promise;

@@ -111,7 +111,7 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
     const folder = await identityOf(dataPaths(dir));
     return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
   }
-  // Trust only the certificates in the config. Skip the check of the host name, because they can lack the loopback address.
+  // Trust only the certificates in the config. Skip the check of the host name, because certificates can lack the loopback address.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }

@@ -44,7 +44,7 @@ export function serveCommand(programVersion: string): Command {
 const WRITING_MS_MAX = 2_000;
 const POLL_MS = 200;
 
-/** Waits up to 2 s while the file is empty, because another program can be about to write it. An empty file means all defaults. */
+/** Waits up to 2 s while the config file is empty, because a program may be about to write it. An empty file means all defaults. */
 async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
   const endMs = performance.now() + WRITING_MS_MAX;
   let loaded = await loadStrictly(options);

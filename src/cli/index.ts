@@ -4,7 +4,7 @@ import { ReportedFailure, reportFailure } from './output.ts';
 
 type Load = (version: string, program: Command) => Promise<Command>;
 
-/** Commands in the order of the help. A call loads only its own command, because most of its time is loading. */
+/** Commands in the order of the help. A call loads only the module of its command, because loading takes most of the time. */
 const COMMANDS: Readonly<Record<string, Load>> = {
   serve: async (version) => (await import('./daemon.ts')).serveCommand(version),
   reload: async () => (await import('./daemon.ts')).reloadCommand(),
@@ -91,7 +91,7 @@ First steps:
 
 To list all settings, run "docshelf config print". The console lists all errors under /manual/errors.`;
 
-/** @param only the only command to load, or all commands */
+/** @param only command to load. If omitted, loads all commands */
 export async function createProgram(version: string, only?: string): Promise<Command> {
   const program = new Command('docshelf')
     .description(

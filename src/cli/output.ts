@@ -120,7 +120,7 @@ function barOf(share: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
 }
 
-/** Aborts `act` after SIGINT or SIGTERM. @param next advice of the error, which names the remaining data @throws DocshelfError `stopping` */
+/** Aborts `act` after SIGINT or SIGTERM. @param next advice in the error, about data that remains @throws DocshelfError `stopping` */
 export async function whileInterruptible<T>(next: string, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const interrupt = (): void =>

@@ -168,7 +168,7 @@ async function copyInto(file: string, work: string, place: string): Promise<void
   );
 }
 
-/** Maximum compressed share of an image. With a larger share, decompression on the target takes too long for the saved space. */
+/** Maximum ratio of compressed to original size of an image. With a larger ratio, compression does not save enough space. */
 const COMPRESSED_SHARE_MAX = 0.9;
 
 /** Compresses the image, except if its layers are already compressed. Container engines load both formats. */
@@ -247,7 +247,7 @@ function readmeText(
     .at(-1);
   const signed =
     'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
-  /** False omits a command whose files the folder does not contain. */
+  /** A row is false if the folder lacks the files that its command needs. */
   type Row = readonly [label: string, command: string] | false;
   const host: Row[] = [
     [
@@ -285,7 +285,7 @@ function readmeText(
       `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf    (for an upgrade, --reset-then-reuse-values instead of --values values.yaml)`,
     ],
     program !== undefined && ['Install on a host', installCommand(program)],
-    // List the commands for both kinds if the folder contains only bundles.
+    // List the commands for hosts and for clusters if the folder contains only bundles.
     ...(program !== undefined || !isForCluster ? host : []),
     ...(isForCluster || program === undefined ? pod : []),
   ];

@@ -136,7 +136,7 @@ export interface NamedPath {
   readonly pointer: string;
   readonly key: string;
   readonly where: string | null;
-  /** Object to fill with the content of the file. Null if `Config` contains only the path. */
+  /** Object that receives the content of the file. Null if `Config` contains only the file's path. */
   readonly target: NamedFile | null;
 }
 

@@ -36,7 +36,7 @@ const IN_FLIGHT_MAX = 64;
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
-/** Fetches each address once, if the rules allow it. A thread finds references in each response, and `name` queues them. */
+/** Fetches each address once if the rules allow the request. Threads find references in responses, and `name` queues them. */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
   readonly withDigest = new Set<string>();

@@ -246,7 +246,7 @@ type HostAnswer =
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };
 
-/** Resolves a path like static hosts (a file, `index.html`, or an added slash), else like docshelf. @param path decoded */
+/** Resolves a path as static hosts do (a file, `index.html`, or an added slash), else as docshelf does. @param path decoded */
 export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
   if (files.has(path)) return { kind: 'file', path, isPlain: true };
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;

@@ -76,7 +76,7 @@ export class Activation {
     const { store } = this.#context;
     const nowMs = Date.now();
     const now = new Date(nowMs).toISOString();
-    // Pruning keeps the releases with the latest times, so give the former release a time just before that of the new one.
+    // Pruning keeps the releases with the latest times, so give the former release a time just before the new release.
     if (this.current !== null) await store.markServed(this.current.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, now);
     if (hasManifest) await store.noteActive({ version, createdAt });

@@ -45,7 +45,7 @@ export class DaemonRegistration {
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** Write that starts after the current write, shared by all calls until then. */
+  /** Next write of the heartbeat file, which starts after the current write. Calls before its start share this write. */
   #next: Promise<void> | null = null;
 
   constructor(paths: DataPaths) {
@@ -130,7 +130,7 @@ export class DaemonRegistration {
   }
 }
 
-/** Also removes heartbeat files of killed daemons, and files copied with the folder. Socket paths are valid in this process. */
+/** Also removes heartbeat files of killed daemons and of a copied folder. Returned socket paths are valid in this process. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);

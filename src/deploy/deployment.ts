@@ -100,7 +100,7 @@ export class Deployment {
     return { ...imported, activated: await this.#serveDelivered(imported, delivery.activate) };
   }
 
-  /** Activates a bundle that another process imported. @returns whether it is served @throws DocshelfError `version_not_found` */
+  /** Activates a bundle that another process imported. @returns whether the bundle is served @throws DocshelfError `version_not_found` */
   async activateStored({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
     await this.open();

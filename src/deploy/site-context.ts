@@ -12,7 +12,7 @@ import type { DeployEvent, Journal } from './status.ts';
 interface ServedRelease {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
-  /** RFC 3339, UTC. */
+  /** Time in RFC 3339, UTC. */
   readonly activatedAt: string;
 }
 

@@ -32,7 +32,7 @@ export class SiteLoop {
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
-  /** `paused`: settings wait for `reconcile`. `due`: a step for the former settings may still run, and must not set `settled`. */
+  /** `paused`: settings wait for `reconcile`. `due`: a step for previous settings may still run, and must not set the phase `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
   #choiceHasEnded = false;
@@ -195,7 +195,7 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, only an operator changes the stored active release, which docshelf serves again without the pin.
+    // With a pin, only an operator changes the stored active release, which docshelf serves again after the pin is removed.
     const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
       if (hasPointer) await activation.writePointers(release, reason);
@@ -327,7 +327,7 @@ export class WorkQueue {
   readonly #commands: Command[] = [];
   /** Callers that wait for the end of a pass. Callers of `whenIdle` also wait until `isBusy` is false. */
   readonly #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
-  /** Calls of `wake` since the queue was at rest. */
+  /** Number of `wake` calls since passes started to run. 0 if no pass runs. */
   #wakes = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Async context outside any trace. Passes run in it, because they belong to no single caller. */

@@ -1,6 +1,6 @@
-/** Plain data, because docshelf sends it to threads. `net/egress.ts` builds the policy from it. */
+/** Plain data, so that docshelf can send the rules to threads. `net/egress.ts` builds the policy from these rules. */
 export interface EgressRules {
-  /** Entries `host`, `host:port` or `*.domain` (only subdomains), in lower case. */
+  /** Hosts in lower case: `host`, `host:port`, or `*.domain` for subdomains only. */
   readonly allowedHosts: readonly string[];
   /** True if all hosts are allowed, because `allowedHosts` is empty and there is no air gap. */
   readonly allowsUnnamed: boolean;
@@ -52,7 +52,7 @@ export interface S3Place {
   readonly pathStyle: boolean;
 }
 
-/** As the SDK does, puts the bucket into the host name, if the name is valid and a wildcard certificate covers it. */
+/** Like the SDK, puts the bucket into the host name if the bucket name is valid there. Over HTTPS, the bucket name must have no dot. */
 export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';

@@ -69,7 +69,7 @@ const SOURCE_STATUS = {
   source_timeout: 504,
   source_truncated: 502,
   source_encoded: 502,
-  // 413, because the same limit applies to downloads and uploads.
+  // Status 413, because the same size limit applies to downloads and uploads.
   source_too_large: 413,
   source_no_length: 502,
   link_of_another_version: 409,
@@ -90,10 +90,10 @@ const UNAVAILABLE_STATUS = {
   database_unavailable: 503,
   embedder_failed: 502,
   index_building: 503,
-  // 404, because a retry does not help if the feature is off.
+  // Status 404 instead of 503, because a retry does not help if the feature is off.
   search_off: 404,
   export_off: 404,
-  // 409, because the request is valid, but does not fit the state of the domain or job.
+  // Status 409, because the request is valid, but conflicts with the state of the domain or job.
   no_source: 409,
   not_completed: 409,
   store_failed: 502,
@@ -111,7 +111,7 @@ const UNAVAILABLE_STATUS = {
   rate_limited: 429,
   queue_full: 429,
   busy: 503,
-  // 503, because docshelf starts another thread or process.
+  // Status 503, because docshelf replaces the ended thread or process, so a retry may help.
   worker_ended: 503,
   stopping: 503,
 } as const;
@@ -120,7 +120,7 @@ const OTHER = {
   usage: { exit: 64, status: 400 },
   site_needed: { exit: 64, status: 400 },
   cannot_write: { exit: 73, status: 503 },
-  // 507 for a full volume (RFC 4918, section 11.5). Other failed writes have 503, because a retry may help.
+  // Status 507 for a full volume (RFC 4918, section 11.5). Other failed writes get 503, because a retry may help.
   not_enough_space: { exit: 73, status: 507 },
   cannot_read: { exit: 69, status: 503 },
   config_invalid: { exit: 78, status: 422 },
@@ -222,7 +222,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many open files',
 };
 
-/** Returns `next`, or advice to raise the limit if too many files are open. */
+/** Returns the advice `next`, or advice to raise the limit if too many files are open. */
 export function nextFor(error: unknown, next: string): string;
 export function nextFor(error: unknown, next: string | undefined): string | undefined;
 export function nextFor(error: unknown, next: string | undefined): string | undefined {
@@ -270,7 +270,7 @@ export function toDocshelfError(error: unknown): DocshelfError {
   return new DocshelfError('internal', message, { cause: error });
 }
 
-/** Exit code as in sysexits(3), and HTTP status. */
+/** Returns the exit code (sysexits(3)) and the HTTP status of an error. */
 function placeOf(code: ErrorCode): { readonly exit: number; readonly status: number } {
   if (code in OTHER) return OTHER[code as keyof typeof OTHER];
   if (code in UNAVAILABLE_STATUS)

@@ -4,7 +4,7 @@ import { showName } from './secret.ts';
 const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/** Control characters and line separators can forge lines. A change of the writing direction can hide the end of a name. */
+/** Control characters and line separators can forge log lines. Bidirectional control characters can hide the end of a name. */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 export const cleanFileName = (name: string, replacement = ''): string => name.replace(UNFIT, replacement);
@@ -14,7 +14,7 @@ export function isFileName(name: string): boolean {
   return isPlain && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
 }
 
-/** Also rejects the name `.minisig`, because a signature needs the name of its archive. @throws DocshelfError `bad_request` */
+/** Also rejects the name `.minisig`, which lacks the name of an archive. @throws DocshelfError `bad_request` */
 export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;

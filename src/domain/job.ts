@@ -149,7 +149,7 @@ export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of the content, and name of the stored manifest, from which docshelf can pack the same archive again. */
+  /** Digest of the content. It is also the name of the stored manifest, from which docshelf can pack the same archive again. */
   readonly contentSha256: string;
 }
 
@@ -176,7 +176,7 @@ export const exportReportSchema = {
       maxItems: FINDINGS_MAX,
       description: 'Omissions and problems, in the order of the pages.',
       items: objectOf({
-        /** For example, `broken_reference`, `missing_fragment`, `off_origin_load` or `left_out`. */
+        /** Examples of kinds: `broken_reference`, `missing_fragment`, `off_origin_load` or `left_out`. */
         kind: text('Kind of the finding, in lower case with underscores. Later versions may add kinds.'),
         page: text('Path of the page or file with the finding.'),
         detail: text('Description in one line.'),
@@ -187,7 +187,7 @@ export const exportReportSchema = {
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
 export type Finding = ExportReport['findings'][number];
 
-/** Members are null if the export service of another vendor omits them. */
+/** Optional members are null if the export service of another vendor omits them. */
 type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
   readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
 };
@@ -198,7 +198,7 @@ export type StoredContent = { readonly sha256: string; readonly size: number; re
 
 /** Receives the files of a site in any order. A source must not add a path twice. */
 export interface SiteSink {
-  /** @throws DocshelfError `bad_source` for a path that no archive may have */
+  /** @throws DocshelfError `bad_source` for a path that archives do not allow */
   add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
   find(finding: Finding): void;
   progress(done: number, total: number): void;

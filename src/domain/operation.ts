@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { ShapeOf } from './shape.ts';
 
-/** Call of an HTTP interface. Route, checks, OpenAPI description and clients are derived from it. */
+/** Call of an HTTP interface. docshelf derives the route, checks, OpenAPI description and clients from this object. */
 export interface Operation {
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -14,11 +14,11 @@ export interface Operation {
   readonly act: string;
   readonly parameters?: Readonly<Record<string, Described>>;
   readonly query?: ObjectSchema;
-  /** JSON body. Null accepts only a missing body or an empty object. If absent, docshelf does not read the body as JSON. */
+  /** Schema of the JSON body. Null accepts only a missing body or an empty object. Without this member, docshelf reads no JSON. */
   readonly body?: RequestBody | null;
   readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;
-  /** Errors of this operation. Omits the errors for the key and for an unreadable body, which all operations can return. */
+  /** Errors of this operation, except errors for the key or an unreadable body, which all operations can return. */
   readonly faults?: readonly Fault[];
   readonly headers?: Readonly<Record<string, object>>;
   /** True if scripts of every origin may call the operation, without credentials (Fetch standard, section 3.2). */

@@ -10,7 +10,7 @@ export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;
   readonly sha256: string;
-  /** End of the key, RFC 3339. Null for a key that does not expire. */
+  /** Expiry of the key, RFC 3339. Null for a key that does not expire. */
   readonly expiresAt?: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface OrganizationSite {
 
 export interface Organization {
   readonly id: string;
-  /** Any word. Only `enterprise` permits static exports. */
+  /** Name of the plan. Any name is valid, but only `enterprise` permits static exports. */
   readonly plan: string;
   readonly sites: readonly OrganizationSite[];
   readonly keys: readonly OrganizationKey[];
@@ -37,7 +37,7 @@ export const OWN_ORGANIZATION_ID = 'docshelf';
 
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
-/** Adds the hosts of the daemon's sites. Without configured organizations, one organization owns all sites and `search.keys`. */
+/** Adds hosts of the daemon's sites to configured organizations. If none exist, one organization owns all sites and `search.keys`. */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },

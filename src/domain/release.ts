@@ -19,7 +19,7 @@ export interface ReleaseInfo {
   readonly archiveBytes: number;
   /** Domain and version in the bundle's manifest. Null if the bundle omits the manifest or the member. */
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
-  /** RFC 3339, UTC: the time in the manifest, else the date in the version label, else the time of the import. */
+  /** Date of the release, RFC 3339 in UTC: from the manifest, else from the version label, else the time of the import. */
   readonly createdAt: string;
   readonly fetchedAt: string;
   readonly source: BundleSourceKind;
@@ -27,13 +27,13 @@ export interface ReleaseInfo {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path for which the site was built, with its last slash. Older records omit `/`. */
+  /** Base path for which the site was built, with a trailing slash. Older records omit the base path if it is `/`. */
   readonly builtFor?: string;
-  /** Notes of one sentence each, about names that differ only by case, or ignored launchers. */
+  /** Sentences for the operator about file names that differ only by case, and about ignored launchers. */
   readonly notes: readonly string[];
 }
 
-/** Files of a release. `values` follows the order of the paths (UTF-16 code units). */
+/** Files of a release. `values` returns the files in path order (UTF-16 code units). */
 export interface FileTable {
   readonly size: number;
   has(path: string): boolean;

@@ -9,7 +9,7 @@ const query = {
   type: 'string',
   'x-trim': true,
   minLength: 1,
-  // In code points, which JSON Schema counts, and not in UTF-16 code units.
+  // JSON Schema counts this maximum in code points, not in UTF-16 code units.
   maxLength: 1000,
   description:
     'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase. `-word` excludes a word, unless a page of the site contains `-word` itself, such as a command-line option.',

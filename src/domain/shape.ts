@@ -43,7 +43,7 @@ export function objectOf<const Needed extends Members, const Optional extends Me
   needed: Needed,
   optional?: Optional,
 ) {
-  // Cast to a tuple, because TypeBox derives types from tuples only.
+  // Cast the keys to a tuple, because TypeBox derives types from tuples only.
   const required = Object.keys(needed) as readonly string[] as readonly [keyof Needed & string];
   return { type: 'object', required, properties: { ...needed, ...optional } as Needed & Optional } as const;
 }

@@ -126,5 +126,5 @@ export type SiteStatusReport = WithoutSites & {
   readonly basePath: string;
 };
 
-/** Derives the type of the object alone, because TypeBox derives no type from `['object', 'null']`. */
+/** Replaces the schema's type with `object`, because TypeBox derives no type from `['object', 'null']`. */
 type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;

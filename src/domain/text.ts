@@ -1,4 +1,4 @@
-/** Characters that a terminal interprets or hides, except soft hyphens, and joiners in emoji and in scripts that use them. */
+/** Characters that a terminal interprets or hides, but not soft hyphens, or joiners in emoji and in scripts that use joiners. */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
 
@@ -14,7 +14,7 @@ export function printableLines(text: string): string {
   );
 }
 
-/** Escapes characters in JSON without a change of its value. Between tokens, the JSON must not have tabs or carriage returns. */
+/** Escapes characters in JSON without changing the JSON value. Between tokens, the JSON must not have tabs or carriage returns. */
 export function printableJson(json: string): string {
   return printable(json, (codePoint) => {
     if (codePoint === 0x0a) return '\n';

@@ -13,7 +13,7 @@ export function parseVersion(label: string): string {
 }
 
 const NAME_CHARS_MAX = 255;
-/** Extensions and copy marks: ` (1)` (Chrome), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2` (Finder). */
+/** Matches extensions and copy marks: ` (1)` (Chrome), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2` (Finder). */
 const EXTENSIONS =
   /(?:\.(?:tar|t?gz|zst|zip)(?:[.-]\d{1,2})?|(?:[\s+_]|%20)?(?:\(|%28)\d{1,3}(?:\)|%29)|\s\d{1,2}|\s(?:-\s)?copy(?:\s\(?\d{1,3}\)?)?|\s\((?:another )?copy\))+$/i;
 /** Allows `-1`, with which Safari marks a copy, only after a date. After a semantic version, `-1` is a pre-release. */
@@ -54,7 +54,7 @@ export function compareVersions(a: string, b: string): number | null {
   return comparePrereleases(partsA[4], partsB[4]);
 }
 
-/** semver.org, section 11: a version without pre-release is newer, a number is older than a word, fewer parts are older. */
+/** Order of semver.org, section 11: no pre-release is newest, numbers are older than words, and fewer parts are older. */
 function comparePrereleases(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return order(a === undefined ? 1 : 0, b === undefined ? 1 : 0);
   const [listA, listB] = [a.split('.'), b.split('.')];

@@ -36,7 +36,7 @@ const STYLE_SHEET = /^text\/css(?:;|$)/i;
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** Line of the spool file on disk, because 20,000 pages with 100 references each took 120 MB in memory. */
+/** Page, stored as a line of the spool file. In memory, 20,000 pages with 100 references each took 120 MB. */
 type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
@@ -178,7 +178,7 @@ class ServedSite {
     const folder = path.replace(INDEX_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
     if (folder === '') return '/';
-    // Without the slash, the address can belong to `x.html` instead of `x/index.html`.
+    // Without a trailing slash, the folder's address can belong to `x.html` instead of `x/index.html`.
     const needsSlash = this.#trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }

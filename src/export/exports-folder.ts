@@ -5,7 +5,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
-/** `pictures` and `work` have folders of single jobs, `crawls` a record per domain. Jobs share the other folders. */
+/** `pictures` and `work` have a folder per job, and `crawls` has a record per domain. Jobs share the other folders. */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
@@ -42,7 +42,7 @@ export async function markApiFolder({ dir }: ExportsFolder): Promise<void> {
   await writeFile(join(dir, MARK), '');
 }
 
-/** Waits for the file `api` of an API daemon. Without such a daemon on the folder, clients could not download the bundles. */
+/** Waits until an API daemon has created the file `api`. Without an API daemon on this folder, clients could not download bundles. */
 export async function untilApiFolder(
   { dir }: ExportsFolder,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ function noApiFolder(dir: string): DocshelfError {
 export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
-/** Keeps young repack folders, because their process may still run. */
+/** Keeps repack folders younger than an hour, because their process may still run. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,

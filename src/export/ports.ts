@@ -40,7 +40,7 @@ export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
 );
 
-/** Jobs that ended before a Unix time, or jobs beyond the newest completed and the newest failed ones of each domain. */
+/** Jobs that ended before `beforeMs`, or all except the `newest` completed and the `newest` failed jobs of each domain. */
 export type OldJobs = { readonly beforeMs: number } | { readonly newest: number };
 
 export type JobCounts = { readonly queued: number; readonly running: number };
@@ -59,8 +59,8 @@ export interface JobQueue {
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
-   * Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest job. A domain
-   * has at most one running job. After a database outage, no lease expires for `leaseMs`.
+   * Claims a job. Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest
+   * job. A domain has at most one running job. After a database outage, no lease expires for `leaseMs`.
    */
   claim(leaseMs: number): Promise<Claim | null>;
 

@@ -26,7 +26,7 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
   }
 }
 
-/** After `waitMsMax`, runs `act` without the lock and with `isTaken`, because a stopped process must not block others. */
+/** After `waitMsMax`, calls `act(true)` without the lock, because a stopped process must not block others. */
 export async function whileLocked<Result>(
   file: string,
   { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },

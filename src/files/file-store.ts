@@ -75,7 +75,7 @@ export class FileStore {
     }
   }
 
-  /** Creates a folder before its first use, because a failed `act` takes as long as writing a small page. */
+  /** Creates each folder before its first use, because a failed write to a missing folder takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
@@ -125,7 +125,7 @@ export class FileStore {
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;
     const now = new Date();
-    // Setting the times works on a read-only file, because docshelf owns the file. Null means that a sweep has removed the file.
+    // docshelf owns the file, so it can set the times of a read-only file. Null means that a sweep has removed the file.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 
@@ -206,7 +206,7 @@ async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: n
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // Use also the time of the last rename (ctime): another sweep may have moved a file here with its old modification time.
+    // Also use the time of the last rename (ctime): another sweep may have moved a file here with its old modification time.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }

@@ -16,7 +16,7 @@ const HEADER_BYTES = 32;
 const CHECKSUM_AT = 28;
 const SLOT_BYTES = 8;
 const RECORD_BYTES = 52;
-/** Maximum share of filled slots, low enough that the first slot rejects most missing paths. */
+/** Maximum share of filled slots, low enough that most look-ups of missing paths end at the first slot. */
 const FILLED_MAX = 1 / 2;
 const NAMES_MAX = 1024;
 /** Character after the slash in ASCII. In path order, `folder0` comes directly after all paths that begin with `folder/`. */
@@ -38,7 +38,7 @@ function layoutOf(salt: number, count: number, slots: number, textBytes: number)
   return { salt, count, slots, recordsAt, textAt, end: textAt + textBytes };
 }
 
-/** @param files each path once, sorted by path (UTF-16 code units). Must allow several iterations */
+/** @param files each path once, sorted by path (UTF-16 code units). The function iterates over `files` several times */
 export async function writeFileTable(releaseDir: string, files: Iterable<FileEntry>): Promise<void> {
   await writeFile(join(releaseDir, TABLE_FILE), encode(files), { flag: 'wx' });
 }

@@ -6,7 +6,7 @@ import { membersOf } from '../domain/shape.ts';
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** Start in clock ticks since boot, which differs if another process reuses the pid. Null without /proc. */
+  /** Start time of the process in clock ticks since boot, to detect that another process reuses the pid. Null without /proc. */
   readonly startTicks: string | null;
   /** Namespace of the pid, because containers can share a host name. Null without /proc. */
   readonly pidNamespace: string | null;

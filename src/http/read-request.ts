@@ -75,7 +75,7 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
     type: 'string',
     before: 'maxLength',
     modifying: true,
-    // Replace half surrogate pairs, which JSON can contain, but UTF-8 cannot represent.
+    // Replace lone surrogates, which JSON can contain, but UTF-8 cannot represent.
     validate: (_: boolean, written: string, __?: object, place?: DataValidationCxt) => {
       if (place !== undefined) place.parentData[place.parentDataProperty] = written.trim().toWellFormed();
       return true;

@@ -10,7 +10,7 @@ export interface Route<E extends BoundEnv> {
   readonly run: (c: Context<E>) => Response | Promise<Response>;
 }
 
-/** Environment whose bindings are absent if a caller uses the app without a socket. */
+/** Environment of Hono. Its bindings are absent if a caller uses the app without a socket. */
 type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
 /** docshelf reads the input only when the route needs it, so that the body of a rejected request is never read. */

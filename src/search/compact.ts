@@ -32,7 +32,7 @@ export class Fingerprints {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes has a fingerprint or SHA-256 digest at offset `at` */
+  /** @param bytes contains a fingerprint or a SHA-256 digest at offset `at` */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#wordsAt(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;
@@ -134,7 +134,7 @@ export class GrowableUint32Array {
     return this.#numbers[index] ?? 0;
   }
 
-  /** Valid until the next `push`. */
+  /** The view is valid only until the next `push`. */
   get view(): Uint32Array<ArrayBuffer> {
     return this.#numbers.subarray(0, this.#length);
   }

@@ -38,7 +38,7 @@ const URGENT = { isUrgent: true };
 
 /** Maximum waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
-/** While the model embeds some queries, the query thread looks up words of others. Eight queries keep this thread busy. */
+/** Eight queries keep the query thread busy: it looks up words of some queries while the model embeds other queries. */
 const QUERIES_RUNNING_MAX = 8;
 
 const VECTORS_EVERY_MS = 30_000;
@@ -47,9 +47,9 @@ const VECTORS_EVERY_MS = 30_000;
 const OTHERS_EVERY_MS_MAX = 30_000;
 const OTHERS_SILENT_MS = 120_000;
 
-/** A batch of texts takes 80 ms. docshelf kills the embedding process during longer work, such as loading a model. */
+/** Time for the embedding process to finish a batch of texts (80 ms). docshelf kills a process that needs longer. */
 const ENDING_MS_MAX = 2_000;
-/** Long, because terminating the thread while the model runs can crash docshelf. `server.shutdownTimeout` is usually shorter. */
+/** A long limit, because terminating the thread while the model runs can crash docshelf. `server.shutdownTimeout` is usually shorter. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
@@ -72,12 +72,12 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /** Sites that find the index of the same release damaged share one build. Has no limit, because `#turns` limits builds. */
+  /** Sites that find the index of the same release damaged share one build. `#turns` limits the number of concurrent builds. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
   /** Verifies one index at a time, so that queries run in between if a hundred sites start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /** Vectors for the queries of a site, by search folder. Null if a verified index has none, missing for other indexes. */
+  /** Vectors for the queries of a site, by search folder. Null for a verified index without vectors. Other indexes have no entry. */
   readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -97,7 +97,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Does not build if another process replaces the index while this call waits.
+   * Builds the index, unless another process replaces the index while this call waits for its turn.
    * @param site identifies the site in the queue, because sites take turns
    * @throws the signal's reason
    */
@@ -116,7 +116,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Verifies the index. A site that opens an index again suspects damage, so only other sites reuse the result.
+   * Verifies the index. Other sites reuse the result. A site that opens the index again suspects damage, so docshelf verifies again.
    * @param isAsked true to keep the index open for queries
    * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
@@ -176,7 +176,7 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: report, signal: turn });
       } finally {
-        // A build needs the memory of the process. Only a release that waits to embed can reuse the loaded model.
+        // End the process if a build needs its memory, or if no other release waits to reuse the loaded model.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -260,7 +260,7 @@ export class EmbeddedEngine {
   }
 }
 
-/** Waits while another process computes vectors. @param embed returns null if all vectors exist, or else their number */
+/** Waits while another process computes vectors. @param embed returns null if all vectors exist, else the number of existing vectors */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,
@@ -286,7 +286,7 @@ const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
 const READING_MS = 30_000;
 
-/** Number of texts to embed at once: one during 30 s after a reader's request, else as many as cores and memory allow. */
+/** Number of texts to embed at once: one for 30 s after a reader's request, else as many as the cores and memory allow. */
 export class EmbedLanes {
   readonly max: number;
   #readMs = Number.NEGATIVE_INFINITY;

@@ -30,7 +30,7 @@ export class HostedSearch {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
-    // Hosted search has no prefix search, and each typed letter would count against its rate limit.
+    // Hosted search has no prefix search, and each typed letter would count against the rate limit of the service.
     if (request.prefixLast || !this.#circuit.admits()) return null;
     try {
       const results = await this.#ask(request, signal);
@@ -93,7 +93,7 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
   return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
 }
 
-/** Null for an invalid list. Requires only `content`, `path` and `score`, because services differ in the other keys. */
+/** Returns null for an invalid list. Requires only `content`, `path` and `score`, because services differ in the other keys. */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
   const answer = jsonOf(text);
   if (!Array.isArray(answer)) return null;
@@ -152,7 +152,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** If true, the caller must call `succeeded`, `failed` or `givenUp`. */
+  /** True if the caller may call the service. The caller must then call `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

@@ -9,7 +9,7 @@ export interface Section {
   readonly headings: readonly string[];
   /** Longer spellings of a definition that the last heading names, such as `pkg.Client.fetch` for `fetch`. */
   readonly names?: readonly string[];
-  /** Includes code. Has a blank line between blocks. Never empty. */
+  /** Text of the section with code, and with a blank line between blocks. Never empty. */
   readonly text: string;
   readonly language: string | null;
   readonly version: string | null;
@@ -27,14 +27,14 @@ export interface Embedder {
   readonly digest: string;
   readonly dims: number;
 
-  /** True if the model can read this language (BCP 47; null: unknown). docshelf finds other text only by keywords. */
+  /** True if the model can read this language (BCP 47, null if unknown). docshelf finds other text only by keywords. */
   reads(language: string | null): boolean;
 
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
 
   embedPassages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 
-  /** Frees the weights, which are outside the heap. */
+  /** Frees the weights of the model, which are outside the heap. */
   close?(): Promise<void>;
 }
 
@@ -50,10 +50,10 @@ export interface KnownModel {
 
 export interface IndexedRelease {
   readonly digest: string;
-  /** Contains `site/`, the file table, and `search/`, which docshelf derives and may replace. */
+  /** Folder with `site/`, the file table, and `search/`. docshelf derives `search/`, and may replace this folder. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Unpacked size, which decides the order of builds. Default: an estimate from the file table. */
+  /** Unpacked size of the release, which decides the order of builds. Default: an estimate from the file table. */
   readonly bytes?: number;
 }
 
@@ -64,10 +64,10 @@ export interface EmbedProgress {
 
 export interface IndexFacts {
   readonly sections: number;
-  /** Reason not to use the vectors of the bundle (`bad_search_data`), else null. */
+  /** Reason for which docshelf does not use the vectors of the bundle (`bad_search_data`), else null. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
-  /** Null if the index file cannot be read. */
+  /** Time of the build. Null if the index file cannot be read. */
   readonly builtAtMs: number | null;
 }
 

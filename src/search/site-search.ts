@@ -29,7 +29,7 @@ interface SiteSearchOptions {
   readonly onEvent: (event: SearchEvent) => void;
 }
 
-/** State for one release. Another active release gets a new state. */
+/** State of search for one release. When another release becomes active, docshelf creates a new state. */
 interface Legs {
   keyword: LegState;
   semantic: LegState;
@@ -120,7 +120,7 @@ export class SiteSearch {
     const place = { release, label, abort: new AbortController(), opened: Promise.resolve() };
     const served: Served = { ...OFF, keyword: 'building', semantic, ...place };
     served.opened = this.#open(served);
-    // `search` reports the error.
+    // Ignore the error here, because `search` reports the error.
     served.opened.catch(() => undefined);
     this.#served = served;
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, served.opened);
@@ -227,11 +227,11 @@ export class SiteSearch {
       await sleep(afterMs, undefined, { signal, ref: false });
       await act();
     } catch {
-      // The attempt has reported its error, or another version is active.
+      // Ignore the error: the attempt has reported the error, or another version is active.
     }
   }
 
-  /** Omits `stopping`: the end of the daemon is not an error of the site. */
+  /** Does not report `stopping`, because the end of the daemon is not an error of the site. */
   #reportFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

@@ -3,7 +3,7 @@ import { type HeaderRules, NO_HEADERS, type SiteHeaders } from '../web/rules/ind
 
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
-  /** Overrides headers of the preset and site. An empty value removes the header. */
+  /** Headers that override those of the preset and site. An empty value removes the header. */
   readonly set: AnswerHeaders;
   readonly policy: AnswerHeaders;
 }
@@ -25,7 +25,7 @@ export interface ExtraHeaders {
   /** Identifies these headers in the cache keys of a snapshot. Empty if no rule of the site applies. */
   readonly id: string;
   readonly headers: AnswerHeaders;
-  /** Value that the site or operator sets. Null sends `immutable` or `no-cache`, depending on the file's name. */
+  /** `Cache-Control` from the site or operator. If null, docshelf sends `immutable` or `no-cache`, depending on the file's name. */
   readonly cacheControl: string | null;
 }
 

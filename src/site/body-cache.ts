@@ -26,14 +26,14 @@ interface CacheableFile {
   readonly releaseDir: string;
   bodyKey(encoding: Encoding): string;
   read(): Promise<Buffer<ArrayBuffer>>;
-  /** Null if the bundle has no compressed form of the file. Never rejects. */
+  /** Returns null if the bundle has no compressed form of the file. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null>;
 }
 
 /** Largest share of the cache for one body, so that a search index cannot evict every page. */
 const CACHE_PART_MAX = 1 / 8;
 const ENTRY_BYTES = 256;
-/** Limited, because the cache size excludes bodies that are still loading. Equal to the threads of libuv's pool. */
+/** Maximum concurrent loads, because the cache size excludes bodies that are still loading. Equal to the threads of libuv's pool. */
 const LOADS_MAX = 4;
 
 /** LRU cache by content and encoding. Concurrent requests for a body share one load. */
@@ -90,7 +90,7 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/** Level 5 compresses 16 MB of pages to 12.4 % (95 MB/s), 6 to 12.3 % (74 MB/s), 9 to 12.1 % (6 MB/s). gzip 6: 14.6 %. */
+/** Brotli level 5 compresses 16 MB of pages to 12.4 % (95 MB/s), 6 to 12.3 % (74 MB/s), 9 to 12.1 % (6 MB/s). gzip 6: 14.6 %. */
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
 

@@ -10,7 +10,7 @@ import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 
-/** Pages with inline styles have heads of 100 KB. */
+/** Maximum bytes to read of a page. Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
 /** Maximum meta refreshes to follow, because a start page may only redirect to a language or version. */

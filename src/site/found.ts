@@ -20,7 +20,7 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/** @param field `Service-Worker` header, sent for the script, but not for its imports (Service Workers, section 4.4) */
+/** @param field `Service-Worker` header, which browsers send for the script, but not for imports (Service Workers, section 4.4) */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
@@ -73,7 +73,7 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Null if the site's 404 page must first be transformed, or if docshelf's own 404 page is needed and `language` is unknown. */
+/** Returns null if the site's 404 page must be transformed, or if docshelf's 404 page is needed and `language` is unknown. */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

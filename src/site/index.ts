@@ -40,7 +40,7 @@ export { SamePages } from './versions/same-page.ts';
 
 export interface ServeEvents {
   onCache?(hit: boolean): void;
-  /** Called after a 503 or a broken stream, with `cannot_read` or `release_damaged`. */
+  /** Called after a 503 response or a broken stream, with the error `cannot_read` or `release_damaged`. */
   onFault?(error: DocshelfError, requestId: string | null): void;
 }
 

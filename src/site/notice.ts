@@ -7,9 +7,9 @@ import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
 export interface Notice {
   readonly status: number;
   readonly words: keyof ReaderWords['notices'];
-  /** If null, the response uses the reader's language. */
+  /** Language of the response. If null, docshelf uses the reader's language. */
   readonly language: PageLanguage | null;
-  /** A page for readers, or one line for scripts and pictures. By default, the `Accept` header decides. */
+  /** `page` is a page for readers, `line` is one line for scripts and pictures. By default, the `Accept` header decides. */
   readonly form?: 'page' | 'line';
   readonly headers?: AnswerHeaders;
   /** Origins to allow in `form-action`, because the response to the page's form can redirect to them. */
@@ -26,7 +26,7 @@ export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
 
-/** Forbids scripts, so that none runs even if the text of a notice contains markup. */
+/** Forbids all scripts, even if the text of a notice contains markup. */
 const policyOf = (formAction = "'none'"): string =>
   `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
 

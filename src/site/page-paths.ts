@@ -44,7 +44,7 @@ const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** Result of a request. Null means a response without a page, or too long a path. `isBySlash`: only the last slash changes. */
+/** `page` is null for a response without a page, `moved` for too long a path. `isBySlash`: only the last slash changes. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -73,10 +73,10 @@ export class PagePaths {
     return again?.kind === 'file' ? again.path : null;
   }
 
-  /** Page at which the redirects from a page or its Markdown (`guide.md`) end. @param path decoded, without its first slash */
+  /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded, without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // Endless rules are ignored at the first step. A redirect that only changes the last slash does not count as a step.
+    // At the first step, ignore rules whose redirects do not end. A redirect that only changes the last slash is not a step.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -85,7 +85,7 @@ export class PagePaths {
     return step?.page ?? null;
   }
 
-  /** False if there are more redirects than a browser follows, or if `work` is spent. @param host host of the request */
+  /** False after too many redirects for a browser, for too long a path, or if `work` is spent. @param host host of the request */
   redirectsEnd({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {

@@ -2,7 +2,7 @@ import type { SiteRequest } from './request.ts';
 
 export interface Validators {
   readonly etag: string;
-  /** Milliseconds since 1970, rounded to whole seconds. */
+  /** `Last-Modified` in milliseconds since 1970, rounded to whole seconds. */
   readonly lastModifiedMs: number;
 }
 
@@ -24,7 +24,7 @@ export function matchesWeakly(list: string, etag: string): boolean {
   return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
 }
 
-/** RFC 9110, section 13.2.2. Ignores `If-Modified-Since`, because after a rollback, the new content has an earlier date. */
+/** Follows RFC 9110, section 13.2.2. Ignores `If-Modified-Since`, because after a rollback, the new content has an earlier date. */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
@@ -37,7 +37,7 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
 }
 
-/** True without `If-Range`, or if its value is exactly this entity tag (RFC 9110, section 13.1.5). */
+/** True if the request has no `If-Range`, or if its value is exactly this entity tag (RFC 9110, section 13.1.5). */
 export function rangeHolds(ifRange: string | undefined, { etag }: Validators): boolean {
   return ifRange === undefined || ifRange === etag;
 }
@@ -69,14 +69,14 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const MONTH = `(?<month>${MONTHS.join('|')})`;
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
-/** RFC 9110, section 5.6.7: the preferred date format, and two obsolete formats that a recipient must accept. */
+/** Date formats of RFC 9110, section 5.6.7: the preferred format, and two obsolete formats that a recipient must accept. */
 const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d{2})-${MONTH}-(?<year>\\d{2}) ${TIME} GMT$`),
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Milliseconds since 1970, or null for invalid text. Not `Date.parse`, which accepts many other formats. */
+/** Returns milliseconds since 1970, or null for invalid text. Does not use `Date.parse`, which accepts many other formats. */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);

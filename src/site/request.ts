@@ -4,10 +4,10 @@ import { PATH_CHARS_MAX } from '../web/resolve.ts';
 export interface SiteRequest {
   readonly method: string;
   readonly target: string;
-  /** @param name header in lower case @returns all its values, joined as HTTP defines */
+  /** @param name header in lower case @returns all values of the header, joined as HTTP defines */
   header(name: string): string | undefined;
   id(): string | null;
-  /** Its signal is aborted if the client disconnects before disposal. Absent for requests without a client. */
+  /** The returned signal aborts if the client disconnects before disposal. `client` is absent for requests without a client. */
   client?(): Disposable & { readonly signal: AbortSignal };
 }
 

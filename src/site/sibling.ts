@@ -21,7 +21,7 @@ const CHUNK_BYTES = 256 * 1024;
 const MAGIC = 0x1f8b08;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
-/** A gzip header can include a file name and a comment. No common program writes a longer header. */
+/** Maximum gzip header, which can include a file name and a comment. No common program writes a longer header. */
 const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
@@ -29,7 +29,7 @@ const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
   // createGunzip() would decode all gzip members, but browsers decode only the first one.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
-  // A window of at most 8 MB, because clients need not support a larger one (RFC 9659).
+  // Allow a window of at most 8 MB, because clients need not support a larger window (RFC 9659).
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 

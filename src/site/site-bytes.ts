@@ -28,7 +28,7 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   );
 }
 
-/** Does not check the digest. @throws DocshelfError `cannot_read`; `release_damaged` if the size differs */
+/** Reads a file without checking its digest. @throws DocshelfError `cannot_read`; `release_damaged` if the size differs */
 export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readFile(file.diskPath).catch((error: unknown) => {
     throw unreadable(file, error);
@@ -135,7 +135,7 @@ export class FilePart {
     return result;
   }
 
-  /** Also reopens the file after `leave`. @throws Error if its size is wrong, or if it was replaced since it was first opened */
+  /** Also reopens the file after `leave`. @throws Error if the size of the file is wrong, or if another file has replaced it since */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {
@@ -195,7 +195,7 @@ export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
   constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // Response would copy bytes, so pass a stream. The listener ignores the stream and sends `whole`.
+    // `Response` would copy bytes, so pass a stream. The listener ignores the stream and sends `whole`.
     super(streamOf(bytes), init);
     this.whole = bytes;
   }
@@ -244,7 +244,7 @@ export function toHeaders(flat: readonly string[]): Headers {
   return fields;
 }
 
-/** Sends `no-cache`, because browsers would keep a 301 or 308 forever, but the next version may not redirect. */
+/** Sends `no-cache`, because browsers would keep a 301 or 308 forever, although the next version may not redirect. */
 export function redirect(status: number, location: string): Response {
   return new Response(null, {
     status,

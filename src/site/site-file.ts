@@ -12,7 +12,7 @@ import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from 
 const ETAG_DIGITS = 32;
 /** The entity tag contains a digest of the compressed file, because two compressors write different bytes for one content. */
 const SIBLING_TAG_DIGITS = 8;
-/** A smaller file fits into one packet, so compression saves no time. */
+/** Minimum size to compress. A smaller file fits into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
@@ -78,7 +78,7 @@ export class SiteFile implements SiteFileOnDisk {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
-  /** Null if the bundle's compressed file is missing or decodes to other bytes. Checks the file once. Never rejects. */
+  /** Returns null if the bundle's compressed file is missing or decodes to other bytes. Checks the file once. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null> {
     const known = this.#siblings[coding];
     if (known !== undefined) return known;
@@ -103,7 +103,7 @@ export class SiteFile implements SiteFileOnDisk {
     return etag;
   }
 
-  /** Key in `BodyCache`. Stored, because the hash of a new string takes four times as long as the look-up. */
+  /** Key of the body in `BodyCache`. Stored, because hashing a new string takes four times as long as the look-up. */
   bodyKey(encoding: Encoding): string {
     const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
     this.#bodyKeys[encoding] = key;
@@ -121,7 +121,7 @@ export class SiteFile implements SiteFileOnDisk {
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
-      // Caches update headers from a 304, and the operator may have changed these configured headers.
+      // Repeat the configured headers, because caches update headers from a 304, and the operator may have changed the config.
       ...this.sent.headers,
     };
   }

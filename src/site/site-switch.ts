@@ -20,7 +20,7 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SiteForm extends SnapshotOptions {
   readonly searchBox?: SearchBoxForm | null;
-  /** If null, pages have no version switcher. */
+  /** Files of the version switcher. If null, pages have no version switcher. */
   readonly switcher?: SwitcherFiles | null;
 }
 
@@ -40,7 +40,7 @@ interface LiveVersion extends ServedVersion {
   readonly activatedAt: string;
 }
 
-/** Immutable: each change replaces the whole state, so other objects must not keep a reference to it. */
+/** Immutable: each change replaces the whole state, so other objects must not keep a reference to a state. */
 export interface SiteState<Settings> {
   readonly settings: Settings;
   readonly version: LiveVersion | null;
@@ -190,7 +190,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return own.filter((notice) => notice !== null);
   }
 
-  /** Serves the rebuilt version immediately, then reads the survey, and rebuilds the version again if the survey has changed. */
+  /** Serves the rebuilt version immediately, then surveys versions and searches, and rebuilds the version again after a change. */
   async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.#state.settings) {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
     const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);

@@ -41,7 +41,7 @@ export interface SnapshotOptions {
   readonly site?: string;
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;
-  /** Ends with a slash, `/` by default. docshelf rewrites files of a release that was built for another base path. */
+  /** Base path of the site, which ends with a slash. Default: `/`. docshelf rewrites files that were built for another base path. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;
   readonly spaFallback?: boolean;

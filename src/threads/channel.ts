@@ -70,7 +70,7 @@ type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Maximum pending calls. A call takes milliseconds, so the caller of one more would wait for seconds. */
+/** Maximum pending calls. A call takes milliseconds, so one more call would wait for seconds. */
 const CALLS_MAX = 1_000;
 /** Maximum total of UTF-16 code units and buffer bytes in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
@@ -211,7 +211,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  /** Data that cannot be cloned is a bug. Rejects all calls and results of its batch, so that no caller waits forever. */
+  /** Data that cannot be cloned is a bug. Rejects all calls and results of the same batch, so that no caller waits forever. */
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {

@@ -58,18 +58,18 @@ export type Heap = { readonly maxYoungGenerationSizeMb?: number; readonly maxOld
  * A young generation is set only for threads that take more memory with V8's default (measured).
  */
 export const HEAPS = {
-  /** Enough for the text and references of a page of 8 MiB. An archive with 1,000,000 entries takes only 48 MiB (measured). */
+  /** Enough to read the text and references of a page of 8 MiB. An archive with 1,000,000 entries takes only 48 MiB (measured). */
   unpack: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
   query: { maxOldGenerationSizeMb: 1024 },
   model: { maxOldGenerationSizeMb: 512 },
-  /** For a page of 16 MiB, which takes 400 MB to read for search (measured). */
+  /** Enough to read a page of 16 MiB for search, which takes 400 MB (measured). */
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** About three times what all threads of a crawl of 20,000 pages need (see `pages`). */
+  /** About three times the memory that all threads of a crawl of 20,000 pages need (see `pages`). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** With both limits, all threads of a crawl of 20,000 pages took 317 MiB, without them 390 MiB (measured). */
+  /** With both limits, all threads of a crawl of 20,000 pages took 317 MiB instead of 390 MiB (measured). */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
 } as const satisfies Readonly<Record<string, Heap>>;
 

@@ -26,7 +26,7 @@ function processPort(): Port & { close(): void } {
     // If memory is short, Linux kills this process first (proc_pid_oom_score_adj(5)).
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // Only Linux has oom_score_adj.
+    // Ignore the error, because only Linux has oom_score_adj.
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit());

@@ -22,7 +22,7 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
   readonly abortWithinMs?: number;
-  /** If false, all calls fail after the thread has ended, because a new thread would not have its state. */
+  /** If false, all calls fail after the thread has ended, because a new thread would not have the state of the ended thread. */
   readonly isReplaced?: boolean;
   readonly onEnd?: (fault: DocshelfError) => void;
 }
@@ -33,7 +33,7 @@ interface Running<Calls extends CallsOf<Calls>> {
   readonly exited: Promise<void>;
 }
 
-/** A thread that starts with a call, also after its end, and that keeps docshelf running only during calls. */
+/** Starts a thread at the first call, and again at a call after the thread has ended. Keeps docshelf running only during calls. */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
   #running: Running<Calls> | null = null;
@@ -259,7 +259,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
-    // A young generation has three semi-spaces.
+    // Divide by three, because a young generation has three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
   const child = fork(fileURLToPath(entry), {
@@ -328,7 +328,7 @@ const overMemory = (kind: 'thread' | 'process', bytes: number): string =>
   `its ${kind} needs more than ${Math.round(bytes / MIB)} MiB of memory`;
 
 const MIB = 1024 ** 2;
-/** Short, because a process that parses a page can take about 50 MiB more until the next check. */
+/** Interval between memory checks. Short, because a process that parses a page can take about 50 MiB more until the next check. */
 const WATCH_EVERY_MS = 100;
 
 /** Calls `onOver` if `VmRSS` in proc_pid_status(5) exceeds the maximum. Has no effect on other systems than Linux. */

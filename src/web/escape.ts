@@ -30,7 +30,7 @@ export function escapeHtml(text: string): string {
 /** Removes slashes and backslashes at the start of a path, because two slashes or a backslash would refer to another host. */
 export const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
 
-/** Also escapes `:`, because browsers would read `a:` as a scheme. */
+/** Encodes each segment, including `:`, because browsers would read `a:` as a scheme. */
 export const encodeSegments = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 export const encodeAddress = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');

@@ -4,14 +4,14 @@ import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { detachString } from './rewrite/source-text.ts';
 
 export interface FirstPage {
-  /** Without the site's name, or only the site's name if the page is called Home, Welcome or similar. */
+  /** Title without the site's name. If the page is called Home, Welcome or similar, only the site's name. */
   readonly title: string | null;
   readonly description: string | null;
   readonly language: string | null;
   readonly refresh: string | null;
 }
 
-/** In UTF-16 code units. Longer titles and descriptions are cut, because a list shows only two or three lines. */
+/** Maximum UTF-16 code units. Longer titles and descriptions are cut, because a list shows only two or three lines. */
 const TITLE_LENGTH_MAX = 120;
 const DESCRIPTION_LENGTH_MAX = 300;
 const LANGUAGE_LENGTH_MAX = 35;
@@ -30,7 +30,7 @@ export function readFirstPage(html: string): FirstPage {
 }
 
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
-/** Used only in a title without another separator, because a hyphen may be part of the title: `Tutorial - Basics`. */
+/** Separator for a title without another separator, because a hyphen may be part of the title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
 const GENERIC_TITLE =
   /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
@@ -47,7 +47,7 @@ function titleOf(written: string, siteName: string): string {
 
 function shortened(text: string, lengthMax: number): string | null {
   const short = text.length > lengthMax ? `${text.slice(0, lengthMax - 1).trimEnd()}…` : text;
-  // A slice would keep the whole page in memory, so copy it.
+  // Copy the text, because a slice would keep the whole page in memory.
   return short === '' ? null : detachString(short.toWellFormed());
 }
 

@@ -16,7 +16,7 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** Also true if other names of the folder have a digest at the same place. */
+  /** True if the file never changes. Also true if other names of the folder have a digest at the same place. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -35,7 +35,7 @@ export class ImmutableNames {
   }
 }
 
-/** Hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). The narrowest that fits all digests is used. */
+/** Digest alphabets: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). The narrowest that fits is used. */
 const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;
@@ -46,13 +46,13 @@ const DIGEST_CHARS_MAX = 64;
 /** A hex text of this length with letters and digits is certainly a digest, not a word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
 
-/** A day such as `20240601`, with up to three further characters. */
+/** Matches a day such as `20240601`, with up to three further characters. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** Doxygen's digests depend on a folder's path or a member's signature, not on the content, so these files may change. */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
-/** Hugo's pictures, Pagefind's shards, and VitePress' pages. */
+/** Names with digests: Hugo's pictures, Pagefind's shards, and VitePress's pages. */
 const GENERATOR_SHAPES = [
   /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
   /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,

@@ -57,7 +57,7 @@ export function isTextType(type: string): boolean {
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/** Without a charset. */
+/** Returns the media type without a charset. */
 export function shownTypeOf(path: string): string {
   const extension = extensionOf(path);
   if (TEXT_EXTENSIONS.has(extension) || TEXT_NAME.test(path.slice(path.lastIndexOf('/') + 1))) return 'text/plain';
@@ -147,7 +147,7 @@ function weightOf(type: string, weights: Weights): number {
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
-/** True if `wanted` has at least the weight of `usual`. Both types are in lower case, without parameters. */
+/** True if the client gives `wanted` at least the weight of `usual`. Both types are in lower case, without parameters. */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept);
   const ofWanted = weights.get(wanted) ?? 0;

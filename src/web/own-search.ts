@@ -2,7 +2,7 @@ import { isPage } from '../domain/release.ts';
 
 export interface BundledSearch {
   readonly kind: string;
-  /** `hosted` needs an external service. `no-index` lacks its index file. */
+  /** `hosted`: the search needs an external service. `no-index`: the index file of the search is missing. */
   readonly state: 'works' | 'hosted' | 'no-index';
   readonly needs: string;
   readonly boxes: string;
@@ -91,7 +91,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     script: /(?:^|\/)VPAlgoliaSearchBox\.[\w-]+\.js$/,
     service: '*.algolia.net',
     boxes: VITEPRESS_BOXES,
-    // If an element has this id, the theme does not connect to the service in advance.
+    // If an element has the id `VPAlgoliaPreconnect`, the theme does not connect to the service in advance.
     head: '<link id="VPAlgoliaPreconnect">',
   },
   {

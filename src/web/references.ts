@@ -115,7 +115,7 @@ export function findLinks(html: string): PageReferences {
 
 export interface PageOutline extends PageReferences {
   readonly pictures: readonly Reference[];
-  /** Each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
+  /** Contains each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;
 }
 

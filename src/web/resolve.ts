@@ -3,7 +3,7 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
-/** `guide` for `guide.html` and `guide/index.html`, empty for `index.html`. */
+/** Returns `guide` for `guide.html` and `guide/index.html`, and an empty text for `index.html`. */
 export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 export type Resolution =
@@ -38,7 +38,7 @@ function firstOf(files: Paths, prefix: string, names: readonly string[]): string
   return name === undefined ? null : prefix + name;
 }
 
-/** Also escapes `:`, because browsers would read `a:` as a scheme. */
+/** Encodes the last segment, including `:`, because browsers would read `a:` as a scheme. */
 const lastSegment = (path: string): string => encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 
 function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {

@@ -2,7 +2,7 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a reference that breaks if the page has the other form of its address. A link that only redirects has one vote. */
+/** Number of votes of a reference that breaks at the other form of the page's address. A link that only redirects has one vote. */
 const BROKEN_WEIGHT = 10;
 
 /** Placeholder for the host of the site, which a bundle does not contain. */
@@ -56,7 +56,7 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** If the votes are equal: `always` for a site with more relative than absolute references, else `never`. */
+  /** With equal votes, returns `always` for a site with more relative than absolute references, else `never`. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';

@@ -145,12 +145,12 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     await writeFile(file, stringify(merged));
   }
 
-  test('are on the pages, together with example configs', () => {
+  test('are in more than eight code blocks, and the pages also contain example configs', () => {
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
     expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
   });
 
-  test('all succeed as the pages show them', () => {
+  test('all exit with 0', () => {
     const failed = outcomes.filter(({ outcome }) => outcome.code !== 0);
     expect(failed).toEqual([]);
     expect(outcomes.length).toBe(blocks.filter(({ kind }) => kind === 'sh').length);

@@ -182,7 +182,7 @@ describe('an MCP session', () => {
     expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
   });
 
-  it('serves the site that its address or --site selects, unless search.mcp of this site is false', async () => {
+  it('serves the site that the address of the session or --site selects, unless search.mcp of this site is false', async () => {
     const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
     const folder = await bench.folder();
     for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);

@@ -211,7 +211,7 @@ describe('docshelf backup and restore', () => {
     expect({ exit: refused.code, ...refused.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
   });
 
-  test.each(['v1.lock', 'v1.sqlite'])('keep every file of version %s, whatever its name', async (version) => {
+  test.each(['v1.lock', 'v1.sqlite'])('keep files of any name in version %s', async (version) => {
     const long = `${'long-name-'.repeat(20)}/${'ü'.repeat(100)}/page.html`;
     const names = ['lock', 'yarn.lock', 'a.sqlite', 'a.sqlite-wal', '.tmp-a/b.html', 'docs/lock/a.html', long];
     const others = ['search/a.html', 'spool/a.html', '.well-known/a.txt', 'releases/.a/b.html', 'rejected/a.html'];
@@ -252,7 +252,7 @@ describe('docshelf backup and restore', () => {
     await changing;
   });
 
-  test('move all pages and a running export to another path while a version is imported and activated', async () => {
+  test('move all pages and a running export to another path, even if a version is imported and activated during the backup', async () => {
     const folder = await bench.folder();
     let isOpen = false;
     const held = await httpServer((_, response) => {
@@ -394,7 +394,7 @@ describe('docshelf backup and restore', () => {
     expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
   });
 
-  test('remove the partial backup if they are interrupted', async () => {
+  test('remove the partial backup if SIGINT interrupts the backup', async () => {
     const folder = await openHome();
     await mkdir(join(folder, 'data/exports/bundles'), { recursive: true });
     const large = join(folder, 'data/exports/bundles/large');
@@ -462,7 +462,7 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
     expect(await readdir(folder)).not.toContain('saved.tar');
   });
 
-  test('leave no partial backup and an empty data folder if the disk is full', async () => {
+  test('leave an empty data folder and no partial backup if the disk is full', async () => {
     const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
     const volume = await smallVolume(bench, 1024 ** 2);
     await bench.writeConfig(volume, {});

@@ -125,7 +125,7 @@ describe('a link that provides no bundle', () => {
     expect((await daemon.status()).versions.map(({ version }) => version)).toEqual(['2024-06-01']);
   });
 
-  test('does not prevent docshelf from serving a valid link later', async () => {
+  test('does not prevent docshelf from serving the bundle of a valid link later', async () => {
     await daemon.rewriteConfig({
       staticExport: { bundleUrl: `${base}/next-2024-07-01.tar.gz`, sha256: sha256Of(NEXT) },
     });
@@ -137,7 +137,7 @@ describe('a link that provides no bundle', () => {
   });
 });
 
-test('a first start with an expired link keeps the daemon waiting, reports the error to operators, and shows readers an error page', async () => {
+test('a daemon with an expired link at its first start reports the error to operators, and shows readers an error page', async () => {
   const waiting = await bench.start({ staticExport: { bundleUrl: `${base}/expired` }, network: { retries: 0 } });
   expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('new link') });
   const page = await fetch(`${waiting.site}/`);

@@ -18,7 +18,7 @@ const siteFor = (base: string): Buffer =>
   });
 
 describe('server.basePath', () => {
-  test('makes the daemon serve a bundle for another path under the base path, also after a reload with another base path', async () => {
+  test('lets the daemon serve a bundle that was built for another path, and takes effect after a reload', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': siteFor('/docs/') });
     const daemon = await bench.start({ search: {}, log: { access: false } }, { folder });

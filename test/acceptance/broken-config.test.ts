@@ -92,7 +92,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     }
   });
 
-  test('does not prevent commands for each of several sites if the config file becomes empty', async () => {
+  test('does not prevent commands for one of several sites if the config file becomes empty', async () => {
     const folder = await bench.folder();
     await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
     const sites = ['acme', 'beta'].map((domain) => ({
@@ -114,7 +114,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test('does not let a command that names another invalid config reach the daemon', async () => {
+  test('makes a command exit with 78 if the command names this config and the daemon uses another config', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

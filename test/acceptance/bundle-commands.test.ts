@@ -88,7 +88,7 @@ describe('bundle list and bundle inspect', () => {
     expect(stdout).toMatch(/2024-06-01 +active/);
   });
 
-  test('inspect an archive or a stored version, and report the rules that an archive breaks', async () => {
+  test('inspect an archive or a stored version, and report invalid site rules and a search that needs an external service', async () => {
     expect((await home.bundle(['inspect', 'docs-2024-07-01.tar.gz'])).json()).toMatchObject({
       format: 'tar.gz',
       files: 2,

@@ -47,7 +47,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
   });
 });
 
-test('bundle import suggests --version if archive and file name contain no version, and then uses the given version', async () => {
+test('bundle import suggests --version if archive and file name contain no version, and applies a given --version', async () => {
   const home = await Home.open(bench, 'without a daemon');
   const importIt = (...args: string[]) => bench.run(['bundle', 'import', ...args], { cwd: home.folder });
   await writeFile(join(home.folder, 'hand-1.0.tar.gz'), JUNE);

@@ -28,7 +28,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('provides the version and the domain of the deployment in the manifest of the bundle', async () => {
+  test('provides a bundle that docshelf serves under the version and the domain in the manifest', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('one', { version: 'v2.0.0', domain: 'acme' }),
     });
@@ -36,7 +36,7 @@ describe('bundleUrl without a version', () => {
     expect(await daemon.untilServing('v2.0.0')).toMatchObject({ deployment: { domain: 'acme' } });
   });
 
-  test('provides the version in the file name of Content-Disposition, which takes precedence over the URL path', async () => {
+  test('provides a bundle that docshelf serves under the version in the Content-Disposition header, not in the URL path', async () => {
     const server = await httpServer((_request, response) => {
       response.setHeader('content-disposition', 'attachment; filename="acme-export-2024-06-01.tar.gz"');
       response.end(bundle('one'));

@@ -88,7 +88,7 @@ async function expectWhole(service: Exporter, jobId: string): Promise<void> {
   expect(jobs.map((each) => each.jobId)).toEqual([jobId]);
 }
 
-test('a job completes after kill -9 in the middle of a crawl, and does not request pages again that it already has', async () => {
+test('a job completes after kill -9 in the middle of a crawl, and does not request stored pages again', async () => {
   const site = await gatedSite();
   const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   site.closeAfter(70);

@@ -39,7 +39,7 @@ afterAll(() => {
     console.log(`figure: probes of references, render none, on ${name}: found ${count} / ${PROBES.length}`);
 });
 
-describe.each(['a static file server', 'docshelf'] as const)('the bundle of a crawl that %s serves', (name) => {
+describe.each(['a static file server', 'docshelf'] as const)('the bundle of a crawl, served by %s', (name) => {
   test.each(PROBES)('contains the file to which a page refers: $name', async ({ name: probe, steps, served }) => {
     const isPage = (from: { text: string; url: string }): string => {
       const href = new RegExp(`<a href="([^"]+)">${slugOf(probe)}</a>`).exec(from.text)?.[1];

@@ -56,7 +56,7 @@ async function showAll(files: ReadonlyMap<string, Buffer>): Promise<void> {
   await Promise.all(Array.from({ length: READERS }, read));
 }
 
-describe.skipIf(!hasChromium)(`a reference that only a script can name${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`a reference that only scripts create${whyNoChromium}`, () => {
   beforeAll(async () => {
     live = await startProbeSite(PROBES);
     bench.onEnd(() => live.close());
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)(`a reference that only a script can name${whyNoChr
   });
 
   test.each(PROBES)(
-    'is exported and works offline if a browser renders the page, and is reported if no browser does: $name',
+    'is exported and works offline if a browser renders the page, and is otherwise reported: $name',
     (probe) => {
       expect([isThere(bundles.chromium, probe), shown.has(probe.name)]).toEqual([true, true]);
       expect(isThere(bundles.none, probe) || isReported(reports.none, probe)).toBe(!UNTOLD.has(probe.name));

@@ -140,7 +140,7 @@ describe('the jobs of a busy service', () => {
     expect((await problemOf(await blocked.call('POST', `${JOBS}/${first}/bundle`))).code).toBe('not_completed');
   });
 
-  test('are limited for each organization with 429 and Retry-After, and an equal request gets the queued job', async () => {
+  test('are limited for each organization with 429 and Retry-After, and a repeated start call returns the queued job', async () => {
     expect((await blocked.start('acme', { version: 'v3' })).jobId).toBe(ids[0]);
     const response = await blocked.call('POST', JOBS, { body: { domain: 'acme', version: 'v4' } });
     expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

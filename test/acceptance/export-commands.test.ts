@@ -200,7 +200,7 @@ describe('export pull', () => {
     expect(await readFile(join(cwd, 'here.tar.gz.minisig'), 'utf8')).toBe(body.signature);
   });
 
-  test('rejects a bundle whose digest differs from the digest that the service reports, and writes no values', async () => {
+  test('rejects a bundle whose digest differs from the digest that the service reports, and writes no file', async () => {
     const vendor = await startVendor();
     const cwd = await bench.folder();
     const link = `${vendor.url}/b.tar.gz`;

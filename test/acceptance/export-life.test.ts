@@ -54,7 +54,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
 ])('a site from a source of kind %s', (kind, site, change) => {
-  test('results in the same archive at a second export, and in new stored files only for changed pages', async () => {
+  test('is exported to the same archive again, and a change adds stored files only for changed pages', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const first = await service.export('acme', { version: 'v1' });
@@ -108,7 +108,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   });
 });
 
-test('a stopped daemon releases its job, and the next daemon resumes it', async () => {
+test('a stopped daemon releases its job, and the next daemon resumes the job', async () => {
   const { config, open } = await blockJobs(bench);
   const first = await startExporter(bench, config);
   const { jobId } = await first.start();

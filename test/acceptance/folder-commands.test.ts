@@ -43,7 +43,7 @@ describe('docshelf check', () => {
   });
 });
 
-test('docshelf preview serves a folder, follows its changes, and keeps the last good pages after an error', async () => {
+test('docshelf preview serves a folder, shows changes of the folder, and keeps the last good pages after an error', async () => {
   const folder = await bench.folder();
   const temporary = await bench.folder();
   await writeFiles(folder, { 'index.md': '# First\n\nThe lantern burns.\n' });

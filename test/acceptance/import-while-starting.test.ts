@@ -86,7 +86,7 @@ describe('an archive that is imported while the daemon starts', () => {
   });
 
   // Delays from before the program reads its config until after it listens.
-  test.each([0, 250, 600])('is served if the import command begins %d ms after the daemon', async (delayMs) => {
+  test.each([0, 250, 600])('is served if the import begins %d ms after the daemon starts', async (delayMs) => {
     const folder = await home({ admin: { port: 0, token: 'a-long-random-token' } });
     const starting = bench.start(null, { folder });
     await sleep(delayMs);

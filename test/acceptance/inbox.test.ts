@@ -42,7 +42,7 @@ describe('an archive in the inbox', () => {
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
   });
 
-  test('is not imported while it grows or its name ends in .part', async () => {
+  test('is not imported while it grows or while its name ends in .part', async () => {
     const daemon = await bench.start({});
     const bytes = bundle('june');
     const growing = join(inboxOf(daemon), 'docs-2024-06-01.tar.gz');

@@ -35,7 +35,7 @@ async function typed(cwd: string, args: readonly string[], lines: readonly strin
 }
 
 describe('docshelf init', () => {
-  test('writes a config that only its owner can read, that docshelf config check accepts, and that quotes names', async () => {
+  test('writes a config that only its owner can read, that docshelf config check accepts, and that keeps names as text', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'link'), 'https://bundles.example.com/acme.tar.gz?sig=1\n');
     const args = ['init', '--type', 'cloud', '--bundle-url-file', 'link', '--port', '8088', '--json'];
@@ -56,7 +56,7 @@ describe('docshelf init', () => {
     expect(text.split('\n').filter((line) => line.includes('# ')).length).toBeGreaterThan(10);
   });
 
-  test('writes a valid config for each type, which refers only to existing commands, and not to docs/, which release archives omit', async () => {
+  test('writes a valid config for each type, which refers only to existing commands, and to no page in docs/', async () => {
     const texts = ['config.example.yaml', 'examples/systemd/docshelf.service'].map((path) => join(ROOT, path));
     for (const type of ['cloud', 'client-hosted', 'air-gapped']) {
       const cwd = await bench.folder();

@@ -176,7 +176,7 @@ describe('the commands of docs/kubernetes.md', () => {
     }
   });
 
-  it('are all executed by the tests of this file', () => {
+  it('are all executed by this test file', () => {
     const counts = {
       'Install from a presigned link': 4,
       'Use your own Secret for the link': 2,

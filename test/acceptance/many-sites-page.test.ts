@@ -124,7 +124,7 @@ describe('the commands of docs/many-sites.md', () => {
     expect(shelf.origin.requests).toEqual([]);
   });
 
-  test('are all executed by the tests of this file', () => {
+  test('are all executed by this test file', () => {
     expect(COMMANDS).toHaveLength(9);
   });
 });

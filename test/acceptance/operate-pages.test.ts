@@ -254,7 +254,7 @@ describe('the commands of docs/backup.md', () => {
     expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
   });
 
-  it('are all executed by the tests of this file', () => {
+  it('are all executed by this test file', () => {
     expect(shellBlocks('backup')).toHaveLength(22);
   });
 });

@@ -51,7 +51,7 @@ describe('the preload folder', () => {
     await daemon.untilServing('v2');
   });
 
-  test('is imported again at the next start, after which an added archive is active only if it is newer than the active version', async () => {
+  test('is imported again at the next start, and an added archive becomes active only if it is newer than the active version', async () => {
     const first = await start({ 'docs-2024-07-01.tar.gz': ARCHIVES['docs-2024-07-01.tar.gz'] });
     await first.untilServing('2024-07-01');
     await first.stop();

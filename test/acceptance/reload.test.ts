@@ -61,7 +61,7 @@ describe('a running daemon', () => {
     daemon = await startWithTwo(ofAll);
   });
 
-  test('reloads its config if the file is rewritten', async () => {
+  test('reloads its config if another file replaces the config file', async () => {
     expect((await daemon.status()).lastReload).toBeNull();
     await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
     const { lastReload, active } = await daemon.untilServing('2024-07-01');
@@ -70,7 +70,7 @@ describe('a running daemon', () => {
     expect(await homePage(daemon)).toContain('july');
   });
 
-  test('reloads its config if text is written into the file', async () => {
+  test('reloads its config if the config file is overwritten in place', async () => {
     await writeFile(daemon.configFile, configOf('2024-06-01'));
     await daemon.untilServing('2024-06-01');
   });
@@ -273,7 +273,7 @@ describe('a config that is written in steps', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('stops the site if the complete config disables the site, written in place or replaced in one step', async () => {
+  test('stops the site if the complete config disables the site, whether the file is written in place or replaced', async () => {
     const daemon = await startWithTwo();
     const disabled = stringify(withDefaults({ staticExport: { enabled: false } }));
     for (const write of [() => writeFile(daemon.configFile, disabled), () => daemon.replaceConfig(disabled)]) {

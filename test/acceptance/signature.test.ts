@@ -92,7 +92,7 @@ test('an upload without a signature receives 422 if a signature is required', as
   expect((await daemon.status()).versions).toEqual([]);
 });
 
-test('an upload is verified with the signature that was uploaded before it', async () => {
+test('an upload is verified with the signature that was uploaded before the archive', async () => {
   const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
   const put = (name: string, body: Uint8Array) =>
     fetch(`${daemon.admin}/v1/bundles/${name}`, {

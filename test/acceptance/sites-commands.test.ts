@@ -186,7 +186,7 @@ describe('commands for a config with two sites and a daemon', () => {
     ]);
   });
 
-  test('list a site that was removed from the config, and delete its data with docshelf sites remove after no config and no daemon uses it', async () => {
+  test('list a site that left the config, and delete its data with sites remove unless a config or a daemon uses the site', async () => {
     // The site gets the release of the other site, and no other data.
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
@@ -278,7 +278,7 @@ test('commands for a config with two sites change and read only the named site w
 });
 
 describe('the only site', () => {
-  test('keeps its versions as the only entry of a new sites list, and needs no --site option', async () => {
+  test('keeps its versions if it becomes the only entry of a new sites list, and needs no --site option', async () => {
     const shelf = await Shelf.open(bench);
     await shelf.configure({ staticExport: { enabled: true } });
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');

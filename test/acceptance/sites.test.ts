@@ -252,7 +252,7 @@ describe('the sites of one daemon', () => {
     expect(daemon.log()).not.toContain('canary');
   });
 
-  test('report an error in the status if their folder cannot be opened, and are served by the reload after the fix', async () => {
+  test('report an error in the status if their folder cannot be opened, and are served after a fix and a reload', async () => {
     const folder = await home(MARKS);
     const broken = join(folder, 'data/sites/beta');
     await mkdir(join(folder, 'data/sites'), { recursive: true });

@@ -263,7 +263,7 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder at another path than at the start of its daemon', () => {
+describe('a data folder whose path differs from the path at the start of its daemon', () => {
   test('can be used through a symbolic link, and the command prints the folder and the daemon', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
@@ -277,7 +277,7 @@ describe('a data folder at another path than at the start of its daemon', () => 
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is protected from commands after a move, and so is a copy at the original path', async () => {
+  test('is not changed by commands after a move, neither at the new path nor in a copy at the original path', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

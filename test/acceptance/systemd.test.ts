@@ -14,7 +14,7 @@ const UNIT = join(ROOT, 'examples/systemd/docshelf.service');
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 
 describe('serve under a service manager', () => {
-  test('notifies the manager when it listens and when it stops', async () => {
+  test('notifies the manager when the site listens and when the daemon stops', async () => {
     const folder = await bench.folder();
     const output = join(folder, 'said');
     await mkdir(join(folder, 'bin'));
@@ -36,7 +36,7 @@ describe('serve under a service manager', () => {
     expect((await lines(2))[1]).toMatch(/^STOPPING=1 /);
   });
 
-  test('keeps running if the notification fails, and calls no program without a manager', async () => {
+  test('keeps running if the notification fails, and sends no notification without NOTIFY_SOCKET', async () => {
     const folder = await bench.folder();
     const daemon = await bench.start(
       { staticExport: { enabled: false } },

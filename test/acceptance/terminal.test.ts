@@ -49,7 +49,7 @@ describe('text from a bundle', () => {
     }
   };
 
-  test('is printed without control characters, by every command that prints it', async () => {
+  test('is printed without control characters by every command', async () => {
     await setUp();
     expectPrintable(await run('search', 'lantern'), /Lantern/);
     expectPrintable(await run('search', 'lantern', '--json'), /Lantern/);

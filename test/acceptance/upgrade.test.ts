@@ -237,7 +237,7 @@ describe('this build, started in the home folder of a former build with two site
 });
 
 describe.skipIf(!HAS_POSTGRES)('the home folder and the database of a former build', () => {
-  test('keep the keys and the jobs, which this build completes', async () => {
+  test('keep their keys and jobs after the upgrade, and this build completes the jobs', async () => {
     const server = await PostgresServer.start();
     const home = await FormerHome.open('shared');
     const url = await server.createDatabase();

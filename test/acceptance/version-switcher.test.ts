@@ -51,7 +51,7 @@ async function startWith(config: object, archives: Readonly<Record<string, Buffe
   return { daemon, folder, take: runBundle };
 }
 
-describe('server.versionSwitcher', () => {
+describe('the version switcher (server.versionSwitcher)', () => {
   test('appears on pages if there are several versions, under a base path', async () => {
     const server = { host: '127.0.0.1', port: 0, basePath: '/team/', versionSwitcher: true };
     const { daemon, take: runBundle } = await startWith({ server });
@@ -97,7 +97,7 @@ describe('server.versionSwitcher', () => {
     await untilHead(site, false);
   });
 
-  test('appears and disappears with a reload, and is omitted if the bundle has a version switcher', async () => {
+  test('appears or disappears after a reload that changes the config, and is omitted if the bundle has a version switcher', async () => {
     const own = Object.fromEntries(
       ['a', 'b', 'c'].flatMap((name) =>
         [`docs/${name}.html`, `docs/next/${name}.html`].map((path) => [path, page(name)]),

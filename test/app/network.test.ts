@@ -23,7 +23,7 @@ it('the egress policy of the export store applies the settings of the last reloa
   expect(refused('s3.two.dev')).toBe(true);
 });
 
-it('a command never connects to a listener of the daemon that uses the same data folder', async () => {
+it('the egress policy of a command blocks the ports of the daemon that uses the same data folder', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-network-'));
   onFileEnd(() => rmSync(dir, { recursive: true }));
   const config = await configOf(`storage: { dir: ${dir} }`);

@@ -66,7 +66,7 @@ describe('OwnExportDesk', () => {
     expect(found).toMatchObject({ jobId: 'se_1' });
   });
 
-  test('notifies a site only once of an export that the site has not received yet', async () => {
+  test('notifies a site once of a new export that the site has not requested', async () => {
     const jobs: string[] = [];
     const { desk, look, reported } = deskOver(jobs);
     await look();

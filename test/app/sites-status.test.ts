@@ -36,7 +36,7 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
 const acme = { domain: 'acme' };
 const beta = { domain: 'beta', basePath: '/beta/' };
 
-test('pending in the status lists a changed search setting of a site, because the change needs a restart', async () => {
+test('the status field pending lists a changed search setting of a site, because the change needs a restart', async () => {
   const before = await load([acme, beta], {});
   expect(await pendingOf(before, await load([acme, { ...beta, search: { enabled: false } }], {}))).toEqual([
     'sites[beta].search.enabled',
@@ -46,7 +46,7 @@ test('pending in the status lists a changed search setting of a site, because th
   ]);
 });
 
-test('pending in the status lists a setting of the whole daemon once, and no setting that a reload applies', async () => {
+test('the status field pending lists a setting of the whole daemon once, and no setting that a reload applies', async () => {
   const before = await load([acme, beta], {});
   expect(await pendingOf(before, await load([acme, beta], { enabled: false }))).toEqual(['search.enabled']);
   const moved = { ...beta, basePath: '/other/', title: 'Beta', trailingSlash: 'always' };

@@ -82,7 +82,7 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
     expect((await bench.attempt(pack(fromFinder), { totalBytesMax: 100 })).error?.code).toBe('total_too_large');
   });
 
-  it('ignores by-products in the check for names that differ only by case', async () => {
+  it('causes no case conflict for by-products whose names differ only by case', async () => {
     const conflicts = [...fromMacTar('site'), { name: 'site/._GUIDE.html', body: BINARY }];
     expect((await bench.attempt(pack(conflicts))).listing?.caseConflicts).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_for
     await expect(verifyArchive(file, listing, optionsOf())).rejects.toMatchObject({ code: 'manifest_mismatch' });
   });
 
-  it('returns no by-product from readArchiveFiles(), even if a requested path names the by-product', async () => {
+  it('provides no by-product to readArchiveFiles(), even if a requested path names the by-product', async () => {
     await bench.attempt(pack(fromFinder));
     const file = join(bench.dir, 'archive');
     const listing = await inspectArchive(file, optionsOf());

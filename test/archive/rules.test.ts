@@ -33,7 +33,7 @@ describe('the rules of unpacking', () => {
         print(rule, cell === undefined ? 'EMPTY' : '-');
         continue;
       }
-      it(`reject a ${format} that breaks ${rule} with ${cell.code}`, async () => {
+      it(`reject a ${format} that breaks ${rule}, with the code ${cell.code}`, async () => {
         const attempt = await bench.attempt(cell.bytes, cell.limits, cell.foldsCase);
         expect(attempt.error?.code).toBe(cell.code);
         expect(attempt.stage).toBe(cell.whileExtracting ? 'extracted' : 'inspected');

@@ -138,7 +138,7 @@ describe.each([
     expect(await bench.written()).toEqual([]);
   });
 
-  it('is rejected if it is cut off at any point, also without end blocks', async () => {
+  it('is rejected if it is cut off at any point, even if its tar has no end blocks', async () => {
     const bytes = compress(rawTar([PAGE], Buffer.alloc(0)));
     for (let length = 0; length < bytes.length; length += 1) {
       expect((await bench.attempt(bytes.subarray(0, length))).stage, `${length} bytes`).toBe('inspected');
@@ -153,7 +153,7 @@ describe.each([
   });
 });
 
-it('a tar.zst without end blocks before a skippable frame is read', async () => {
+it('a tar.zst is accepted if its tar has no end blocks and a skippable frame follows', async () => {
   const bytes = Buffer.concat([zst(rawTar([PAGE], Buffer.alloc(0))), zstSkippable(Buffer.from('index'))]);
   expect(await namesOf(bytes)).toEqual(['index.html']);
 });

@@ -166,7 +166,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     },
   );
 
-  it('are possible with the Tab key alone: sign-in, activation, rollback and sign-out', async () => {
+  it('are possible with the keyboard alone: sign-in, activation, rollback and sign-out', async () => {
     await store('two', 'v2');
     await store('one', 'v1', false);
     const operator = await ConsoleOperator.open(browser, daemon.admin);

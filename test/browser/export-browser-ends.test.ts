@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium || process.platform !== 'linux')(
       expect(await readdir(tempDir)).toEqual([]);
     });
 
-    it('are not restarted any more if they exit every time', async () => {
+    it('are no longer restarted if they exit every time', async () => {
       const tempDir = await browsers.folder();
       const session = await browsers.open(
         async () => {

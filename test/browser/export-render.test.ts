@@ -173,7 +173,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await render('/asks-on.html')).toMatchObject({ state: expect.stringMatching(/^(?:hung|crashed)$/) });
   });
 
-  it('opens no window, downloads no file, and has its dialogs closed', async () => {
+  it('opens no window, downloads no file, and does not wait for dialogs', async () => {
     expect(await render('/asks.html')).toMatchObject({ state: 'settled', dom: { text: 'Answered' } });
     expect(site.requestedPaths).not.toContain('/popup.html');
     expect(await render('/saves.html')).toMatchObject({ dom: { text: 'Saves' } });

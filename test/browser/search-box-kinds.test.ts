@@ -54,7 +54,7 @@ const KINDS: readonly [kind: string, markup: string, theirs: string, files?: rea
 ];
 
 describe.skipIf(!hasChromium)(
-  `the search box of docshelf instead of the search of a site generator${whyNoChromium}`,
+  `the search box of docshelf on a page that has the search of a site generator${whyNoChromium}`,
   () => {
     let browser: Browser;
     let site: SearchBoxSite;

@@ -37,7 +37,7 @@ const SITES = {
 } as const;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `the search box of docshelf instead of the search of a site${whyNoCorpus}${whyNoChromium}`,
+  `the search box of docshelf on a site with its own search${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     const readers: Reader[] = [];

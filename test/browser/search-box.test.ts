@@ -185,7 +185,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('[aria-selected=true] .place').innerText()).toBe('Make');
   });
 
-  it('does not move results under a resting pointer', async () => {
+  it('does not move results while the pointer rests on a result', async () => {
     const { page, options, status } = await open();
     const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
     await page.keyboard.press('/');
@@ -296,7 +296,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await options.count()).toBe(1);
   });
 
-  it('suggests the corrected word, and searches for it on request', async () => {
+  it('suggests the corrected word, and searches for this word on request', async () => {
     const { page, find, status } = await open();
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
@@ -478,7 +478,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['rtl', 'he', {}],
     ['rtl', 'ar', PHONE],
   ] as const)(
-    'is a link at the end of the first title of a page without a header: %s, %s',
+    'is a link at the end of the first heading if the page has no header: %s, %s',
     async (dir, lang, profile) => {
       const body = `<div style="direction:${dir}"></div><a href="#a"><h1>A title</h1></a><p>A text of the page.</p><h1>B</h1>`;
       const { page, button } = await open({ lang, dir, body }, profile);
@@ -524,7 +524,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(order).toBe(expected);
   });
 
-  it('appears once again each time that scripts replace the content of the page', async () => {
+  it('appears again, and only once, each time that scripts replace the content of the page', async () => {
     const { page, button } = await open();
     await button.waitFor();
     for (let at = 0; at < 3; at += 1) {
@@ -534,7 +534,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('docshelf-search').count()).toBe(1);
   });
 
-  it('moves no element of the page, also in a header with gaps', async () => {
+  it('moves no element of the page, also in a header with gaps between its items', async () => {
     const style = site.addScript(
       'gaps.js',
       "for (const each of document.querySelectorAll('.navbar, .navbar__items--right')) each.style.cssText = 'display:flex;gap:20px;justify-content:end'",

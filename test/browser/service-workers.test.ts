@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   });
 
   it.each(['/', '/team/docs/'])(
-    'are removed when their version is rolled back, and readers under %s get the other version',
+    'are removed when their version is rolled back, and readers under %s get the previous version',
     async (base) => {
       const newer = { 'register.html': REGISTERING, 'sw.js': WORKER };
       const daemon = await start({ server: { basePath: base } }, { '1.0': {}, '2.0': newer });
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     },
   );
 
-  it('are removed when their site leaves the config', async () => {
+  it('are removed when their site is removed from the config', async () => {
     const site = { domain: 'a', basePath: '/a/', staticExport: { enabled: true } };
     const folder = await bench.folder();
     await folderOf(folder, { '1.0.tar.gz': bundle('1.0', { 'register.html': REGISTERING, 'sw.js': WORKER }) });

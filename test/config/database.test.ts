@@ -51,7 +51,7 @@ describe('the database section', () => {
     expect(config.exportApi.role).toBe('worker');
   });
 
-  it('allows the same deadlines as a queue in the data folder', async () => {
+  it('allows an exportApi.deadline of 7 days, like a queue in the data folder', async () => {
     const { config } = await loadWith(`${DATABASE}\nexportApi: { deadline: 7d }`);
     expect(config.exportApi.deadlineMs).toBe(7 * 86_400_000);
   });

@@ -23,7 +23,7 @@ function urlKeys(node: unknown, key = ''): string[] {
   return 'format' in node && URL_FORMATS.has(String(node.format)) ? [daemons, ...below] : below;
 }
 
-describe('a host that the config names but network.allowedHosts does not', () => {
+describe('a host in the config that network.allowedHosts does not list', () => {
   it.each([
     ['staticExport: { enabled: true, bundleUrl: "https://x.dev/a" }', 'staticExport.bundleUrl', 2],
     ['staticExport: { enabled: true, bundleUrl: "oci://x.dev/a:v1" }', 'staticExport.bundleUrl', 2],
@@ -46,7 +46,7 @@ describe('a host that the config names but network.allowedHosts does not', () =>
       'organizations[0].domains.d.source.url',
       3,
     ],
-  ])('is an error with its line, in every type of deployment: %s', async (yaml, key, line) => {
+  ])('is reported as an error with its line, in every type of deployment: %s', async (yaml, key, line) => {
     for (const head of ['deployment: { type: air-gapped }', 'network: { allowedHosts: [y.dev] }']) {
       const faults = await faultsOf(`${head}\n${yaml}`);
       expect(faults.map((fault) => fault.key)).toEqual([key]);
@@ -217,7 +217,7 @@ describe('a file: link', () => {
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
   });
 
-  it('must point into the preload folder of its entry of sites, or into the preload folder of the daemon', async () => {
+  it('must point into the preload folder of its site, or into the preload folder of the daemon', async () => {
     const cwd = await folderWith({ 'config.yaml': '' });
     const read = async (path: string) => {
       const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;

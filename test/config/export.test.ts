@@ -140,7 +140,7 @@ describe('organizationsFile', () => {
     expect(faults).toMatchObject([{ key: 'admin.token', where: './orgs.yaml:1:10' }]);
   });
 
-  it('causes an error if it cannot be read, and is watched even so', async () => {
+  it('causes an error if it cannot be read, but is still watched', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
     expect(error.faults).toMatchObject([{ key: 'organizationsFile', where: 'config.yaml:1:1' }]);

@@ -6,7 +6,7 @@ import { faultsOf, folderWith } from './folder.ts';
 const EXPORTS = 'exportApi: { enabled: true }';
 
 describe('staticExport.from', () => {
-  it('is "link" by default, and "exports" if the config says so', async () => {
+  it('is "link" by default, and "exports" if the config sets this value', async () => {
     const fromExports = async (yaml: string) => {
       const cwd = await folderWith({ 'config.yaml': yaml });
       return deploySlice((await loadConfig({ file: null, env: {}, cwd })).config).fromExports;

@@ -134,7 +134,7 @@ describe('loadConfig() without a config file', () => {
     });
   });
 
-  it('returns the same as for an empty file, for comments only, and for empty sections', async () => {
+  it('returns the same defaults as for an empty file, for comments only, and for empty sections', async () => {
     for (const yaml of ['', '# nothing\n', '---\n', 'staticExport:\nfeatures:\n  search:\n']) {
       expect((await load(yaml)).config.server.port).toBe(8080);
     }
@@ -251,7 +251,7 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
 });
 
 describe('loadConfig(), reporting errors', () => {
-  it('reports the errors of all sources together, ordered by line, with one code for the config error', async () => {
+  it('reports the errors of all sources together, ordered by line, under the single code config_invalid', async () => {
     const source = '{ kind: folder, path: /srv, headersFile: h }';
     const yaml = `organizations: [{ id: a, domains: { d: { source: ${source} } } }]\n\nserver:\n  port: 70000\nadmni: 1\n`;
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };

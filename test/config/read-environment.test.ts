@@ -9,12 +9,12 @@ describe('environment variables', () => {
     'DOCSHELF__STATIC_EXPORT__MIN_VERSION',
     'DOCSHELF__STATICEXPORT__MINVERSION',
     'docshelf__static_export__minVersion',
-  ])('name keys in any case and with optional single underscores: %s', async (name) => {
+  ])('select their key regardless of case and single underscores: %s', async (name) => {
     const { config } = await load('', { env: { [name]: 'v1' } });
     expect(config.staticExport.minVersion).toBe('v1');
   });
 
-  it('override the file and are overridden by flags, and origins name the effective source', async () => {
+  it('override the file, are overridden by flags, and appear as the origin of a value only if they set the value', async () => {
     const yaml = 'server: { port: 1, host: a }\nlog: { level: warn }';
     const env = { DOCSHELF__SERVER__PORT: '2', DOCSHELF__SERVER__HOST: 'b' };
     const { config, origins } = await load(yaml, { env, flags: { 'server.port': 3, 'log.level': undefined } });
@@ -73,7 +73,7 @@ describe('environment variables', () => {
     expect(await briefsOf('', { env: { [name]: value } })).toEqual([`config_invalid ${key} environment ${name}`]);
   });
 
-  it('are an error that suggests the nearest known name if their name is unknown', async () => {
+  it('cause an error that suggests the nearest known name if their name is unknown', async () => {
     const [fault, ...others] = await faultsOf('', { env: { DOCSHELF__STATIC_EXPROT__BUNDLE_ULR: 'canary' } });
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', where: 'environment DOCSHELF__STATIC_EXPROT__BUNDLE_ULR' });
@@ -81,7 +81,7 @@ describe('environment variables', () => {
     expect(fault?.message).not.toContain('canary');
   });
 
-  it('are an error if two variables set the same key', async () => {
+  it('cause an error if two variables set the same key', async () => {
     const env = { DOCSHELF__LOG__LEVEL: 'info', docshelf__log__level: 'warn' };
     expect(await briefsOf('', { env })).toEqual(['config_invalid log.level environment docshelf__log__level']);
   });
@@ -101,20 +101,20 @@ describe('…__FILE variables', () => {
     expect(watchedFiles).toEqual([join(cwd, 'token'), join(cwd, 'proxies')]);
   });
 
-  it('remove one newline only', async () => {
+  it('remove only one trailing newline', async () => {
     const cwd = await folderWith({ token: 't0ken-t0ken-t0ken\n\n' });
     const error = await errorOf(loadConfig({ file: null, env: { DOCSHELF__ADMIN__TOKEN__FILE: 'token' }, cwd }));
     expect(error.faults).toMatchObject([{ key: 'admin.token', where: 'file token (DOCSHELF__ADMIN__TOKEN__FILE)' }]);
     expect(error.message).not.toContain('t0ken');
   });
 
-  it('are an error if the file is missing', async () => {
+  it('cause an error if the file is missing', async () => {
     expect(await briefsOf('', { env: { DOCSHELF__ADMIN__TOKEN__FILE: 'missing' } })).toEqual([
       'config_invalid admin.token environment DOCSHELF__ADMIN__TOKEN__FILE',
     ]);
   });
 
-  it('are an error if the plain variable is set too', async () => {
+  it('cause an error if the plain variable is set too', async () => {
     const cwd = await folderWith({ token: 'another-random-text' });
     const env = { DOCSHELF__ADMIN__TOKEN: 'a-long-random-text', DOCSHELF__ADMIN__TOKEN__FILE: 'token' };
     expect((await errorOf(loadConfig({ file: null, env, cwd }))).faults).toMatchObject([
@@ -122,7 +122,7 @@ describe('…__FILE variables', () => {
     ]);
   });
 
-  it('set the key itself if the name of the key is file', async () => {
+  it('set a key whose own name is file, such as staticExport.signature.file', async () => {
     expect(await briefsOf('', { env: { DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE: 'bundle.sig' } })).toContain(
       'config_invalid staticExport.signature.file environment DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE',
     );

@@ -70,7 +70,7 @@ describe('readYaml(), given an invalid or hostile file,', () => {
     }
   });
 
-  it('reports every duplicate key next to all other errors', async () => {
+  it('reports every duplicate key together with all other errors', async () => {
     const yaml = 'server:\n  port: 1\n  port: 2\nlog: {}\nserver:\n  prot: 3\n';
     expect(await briefsOf(yaml)).toEqual([
       'config_invalid server.port config.yaml:3:3',

@@ -131,7 +131,7 @@ sites:
       /sites\[0\]\.search\.model differs from search\.model/,
     ],
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
-  ])('are rejected for %s', async (_, yaml, sentence) => {
+  ])('are rejected if the config contains %s', async (_, yaml, sentence) => {
     expect(await messagesOf(yaml)).toEqual([expect.stringMatching(sentence)]);
   });
 

@@ -94,7 +94,7 @@ describe('the tls section', () => {
       'server.tls.redirectPort',
       'is also the port of admin.port',
     ],
-  ])('is rejected with %s, with an error for %s', async (yaml, key, sentence) => {
+  ])('is rejected for the config %s, and the error names %s', async (yaml, key, sentence) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key, message: expect.stringContaining(sentence) });

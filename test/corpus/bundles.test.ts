@@ -108,7 +108,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`$name${whyNoCorpus}`, (known)
   });
 
   if (known.name === NEXT_JUNE)
-    it('serves the page /guides/rpc despite a folder of the same name, and the data file for each `_rsc` query of its scripts', async () => {
+    it('serves /guides/rpc despite a folder of the same name, and a data file for each request with the query `_rsc`', async () => {
       const { status, body, headers } = await client.get('/guides/rpc');
       expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/html/)]);
       expect(body.equals(site.files.get('guides/rpc.html') ?? Buffer.of())).toBe(true);

@@ -17,7 +17,7 @@ const KNOWN: readonly (readonly [bundle: string, pattern: RegExp, files: number]
 ];
 
 describe.skipIf(corpus === undefined)(`immutable file names in real bundles${whyNoCorpus}`, () => {
-  it.each(KNOWN)('include the hashed names of the generator and no others: %s', async (bundle, pattern, count) => {
+  it.each(KNOWN)('include the hashed names of the generator and no other names: %s', async (bundle, pattern, count) => {
     const paths = [...(await readArchive(bundleFile(bundle))).keys()];
     const names = new ImmutableNames({
       namesIn: (folder) =>

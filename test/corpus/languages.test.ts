@@ -34,7 +34,7 @@ describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus
     },
   );
 
-  it('ranks the right page first for almost as many questions by keywords and meaning together', {
+  it('ranks the right page first for inflected questions by keywords and meaning together', {
     timeout: 900_000,
   }, async () => {
     await bundle.embed();

@@ -76,7 +76,7 @@ describe('chooseHtml()', () => {
     });
   });
 
-  it('reads a document with endless nesting', () => {
+  it('reads a document with 50,000 nested elements', () => {
     expect(chooseHtml('<div>'.repeat(50_000), rendered('text'), 'keep').kind).toBe('settled');
   });
 });

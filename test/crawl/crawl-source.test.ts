@@ -213,7 +213,7 @@ describe('crawl of a site', () => {
     ]);
   });
 
-  it('treats the host of the canonical of the start page as a host of the site', async () => {
+  it('treats the host of the canonical link of the start page as a host of the site', async () => {
     const crawled = await bench.crawl({
       '/': '<link rel="canonical" href="https://docs.acme.dev/"><a href="https://docs.acme.dev/a">a</a><a href="https://acme.dev/b">b</a>',
       '/sitemap.xml': { type: 'text/xml', body: '<urlset><url><loc>https://docs.acme.dev/c</loc></url></urlset>' },
@@ -345,7 +345,7 @@ describe('credentials of a crawl', () => {
 });
 
 describe('second crawl', () => {
-  it('downloads only changed files, and returns the same files', async () => {
+  it('downloads only changed files, and returns the other files as in the first crawl', async () => {
     const versions = { '/': 1, '/a': 1 };
     const answer =
       (path: keyof typeof versions, body: string): OriginFile =>

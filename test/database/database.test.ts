@@ -156,7 +156,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
-  it('passes on errors of statements unchanged', async () => {
+  it('does not change the errors of failed SQL statements', async () => {
     const database = open(await server.createDatabase(), { migrations: [NOTES] });
     const failing = database.run(statement('SELECT nowhere FROM docshelf.notes'));
     await expect(failing).rejects.not.toBeInstanceOf(DocshelfError);
@@ -180,7 +180,7 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
-  it('obeys the egress policy for host names, and for addresses when the socket opens', async () => {
+  it('connects only to servers whose host name and address the egress policy allows', async () => {
     const url = await server.createDatabase();
     const refused = {
       code: 'database_unavailable',

@@ -106,7 +106,7 @@ describe('a swap', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
-  test('gives its release an activation time, which a pinned daemon on the folder reads with refreshFromDisk()', async () => {
+  test('stores the activation time of its release, which another daemon on the folder reads with refreshFromDisk()', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
     await one.deployment.reconcile();
@@ -132,7 +132,7 @@ describe('a swap', () => {
 });
 
 describe('pruning', () => {
-  test('keeps only the newest old releases, up to the number in keep, and removes the version labels of removed releases', async () => {
+  test('keeps only the most recent old releases, up to staticExport.keep, and removes the version labels of removed releases', async () => {
     const store = await copyOf(seed);
     const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });
     expect(await storedIn(store)).toEqual([seed.february.digest, seed.march.digest].sort());

@@ -16,7 +16,7 @@ it('bytesNeeded() adds one disk block per file, and the size of index and vector
   expect(bytesNeeded(listing, true)).toBe(files + 21_000 + 3_000);
 });
 
-it('linkedBytes() counts files that another release has, but not the largest of these files, which is written before it becomes a link', () => {
+it('linkedBytes() adds the sizes of files that can be linked, except the largest, which needs space before a link replaces it', () => {
   const stored = (sha256: string, size: number) => ({ path: `${sha256}.bin`, sha256, size });
   const files = [stored('a', 10_000), stored('b', 50_000), stored('new', 7_000), stored('empty', 0), stored('c', 1)];
   expect(linkedBytes(files, (sha256) => (sha256 === 'new' ? null : `/there/${sha256}`))).toBe(10_001 + 2 * 4_096);

@@ -82,7 +82,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     },
   );
 
-  test('accepts the heartbeat file of another host, which can have other device and inode numbers for the same folder', async () => {
+  test('accepts a heartbeat file from another host with the same folder id, even if the device and inode numbers differ', async () => {
     const { dir, mark, file } = await marked();
     const owner = { host: 'elsewhere', pid: 1, startTicks: null };
     const folder = { ...(await identityOf(dataPaths(dir))), device: '7' };
@@ -92,7 +92,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(await pidsOn(dir)).toEqual([]);
   });
 
-  test('finds a daemon in its renamed folder, and at the original path after a copy of the folder was put there', async () => {
+  test('finds a daemon in its renamed folder, and also in a copy of this folder at the original path', async () => {
     const { dir, paths, registration } = await marked();
     await rename(dir, `${dir}-old`);
     expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);

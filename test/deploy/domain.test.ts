@@ -73,7 +73,7 @@ describe('a deployment', () => {
     expect(await readdir(store.paths.sites)).toEqual(['acme']);
   });
 
-  test('accepts a bundle of another domain after deployment.domain is set to that domain, if the folder has the default domain', async () => {
+  test('accepts a bundle of another domain if deployment.domain names that domain and the folder has the default domain', async () => {
     const store = await newStore();
     const { deployment, site } = await startDaemon(store);
     const plain = await packBundle('hand-v1.0.0.tar.gz', 'plain');
@@ -111,7 +111,7 @@ describe('a deployment', () => {
     expect(await codeOf(openDaemon(store, { domain: 'globex' }))).toBe('config_invalid');
   });
 
-  test('rejects a reload with another domain, without any change', async () => {
+  test('rejects a reload that changes the domain, and keeps all previous settings', async () => {
     const store = await newStore();
     const { deployment } = await openDaemon(store, { domain: 'acme' });
     const accepting = deployment.accept(settingsOf(store, { domain: 'globex', version: 'v9' }));

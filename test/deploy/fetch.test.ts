@@ -139,7 +139,7 @@ describe('fetchBundle()', () => {
     expect(asked).toEqual([undefined, 'bytes=100000-']);
   });
 
-  test('keeps the received bytes after a failure, and resumes them in a later fetch with a renewed link', async () => {
+  test('keeps the received bytes after a failure, and continues after these bytes in a later fetch with a renewed link', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));
     await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });

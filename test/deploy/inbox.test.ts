@@ -112,7 +112,7 @@ describe.concurrent('the inbox', () => {
     },
   );
 
-  test('keeps the newest rejected archives, with their reasons and signatures, and deletes no other file', async ({
+  test('keeps only the 20 newest rejected archives with their signatures and reason files, and never deletes unrelated files', async ({
     expect,
   }) => {
     const store = await newStore();

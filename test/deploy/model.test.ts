@@ -271,7 +271,7 @@ async function runSequence(seed: number): Promise<void> {
   }
 }
 
-test(`a deployment follows the contract in ${SEQUENCES_OF_ONE} random command sequences`, {
+test(`a deployment behaves like its reference model in ${SEQUENCES_OF_ONE} random command sequences`, {
   timeout: 1_800_000,
 }, async () => {
   await forEachSeed(SEQUENCES_OF_ONE, LANES, runSequence);
@@ -314,7 +314,7 @@ async function runSequenceOfSites(seed: number): Promise<void> {
   }
 }
 
-test(`two sites in one folder follow the contract in ${SEQUENCES_OF_TWO} random command sequences`, {
+test(`two sites in one folder behave like their reference model in ${SEQUENCES_OF_TWO} random command sequences`, {
   timeout: 1_800_000,
 }, async () => {
   await forEachSeed(SEQUENCES_OF_TWO, LANES, runSequenceOfSites);

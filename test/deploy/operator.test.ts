@@ -66,7 +66,7 @@ describe('activate()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('is rejected if a reload pins another version while activate() reads the version label', async () => {
+  test('rejects a version if a reload pins another version while activate() reads the version label', async () => {
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
     const label = store.label.bind(store);
@@ -91,7 +91,7 @@ describe('activate()', () => {
   });
 });
 
-describe('a version that an operator activated in a config with bundleUrl', () => {
+describe('a version that an operator activated while bundleUrl was set', () => {
   const settings: SettingsOf = { link: LINK };
 
   /** A daemon that has fetched March, and for which an operator chose January. */
@@ -101,7 +101,7 @@ describe('a version that an operator activated in a config with bundleUrl', () =
     return daemon;
   }
 
-  test('stays active over reloads and restarts that fetch the same digest', async () => {
+  test('stays active after reloads and restarts if the fetched bundle has the same digest as before', async () => {
     const daemon = await chosen();
     await daemon.reload(settings);
     expect(versionOf(daemon)).toBe(V1);
@@ -117,7 +117,7 @@ describe('a version that an operator activated in a config with bundleUrl', () =
     expect(daemon.deployment.state).toBe('stale');
   });
 
-  test('is replaced by a start that fetches another digest', async () => {
+  test('is replaced at a restart if the fetched bundle has another digest than before', async () => {
     const daemon = await restart(await chosen(), settings, await atLink('february'));
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
@@ -129,7 +129,7 @@ describe('a version that an operator activated in a config with bundleUrl', () =
     expect(daemon.source.opened).toHaveLength(1);
   });
 
-  test('is not activated again if a change of staticExport is reverted', async () => {
+  test('does not stay active if staticExport changes and the change is then reverted', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     await daemon.reload(settings);
@@ -160,8 +160,8 @@ describe('a version that an operator activated in a config with bundleUrl', () =
   });
 });
 
-describe('a version that an operator activated in a config without bundleUrl', () => {
-  test('stays active over restarts, although the preload folder already contained a newer archive', async () => {
+describe('a version that an operator activated while bundleUrl was not set', () => {
+  test('stays active after a restart, even if the preload folder contains a newer archive that is already imported', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march, seed.january);
     const daemon = await startDaemon(store);
     expect(versionOf(daemon)).toBe(V3);
@@ -169,7 +169,7 @@ describe('a version that an operator activated in a config without bundleUrl', (
     expect(versionOf(await restart(daemon, {}))).toBe(V1);
   });
 
-  test('is not activated again if a change of staticExport is reverted', async () => {
+  test('does not stay active if staticExport changes and the change is then reverted', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march);
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
@@ -216,7 +216,7 @@ describe('rollback()', () => {
     expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
   });
 
-  test('does not return to the current version if all versions between its two activations were removed', async () => {
+  test('skips an earlier activation of the current version if all versions that were activated in between are removed', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V3, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);

@@ -186,7 +186,7 @@ describe('staticExport.from: exports', () => {
     await until(() => expect(site.active?.digest).toBe(seed.march.digest));
   });
 
-  test('requests no export if staticExport.from is link', async () => {
+  test('requests no export if the value is link instead of exports', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ fromExports: false });
     await deployment.reconcile();

@@ -104,7 +104,7 @@ describe('importPreload()', () => {
     expect((await store.label(V1))?.digest).toBe(seed.march.digest);
   });
 
-  test('imports an unchanged archive again after its release was removed, but only if the release is needed', async () => {
+  test('imports an unchanged archive again after its release was removed, but only if isWanted() accepts the release', async () => {
     await putInto(folder, seed.january);
     await run();
     await store.removeRelease(seed.january.digest);
@@ -203,7 +203,7 @@ describe('a daemon with a preload folder', () => {
     expect(await store.has(seed.february.digest)).toBe(false);
   });
 
-  test('keeps serving the active version, and reports which archive was rejected', async () => {
+  test('keeps serving the active version if an archive is rejected, and reports the reason', async () => {
     await mkdir(folder);
     await writeFile(join(folder, 'broken.zip'), 'no archive');
     for (const version of [V1, null]) {

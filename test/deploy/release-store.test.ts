@@ -49,7 +49,7 @@ describe('SiteStore', () => {
     await expect(store.sweepIncomplete()).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('throws data_folder_newer for a release of a newer format, and for the list of releases', async () => {
+  test('throws data_folder_newer when it reads or lists a release of a newer format', async () => {
     const store = await copyOf(seed);
     await rewriteRecord(store, seed.january.digest, { formatVersion: 99 });
     expect(await codeOf(store.info(seed.january.digest))).toBe('data_folder_newer');
@@ -118,7 +118,7 @@ describe('SiteStore', () => {
       expect((await store.view(seed.january.digest, 'v1')).files.size).toBe(1);
     });
 
-    test('keeps a release that another process has added before the move', async () => {
+    test('does not replace a complete release that another process has already added', async () => {
       const store = await copyOf(seed);
       const folder = await sealed(store);
       const theirs = await copyOf(seed);
@@ -153,7 +153,7 @@ test('openDataFolder() rejects a path that is not a folder', async () => {
 });
 
 test.each(['versions', 'active', 'domain'])(
-  'openDataFolder() rejects a folder that contains %s, as a data folder of the first format did, and does not change the folder',
+  'openDataFolder() rejects a data folder in the first format, which contains %s, and does not change the folder',
   async (name) => {
     const dir = await newFolder();
     await writeFile(join(dir, name), '');

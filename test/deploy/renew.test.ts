@@ -144,14 +144,14 @@ describe('an invalid link', () => {
     },
   );
 
-  test('is not renewed if its host is not allowed, and this error is reported unchanged', async () => {
+  test('is not renewed if its host is not allowed, and causes the error host_not_allowed', async () => {
     source.serve(LINK, fault('host_not_allowed'));
     const daemon = await start({ link: LINK });
     expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'host_not_allowed' });
     expect(links.calls).toEqual([]);
   });
 
-  test('is renewed for the pinned version, after an export if the service has no bundle of that version', async () => {
+  test('is renewed with an export of the pinned version if the service has no bundle of that version', async () => {
     source.serve(LINK, fault('link_expired'));
     links.next = april;
     const daemon = await start({ link: LINK, version: 'v4' });
@@ -187,7 +187,7 @@ describe('an invalid link', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
-  test('causes a download despite a stored bundle if that bundle is older than a formerly active version', async () => {
+  test('causes a download of the renewed bundle if the stored copy is older than a formerly active version', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
     source.serve(LINK, fault('link_expired'));
@@ -196,7 +196,7 @@ describe('an invalid link', () => {
     expect(source.opened.length).toBeGreaterThan(1);
   });
 
-  test('is rejected before the download if the renewed bundle has another digest than sha256', async () => {
+  test('causes wrong_digest if the renewed bundle does not match sha256, before the download if the digest is known', async () => {
     source.serve(LINK, fault('link_expired'));
     links.newest = april;
     const daemon = await start({ link: LINK, sha256: seed.march.digest });
@@ -220,7 +220,7 @@ test('a daemon without bundleUrl requests a link from the export service, and st
   expect(links.calls.slice(3)).toEqual(['link null']);
 });
 
-test('a daemon that lost the connection to the export service waits for the same export again instead of starting another export', async () => {
+test('a daemon that lost the connection to the export service waits for the same export again, and starts no other export', async () => {
   links.next = fault('source_unreachable', true);
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });

@@ -69,7 +69,7 @@ describe('a pinned daemon', () => {
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('does not fetch a changed link if the pinned version is stored, and reports this in a notice', async () => {
+  test('does not fetch a changed link if the pinned version is stored, and reports the skipped fetch in a notice', async () => {
     const daemon = await startDaemon(await newStore(), { version: 'v9', link: LINK }, await marchAtLink());
     expect((await daemon.deployment.status()).notices).toEqual([]);
     await daemon.reload({ version: 'v9', link: OTHER_LINK });
@@ -111,7 +111,7 @@ describe('a pinned daemon', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('ignores but does not change the stored active version until an operator activates the pinned version', async () => {
+  test('leaves the stored active version unchanged until an operator activates the pinned version', async () => {
     await makeActive(V1);
     const before = await store.active();
     const daemon = await startDaemon(store, { version: V2 });
@@ -255,7 +255,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is stored with only the last fifty versions', async () => {
+  test('is recorded with at most the fifty newest versions', async () => {
     const empty = await newStore();
     const link = 'https://bundles.test/docs.tar.gz';
     const [digest] = [seed.march.digest];
@@ -292,7 +292,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.source.opened).toEqual([]);
   });
 
-  test('keeps a version that is imported or activated later if the digest of sha256 is stored', async () => {
+  test('does not return to the digest in sha256 on a reload or restart after another version was imported or activated', async () => {
     const settings = { link: LINK, sha256: seed.february.digest };
     const daemon = await startDaemon(store, settings);
     await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
@@ -430,7 +430,7 @@ describe('a daemon with neither a pinned version nor bundleUrl', () => {
     expect(await stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
   });
 
-  test('updates the older releases of the served site if another version is imported or removed', async () => {
+  test('updates the list of older releases of the served site if another version is imported or removed', async () => {
     await makeActive(V2);
     const { deployment, site } = await startDaemon(store);
     const others = () => site.older.map(({ digest }) => digest);
@@ -504,7 +504,7 @@ describe('a disabled daemon', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('serves no page as soon as its status reports no active version', async () => {
+  test('serves no page when its status reports that no version is active', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store);
     const reloading = daemon.reload({ enabled: false });

@@ -227,7 +227,7 @@ describe('the link to a signature', () => {
     expect(JSON.stringify([await daemon.deployment.status(), daemon.events])).not.toContain('canary');
   });
 
-  test('can be replaced by a valid signature in the config, after which a reload serves the bundle', async () => {
+  test('can be replaced by a valid signature in the config, so that docshelf serves the bundle after a reload', async () => {
     const daemon = await fetchJune(Buffer.from('none'));
     await daemon.reload({ link: LINK, signature: { ...REQUIRED, text: signature } });
     expect(daemon.deployment.active?.version).toBe('2024-06-01');

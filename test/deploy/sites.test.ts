@@ -150,7 +150,7 @@ describe('sites of one daemon', () => {
     expect(requests).toEqual(['/elsewhere']);
   });
 
-  test('report an import error again after a rejected config was corrected, and retry the import', async () => {
+  test('report an earlier import error again after a valid reload follows a rejected reload, and retry the import', async () => {
     const daemon = await newDaemon(await newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
@@ -184,7 +184,7 @@ describe('sites of one daemon', () => {
     expect(await codeOf(beta.deployment.deliver(importOf(acmes)))).toBe('domain_mismatch');
   });
 
-  test('are removed from the heartbeat file one by one, while the file still lists the running sites', async () => {
+  test('are removed from the heartbeat file when they stop, while the other sites stay listed', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
@@ -383,7 +383,7 @@ describe('a release of several sites', () => {
     expect(await codeOf(acme.deployment.rollback())).toBe('no_version');
   });
 
-  test('is removed from one site while a daemon serves the release for the other site', async () => {
+  test('can be removed from one site while a daemon serves the release for another site', async () => {
     const dir = await newFolder();
     const [acme, beta] = [await (await newDaemon(dir)).open('acme'), await (await newDaemon(dir)).open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
@@ -464,7 +464,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('delays an import of the same release by another site, which then unpacks the release again', async () => {
+  test('delays a concurrent import of the removed release by another site, and that import unpacks the release again', async () => {
     const dir = await newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');
@@ -501,7 +501,7 @@ describe('pruning on a folder of several sites', () => {
     await other.kill();
   });
 
-  test('causes release_damaged in a daemon of the same site that is about to activate the removed release', async () => {
+  test('makes a concurrent activation of the removed release fail with release_damaged, and the served release stays active', async () => {
     const dir = await newFolder();
     const daemon = await newDaemon(dir);
     const acme = await daemon.open('acme');

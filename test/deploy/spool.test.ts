@@ -115,7 +115,7 @@ describe('two fetches of one link', () => {
     expect(await readFile(join(dir, `${KEY}.json`), 'utf8')).toBe('{"etag":"\\"v1\\""}');
   });
 
-  test('lock the partial file against other processes until the process with the lock ends', async () => {
+  test('lock the partial file against other processes, and a killed process releases its lock', async () => {
     const spool = new URL('../../src/deploy/fetch/fetch.ts', import.meta.url).href;
     const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
     // Opens the part, writes, and ends without releasing it.

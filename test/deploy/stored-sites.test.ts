@@ -99,7 +99,7 @@ describe('removeSite()', () => {
     }
   });
 
-  test('allows another domain in the data folder of a config without sites', async () => {
+  test('removes the stored domain, so that a config without sites can use another domain in the data folder', async () => {
     const store = await copyOf(seed);
     await store.settleDomain('acme', null);
     await removeSite(store.paths, 'acme');
@@ -132,7 +132,7 @@ describe('a change from a config without sites to a list of sites', () => {
     expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
   });
 
-  test('passes the versions of the default domain docs to the only list entry without a folder', async () => {
+  test('passes the versions of the default domain "docs" to the only site of the list without a folder', async () => {
     const single = await singleForm(null);
     expect(single.domain).toBe('docs');
     await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
@@ -142,7 +142,7 @@ describe('a change from a config without sites to a list of sites', () => {
   });
 
   test.each([[['acme', 'beta']], [['docs', 'acme']]])(
-    'keeps the versions of the default domain docs in their folder if the list contains docs or two new sites: %j',
+    'keeps the versions of the default domain "docs" in the folder of "docs" if the list contains "docs" or two new sites: %j',
     async (domains) => {
       const single = await singleForm(null);
       await adoptDefaultDomain(single.paths, domains);
@@ -150,20 +150,20 @@ describe('a change from a config without sites to a list of sites', () => {
     },
   );
 
-  test('keeps the versions of the default domain docs in their folder on a reload, which can add other sites', async () => {
+  test('does not move the versions of the default domain "docs" to another site on a reload', async () => {
     const single = await singleForm(null);
     await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
-  test('passes the versions of a configured domain docs only to the list entry docs', async () => {
+  test('passes the versions of "docs" only to the list entry "docs" if the earlier config contained this domain', async () => {
     const single = await singleForm('docs');
     await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
   });
 
-  test('can be reverted, and keeps the version that was activated for the list entry', async () => {
+  test('can be reverted, and keeps the version that an operator activated after the change', async () => {
     const single = await singleForm('acme');
     await settleListedDomains(single.paths, ['acme', 'beta']);
     const listed = await startDaemon(new SiteStore(single.paths, 'acme'), { domain: 'acme' });

@@ -67,7 +67,7 @@ describe('Importer', () => {
     expect(await readFile(join(view.siteDir, 'index.html'), 'utf8')).toContain('named');
   });
 
-  test('ignores a folder in place of the manifest', async () => {
+  test('ignores a folder at the path of the manifest', async () => {
     store = await newStore();
     const file = join(await newFolder(), 'site-v1.0.0.tar');
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }, { name: '_docshelf/manifest.json/' }]);
@@ -228,7 +228,7 @@ describe('Importer', () => {
       expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
     });
 
-    test('imports a pinned version that is not stored only if sha256 is not set or matches', async () => {
+    test('imports a pinned version that is not stored if sha256 matches or is not set, and otherwise rejects the bundle', async () => {
       store = await copyOf(seed);
       await store.removeLabel('2024-01-01');
       expect(await codeOf(importBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
@@ -320,7 +320,7 @@ function mountSmall(dir: string): string | null {
   }
 }
 
-test('Importer reports missing disk space instead of an error of the archive, before it writes any file', async (context) => {
+test('Importer rejects an archive that needs more disk space than is free, before it writes any file', async (context) => {
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {

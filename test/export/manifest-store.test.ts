@@ -37,7 +37,7 @@ describe('ManifestStore', () => {
     ['a changed file', { ...CONTENT, files: [{ ...FILE, sha256: 'b'.repeat(64) }] }],
     ['a changed type', { ...CONTENT, files: [{ ...FILE, type: 'text/html' }] }],
     ['an additional file', { ...CONTENT, files: [FILE, { ...FILE, path: 'b.html' }] }],
-  ])('distinguishes content with %s', async (_, content) => {
+  ])('stores a separate manifest for content with %s', async (_, content) => {
     const first = await store.take(CONTENT, JUNE);
     expect(await store.take(content, JUNE)).not.toBe(first);
   });

@@ -158,8 +158,8 @@ describe.skipIf(!HAS_PROMTOOL)('alerts', () => {
   });
 });
 
-describe('alerts for Prometheus without the operator', () => {
-  it('are the alerts of the chart, without the selectors of a release', () => {
+describe('alerts for Prometheus without the Prometheus Operator', () => {
+  it('are equal to the alerts of the chart, except for the selectors and labels of a Helm release', () => {
     const plain = parse(readFileSync(SHIPPED_ALERTS, 'utf8')).groups[0].rules;
     const rendered = parse(readFileSync(ofChart, 'utf8')).groups[0].rules;
     const withoutRelease = rendered.map((rule: Record<string, unknown>) => {

@@ -321,13 +321,13 @@ const GROUPS = grouped(
 );
 
 describe('usual settings of the chart', () => {
-  it.each(GROUPS)('take effect and give valid manifests, from $rows.0.0 on', async ({ values, rows }) => {
+  it.each(GROUPS)('take effect in valid manifests: group that starts with $rows.0.0', async ({ values, rows }) => {
     const manifests = templateOfValues(JSON.stringify(values));
     for (const [row, place, expected] of rows) expect.soft(valueAt(manifests, place), row).toEqual(expected);
     expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
   });
 
-  it('are rejected under another name, and the error contains the name in this chart', () => {
+  it('are rejected under a name that other charts use, and the error contains the name in this chart', () => {
     const values = Object.keys(OTHER_NAMES).map((name) =>
       name.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), { a: 1 }),
     );
@@ -343,7 +343,7 @@ describe('usual settings of the chart', () => {
     expect(refusalOf('service: { nodeport: 1 }')).toMatch(/additional properties .nodeport. not allowed/);
   });
 
-  it('exist under the names that the errors for other names contain', () => {
+  it('exist under the names that the errors for names of other charts suggest', () => {
     const ofKubernetes = new Set(['configMapRef', 'secretRef', 'valueFrom', 'podSecurityContext.fsGroup']);
     const namesIn = (advice: string) =>
       advice.match(/\b[a-z]+(?:[A-Z][a-zA-Z]*|(?:\.[a-zA-Z]+)+)(?:\.[a-zA-Z]+)*/g) ?? [];
@@ -384,7 +384,7 @@ describe('values files of other charts', () => {
       ({ values }) => values,
       (...pair) => pair.some(hasWrongType),
     ),
-  )('are rejected with a sentence for each wrong value, from $rows.0.name on', ({ values, rows }) => {
+  )('are rejected with a sentence for each wrong value: group that starts with $rows.0.name', ({ values, rows }) => {
     const lines = refusalOf(JSON.stringify(values)).split('\n');
     const sentences = lines.flatMap((line) => line.match(/at '\/.*|[\w.]+ is not a value of this chart.*/) ?? []);
     expect(sentences.toSorted()).toEqual([...new Set(rows.flatMap((row) => row.rejected ?? []))].toSorted());

@@ -42,7 +42,7 @@ async function serving(answer: Answer) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('httpServer()', () => {
-  it('does not fail the run if the client disconnects while its request is read', async () => {
+  it('does not fail the test run if the client disconnects while the handler reads the request', async () => {
     const { server, ended } = await serving((incoming) => text(incoming));
     const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf');
@@ -54,7 +54,7 @@ describe('httpServer()', () => {
     await server.close();
   });
 
-  it('fails the run if the handler throws while the client waits', async () => {
+  it('fails the test run if the handler throws while the client waits', async () => {
     const { server } = await serving(async () => {
       throw new Error('the test is wrong');
     });

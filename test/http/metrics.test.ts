@@ -236,7 +236,7 @@ describe('Metrics', () => {
     expect(text).not.toContain('site=');
   });
 
-  it('sets each metric that it defines to a value above 0 after all events', async () => {
+  it('sets every metric to a value above 0 after events of every kind', async () => {
     const metrics = new Metrics('1.2.3');
     const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });

@@ -64,7 +64,7 @@ describe('crawl in EgressPolicy', () => {
   const policy = (allowAddresses: string[], rules: Partial<EgressRules> = {}) =>
     new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins: ['http://docs.internal:3000/a/'] });
 
-  it('can use an address of a listed network only for the host and port of its source', () => {
+  it('can connect to an address of a listed network only for the host and port of the crawled site', () => {
     const crawl = policy(['10.0.0.0/8']);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 3000)).toBe(true);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 9090)).toBe(false);
@@ -91,7 +91,7 @@ describe('crawl in EgressPolicy', () => {
     expect(crawl.allowsAddress('127.0.0.1', '127.0.0.1', 9090)).toBe(false);
   });
 
-  it('can use the default port of the other scheme (http or https), but no other port', () => {
+  it('can also use port 443 of its own host if the crawled site uses port 80, but no other port', () => {
     const rules = egressRulesOf();
     const crawl = new EgressPolicy(rules).forCrawl({
       allowAddresses: ['10.0.0.0/8'],

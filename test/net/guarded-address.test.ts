@@ -135,7 +135,7 @@ describe('AddressGuard.isMetadataHost()', () => {
     },
   );
 
-  it('returns false for other names', () => {
+  it('returns false for a name that only begins with the word metadata', () => {
     expect(strict.isMetadataHost('metadata.example.com')).toBe(false);
   });
 });

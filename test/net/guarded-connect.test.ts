@@ -45,7 +45,7 @@ describe('host name that only the proxy can resolve', () => {
     return admitBehindProxy(new EgressPolicy(rules).forCrawl(reach), new URL(`http://${host}/`));
   };
 
-  it('is not requested by a crawl, unless the host is listed or is the host of the crawl', async () => {
+  it('is requested by a crawl only if the host is crawled, or if allowAddresses or network.allowedHosts lists the host', async () => {
     for (const host of ['intranet.invalid', 'cdn.invalid', 'docs.invalid:8080']) {
       await expect(admit(host), host).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
     }
@@ -83,7 +83,7 @@ describe('client with access to private addresses', () => {
     await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
   });
 
-  it('uses the proxy of the environment for all other hosts', async () => {
+  it('uses the proxy of the environment for hosts other than metadata services', async () => {
     const { origin, requests } = await server();
     vi.stubEnv('http_proxy', origin);
     const response = await get('http://nowhere.test/x', { proxy: 'env' });

@@ -52,7 +52,7 @@ describe('HttpClient.get()', () => {
     ['/caf\u00e9.html', 'utf8', '/caf%C3%A9.html'],
     ['/caf\u00e9.html', 'latin1', '/caf%E9.html'],
     ['/caf%C3%A9/\u5217?q=\u00e9', 'utf8', '/caf%C3%A9/%E5%88%97?q=%C3%A9'],
-  ] as const)('follows a Location of "%s" in %s', async (location, encoding, path) => {
+  ] as const)('follows a Location header "%s" that is encoded as %s', async (location, encoding, path) => {
     const { origin, requests } = await server((request, response) => {
       const headers = { location: Buffer.from(location, encoding).toString('latin1') };
       if (request.url === '/a') response.writeHead(302, headers).end();
@@ -169,7 +169,7 @@ describe('error of HttpClient.get()', () => {
     await expect(get(await start())).rejects.toMatchObject(fault);
   });
 
-  test('does not occur if caFile contains the certificate authority', async () => {
+  test('does not occur for a TLS certificate whose authority is in caFile', async () => {
     const { origin } = await server(tlsServer(CERTIFICATE, (_, response) => response.end('whole')));
     expect(await bodyOf(await get(origin, { caFile: CERTIFICATE_FILE }))).toBe('whole');
   });
@@ -382,7 +382,7 @@ describe('caFile of HttpClient', () => {
   });
 });
 
-describe('query of a link with credentials', () => {
+describe('credentials in the query of a link', () => {
   const CANARY = 'X-Amz-Signature=canary0123456789';
   const faults: Record<string, (canary: string) => Promise<[string, ClientSettings]>> = {
     'no server listens': async () => [await closedOrigin(), {}],
@@ -411,7 +411,7 @@ describe('query of a link with credentials', () => {
     'an invalid URL': async () => ['http://', {}],
   };
 
-  test.each(Object.keys(faults))('appears in no part of the error: %s', async (name) => {
+  test.each(Object.keys(faults))('appear in no part of the error: %s', async (name) => {
     const [origin, settings] = (await faults[name]?.(CANARY)) ?? ['', {}];
     const failing = get(`${origin}/bundle.tar.gz?${CANARY}#canary`, settings).then(bodyOf);
     const error = await failing.then(

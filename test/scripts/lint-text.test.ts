@@ -128,7 +128,7 @@ describe('lint of a page', () => {
     expect(lintPage('README.md', 'Text.\n')).toEqual([]);
   });
 
-  it('reports the line of a word, also in tables and descriptions', () => {
+  it('reports the line of a forbidden word, also in tables and descriptions', () => {
     expect(lint('Text.\n\n| a |\n|---|\n| the status says so |\n')).toEqual([
       '11: "says": use report, log, show or list',
     ]);

@@ -119,7 +119,7 @@ describe('the files for GitHub and GitLab', () => {
     }
   });
 
-  it('pass the parser of GitHub, which reports an unknown key and an unknown context', () => {
+  it('pass the workflow parser of GitHub, which rejects a file with an unknown key and an unknown context', () => {
     const folder = mkdtempSync(join(tmpdir(), 'docshelf-workflow-'));
     const bad = join(folder, 'bad.yml');
     writeFileSync(
@@ -136,7 +136,7 @@ describe('the files for GitHub and GitLab', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('pass the schema of GitLab, which reports an unknown key', () => {
+  it('match the schema of GitLab, which rejects a file with an unknown key', () => {
     const folder = mkdtempSync(join(tmpdir(), 'docshelf-gitlab-'));
     execFileSync('git', ['init', '--quiet', folder]);
     execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@gitlab.example:docs/docshelf.git']);

@@ -140,7 +140,7 @@ describe('the folder of a release', () => {
     );
   });
 
-  it('contains the notes of this version from the changelog, and lists Node and the packages of Debian as parts', async () => {
+  it('contains the notes of this version from the changelog, and an SBOM that lists Node and Debian packages', async () => {
     expect(await readFile(join(release, 'release-notes.md'), 'utf8')).toContain('### For operators');
     const { components } = JSON.parse(
       await readFile(join(release, `docshelf-${version}-image-${system}.cdx.json`), 'utf8'),

@@ -298,7 +298,7 @@ describe('BundleSearchMaker', () => {
     expect(threads.alive()).toBe(0);
   });
 
-  it('keeps in the vector cache the lists of vectors that the releases and the newest 50 exports use', async () => {
+  it('keeps the vector lists of releases and of the newest 50 exports in the vector cache', async () => {
     const maker = makerOf(countingModel());
     const uses = join(dir, 'vectors', 'ab'.repeat(32), 'uses');
     await mkdir(uses, { recursive: true });

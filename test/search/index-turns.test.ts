@@ -73,7 +73,7 @@ it('IndexTurns does not count the time to resume work as part of a turn', async 
   expect(calls).toBe(1);
 });
 
-it('IndexTurns rejects with the error of the work, and starts the next work', async () => {
+it('IndexTurns rejects the call if its work fails, and then starts the next work', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const failing = turns.embed(() => Promise.reject(new Error('no model')), NEVER);
   const next = turns.embed(async () => 'next', NEVER);
@@ -161,7 +161,7 @@ it('IndexTurns runs one smaller build at a time in parallel to a long build, and
   expect(log.at(-1)).toBe('larger main');
 });
 
-it('IndexTurns removes an aborted build, and rejects with the error of a build that runs in parallel to another build', async () => {
+it('IndexTurns removes an aborted build from the queue, and rejects a build that fails in parallel to another build', async () => {
   const turns = new IndexTurns(SOON);
   const end = Promise.withResolvers<void>();
   const huge = turns.build(100, () => end.promise, NEVER);

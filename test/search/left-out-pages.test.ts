@@ -72,7 +72,7 @@ it('EmbeddedEngine skips pages that need too much memory, indexes the other page
   expect((await follow(releaseDir)).notices).toEqual([notice]);
 });
 
-it('EmbeddedEngine indexes the beginning of pages with endless nesting, without a restart of the process', {
+it('EmbeddedEngine indexes the beginning of pages with extremely deep nesting, without a restart of the process', {
   timeout: 120_000,
 }, async () => {
   const units = ['<div>', '<div><p>x', '<ul><li>x', '<i>a ', '<table><tr><td>x', '<svg><g>'];

@@ -25,7 +25,7 @@ describe('PagePriors', () => {
     expect([...priors.decide()]).toEqual([['/a', 1]]);
   });
 
-  it('assign links to an address that two pages share to the last of these pages', () => {
+  it('count links to an address that two pages share only for the page that was added last', () => {
     const priors = new PagePriors(['/x', '/x/']);
     priors.add(0, prints('/x/'));
     priors.add(1, prints('/x'));

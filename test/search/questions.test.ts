@@ -370,7 +370,7 @@ describe.each([...SITES, ...TECHNICAL_SITES])('search on a site about $name', ({
     ['by words', true],
     ['by words and meaning', false],
   ])('%s', (_, isByWords) => {
-    it.each(questions)('ranks as the first result for %j the page %j', async (query, first) => {
+    it.each(questions)('returns for the query %j the first result %j', async (query, first) => {
       const paths = await pathsOf(query, isByWords);
       if (first === null) expect(paths).toEqual([]);
       else if (first.startsWith('!')) expect(paths.map(pageOf)).not.toContain(first.slice(1));

@@ -147,7 +147,7 @@ describe('ReleaseSearch over several versions of a page', () => {
     expect(await pathsOf(sections, { filter: { version: '1.0' } })).toEqual(['/1.0/keys#rotate']);
   });
 
-  it('returns different pages, languages and sections of one version', async () => {
+  it('returns separate results for different pages, languages and sections of one version', async () => {
     const sections = [
       page('/1.0/keys', '1.0', SAME),
       page('/2.0/keys', '2.0', SAME),

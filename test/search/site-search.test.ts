@@ -41,7 +41,7 @@ it('SiteSearch is off, and responds with 503 and a retry time, before the site h
   expect(await fault()).toEqual(BUILDING);
 });
 
-it('SiteSearch first makes keyword search ready, then semantic search, and reports the embedded sections meanwhile', async () => {
+it('SiteSearch makes keyword search ready before semantic search, and reports the number of embedded sections', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -225,7 +225,7 @@ it('SiteSearch throws an error unchanged, and starts no rebuild, if the index ha
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch reports a built index and a failed build in index(), but does not throw if the build fails', async () => {
+it('SiteSearch.index() reports a built index or a failed build as an event, and does not throw if the build fails', async () => {
   const index = new FakeIndex();
   const { search, events } = siteSearch(index);
   const never = new AbortController().signal;
@@ -236,7 +236,7 @@ it('SiteSearch reports a built index and a failed build in index(), but does not
   expect(events[1]).toMatchObject({ kind: 'failed', step: 'index', error: { code: 'cannot_write' } });
 });
 
-it('SiteSearch rejects index() with the reason of the abort signal, and reports no event', async () => {
+it('SiteSearch.index() rejects with the reason of the abort signal, and reports no event', async () => {
   const { search, events } = siteSearch(new FakeIndex());
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(search.index(JUNE, signal)).rejects.toThrow('enough');

@@ -106,7 +106,7 @@ describe('Markdown of a page', () => {
     expect(await (await send('/empty.md')).text()).toBe('');
   });
 
-  it('changes no response to other requests', async () => {
+  it('is not sent for missing pages, for files that are not pages, or to clients that prefer HTML', async () => {
     const { send } = server();
     expect(await (await send('/guide/start', { accept: 'text/html, */*' })).text()).toContain('<h1>');
     expect((await send('/guide/start')).headers.get('vary')).toBe('Accept-Encoding, Accept');

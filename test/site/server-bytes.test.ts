@@ -100,7 +100,7 @@ describe('respond() when the storage fails', () => {
     expect(faults.map(({ code }) => code)).toEqual(['cannot_read', 'cannot_read', 'cannot_read']);
   });
 
-  it('responds with 503 if the 404 page cannot be read, even to a missing page', async () => {
+  it('responds with 503 to a request for a missing page if the 404 page cannot be read', async () => {
     const release = releases.make({ '404.html': PAGE });
     const { send } = serve([release]);
     rmSync(release.siteDir, { recursive: true });
@@ -150,7 +150,7 @@ describe('switch to another release', () => {
     expect(await response.text()).toBe('o'.repeat(300_000));
   });
 
-  it('keeps serving the hashed assets of the older release, but not the pages of this release', async () => {
+  it('keeps serving the hashed assets of the older release, but not its pages', async () => {
     const old = releases.make({ 'old.html': 'old', 'app.5b0e4cfb.js': 'old' });
     const { send } = serve([releases.make({ 'new.html': 'new' }), old]);
     expect((await send('/old')).status).toBe(404);

@@ -141,7 +141,7 @@ describe('respond() to a missing address', () => {
   });
 });
 
-describe('respond() to conditions', () => {
+describe('respond() to conditional requests', () => {
   const site = () => releases.make({ 'a.html': PAGE });
 
   it('responds with 304 to the ETag of the encoding, without a body', async () => {

@@ -70,7 +70,7 @@ describe('built-in 404 page of docshelf', () => {
 });
 
 describe('built-in error responses of docshelf', () => {
-  it('use the language of the site, as a page for browsers and a line for other clients', async () => {
+  it('use the language of the site, and are a page for browsers and one line of text for other clients', async () => {
     const { send } = serve([releases.make(SITE)]);
     expect((await languageOf(await send('/%zz'))).slice(0, 3)).toEqual([400, '<html lang="de" dir="ltr">', 'de']);
     const reader = await send('/a', { accept: 'text/html,*/*;q=0.8' }, 'POST');

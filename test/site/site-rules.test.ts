@@ -82,7 +82,7 @@ describe('order of rules and files', () => {
     ['/b /b/', '/b/', '404 missing'],
     ['/* /:splat', '/x', '404 missing'],
     ['/* /:splat 302!', '/a', '200 page a'],
-  ])('applies %j to %s: %s', async (redirects, target, expected) => {
+  ])('applies the rules %j to the path %s: %s', async (redirects, target, expected) => {
     const { send } = await site({ redirects });
     expect(await summaryOf(await send(target))).toBe(expected);
     expect(await summaryOf(await send(target))).toBe(expected);
@@ -106,7 +106,7 @@ describe('order of rules and files', () => {
     [Array.from({ length: 20 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '301 /n1/x'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '404 missing'],
     [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n1/x', '301 /n2/x'],
-  ])('prevents endless redirects: %j for %s: %s', async (redirects, target, expected) => {
+  ])('prevents endless redirects: rules %j, path %s, response %s', async (redirects, target, expected) => {
     const { send } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
     expect(await summaryOf(await send(target))).toBe(expected);
   });
@@ -135,7 +135,7 @@ describe('order of rules and files', () => {
     [{ trailingSlash: 'never' }, '/* /:splat/ 301!', '/folder', '200 folder'],
     [{ basePath: '/docs/' }, '/* /:splat/ 301!', '/a', '200 page a'],
   ])(
-    'prevents endless redirects between rules and trailing slashes with %j: %s, from %s',
+    'prevents endless redirects between rules and trailing slashes: options %j, rules %s, first path %s',
     async (form, redirects, start, end) => {
       const { send } = await site({ redirects }, form);
       let url = new URL(start, 'https://docs.example');
@@ -166,7 +166,7 @@ describe('order of rules and files', () => {
     [{ basePath: '/docs/' }, '/old/* /new/:splat', '/old/a/', '301 /docs/new/a/'],
     [{ basePath: '/docs/' }, '/old/* /:splat', '/old/', '301 /docs/'],
   ])(
-    'keeps a trailing slash that a splat matches with %j: %s for %s: %s',
+    'keeps a trailing slash that a splat matches: options %j, rule %s, path %s, response %s',
     async (form, redirects, target, expected) => {
       const { send } = await site({ redirects }, form);
       expect(await summaryOf(await send(target))).toBe(expected);
@@ -187,7 +187,7 @@ describe('order of rules and files', () => {
     }
   });
 
-  it('omits the last pages of a list if the rules exceed the work limit of the list', async () => {
+  it('omits the last pages of a list if the rule checks for the list exceed the work limit', async () => {
     const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));

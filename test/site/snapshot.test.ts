@@ -97,7 +97,7 @@ describe('SiteSnapshot', () => {
     });
   });
 
-  it('prefers the file of the active release', async () => {
+  it('prefers a file of the active release to the same file of an older release', async () => {
     const active = releases.make({ 'a.5b0e4cfb.js': 'active' });
     const older = releases.make({ 'a.5b0e4cfb.js': 'old' });
     expect(await new SiteSnapshot(active, [kept(older)], AUTO).find('a.5b0e4cfb.js')).toMatchObject({

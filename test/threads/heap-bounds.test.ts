@@ -56,7 +56,7 @@ const DIED = {
 };
 
 describe('A thread that exceeds its heap limit', () => {
-  it('fails only the import that it unpacks', async () => {
+  it('fails only the import whose archive it unpacks', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });
     const unpack = async (name: string) => {
@@ -120,7 +120,7 @@ describe('A thread that exceeds its heap limit', () => {
     await sound.end();
   });
 
-  it('fails only the job queue that it opens', async () => {
+  it('fails only the opening of the job queue', async () => {
     const restore = shrink('queue');
     const file = join(dir, 'jobs.sqlite');
     await expect(openSqliteJobQueue({ file })).rejects.toMatchObject(DIED);
@@ -130,7 +130,7 @@ describe('A thread that exceeds its heap limit', () => {
     await queue.close();
   });
 
-  it('fails only the model that it loads', async () => {
+  it('fails only the loading of the model', async () => {
     const restore = shrink('model');
     await expect(ModelThreads.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
     restore();
@@ -139,7 +139,7 @@ describe('A thread that exceeds its heap limit', () => {
     await model.close();
   });
 
-  it('fails only the password check, whose password is not recorded as wrong', async () => {
+  it('fails only the password check, and docshelf does not record the password as wrong', async () => {
     const check = new PasswordCheck();
     const right = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
     const holds = async () => check.holds('a', 'correct horse', [right]);
@@ -154,7 +154,7 @@ describe('A thread that exceeds its heap limit', () => {
     await check.end();
   });
 
-  it('fails only the search data of a bundle', async () => {
+  it('fails only the creation of search data for a bundle', async () => {
     const siteDir = await writePages('site', 20);
     const files = filesOf(20);
     const vectorsOf = async (texts: readonly string[]) => texts.map(() => new Float32Array(32).fill(0.1));
@@ -201,7 +201,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
     await engine.stop();
   });
 
-  it('resumes indexing without an effect on serving if it is killed during a build', async () => {
+  it('is started again if it is killed during a build, and then completes the index', async () => {
     const engine = engineOf(384 * MIB);
     onTestFinished(() => engine.stop());
     const release = await releaseOf('a', PAGES);
@@ -215,7 +215,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
     await engine.stop();
   });
 
-  it('resumes embedding while keyword search continues if it is killed', async () => {
+  it('is started again if it is killed while it embeds, and keyword search stays available', async () => {
     const engine = engineOf(384 * MIB);
     onTestFinished(() => engine.stop());
     const { search, faults, found, until } = siteOf(engine, { isSemantic: true });

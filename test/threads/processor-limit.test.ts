@@ -19,7 +19,7 @@ it('ProcessorLimit calls its handler exactly once if the work exceeds the proces
   expect([limit.isOver, over.mock.calls.length]).toEqual([true, 1]);
 });
 
-it('ProcessorLimit does not count time without a processor, and counts each piece of work separately', async () => {
+it('ProcessorLimit counts only processor time, and counts each piece of work separately', async () => {
   const thread = measured(0);
   const over = vi.fn();
   using limit = new ProcessorLimit(thread, 50, over);
@@ -32,7 +32,7 @@ it('ProcessorLimit does not count time without a processor, and counts each piec
   expect(over).not.toHaveBeenCalled();
 });
 
-it('ProcessorLimit ends work by the clock if it uses no processor or does not report its use', async () => {
+it('ProcessorLimit applies a limit of elapsed time if the thread uses no processor or reports no processor time', async () => {
   const over = vi.fn();
   using limit = new ProcessorLimit(measured(null), 10, over);
   limit.begin();

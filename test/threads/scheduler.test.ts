@@ -58,7 +58,7 @@ describe('Scheduler', () => {
     expect(begun().slice(8)).toEqual(['acme', 'beta', 'gamma', 'acme', 'beta', 'acme']);
   });
 
-  it('gives a key that had no tasks for a while no more turns than other keys', async () => {
+  it('gives no extra turns to a key that had no tasks for a while', async () => {
     const { begun, run, end } = openScheduler(1);
     void run('beta', { key: 'beta' });
     for (let calls = 0; calls < 6; calls += 1) void run('acme', { key: 'acme' });
@@ -111,7 +111,7 @@ describe('Scheduler', () => {
     expect(begun()).toEqual(['a', 'b']);
   });
 
-  it('drops an aborted waiting task and starts the next one', async () => {
+  it('drops an aborted waiting task and starts the next task', async () => {
     const { scheduler, run, end } = openScheduler(1);
     const abort = new AbortController();
     const first = run('first', { signal: abort.signal });
@@ -166,7 +166,7 @@ describe('A shared task', () => {
     expect(await again).toBe('second');
   });
 
-  it('continues if one of two callers aborts, and is aborted with the last caller, whose call ends only after the task', async () => {
+  it('continues if one of two callers aborts, and is aborted if both abort, but the last call ends only after the task', async () => {
     const { begun, run } = sharedWork();
     const [one, other] = [new AbortController(), new AbortController()];
     const first = run('june', one.signal);

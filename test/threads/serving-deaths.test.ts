@@ -33,7 +33,7 @@ describe('A serving thread that dies', () => {
     expect([await (await send('/a')).text(), (await send('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
   });
 
-  it('fails only the request for the page that it converts, and this page has no Markdown afterwards', async () => {
+  it('fails only the request for the page that it converts, and docshelf then has no Markdown of this page', async () => {
     const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([send('/a.md'), ending]);

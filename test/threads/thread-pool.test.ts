@@ -41,7 +41,7 @@ describe('ThreadPool', () => {
     expect(watched.alive()).toBe(0);
   });
 
-  it('names the task of each call in its error', async () => {
+  it('names the task of a failed call in the error, or the default task if the call has none', async () => {
     const exit = (task?: string) =>
       pool.run((thread) => thread.call('exit', 3, task === undefined ? {} : { task }).catch(({ message }) => message));
     expect(await exit('read "a"')).toBe('Cannot read "a": its thread ended with 3');

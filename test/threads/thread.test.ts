@@ -60,7 +60,7 @@ describe('Thread.call()', () => {
     expect(started()).toHaveLength(1);
   });
 
-  it("rejects with the code, advice and fields of the handler's DocshelfError, and with an internal error otherwise", async () => {
+  it('rejects with the code, advice and fields of a DocshelfError from the handler, or else with an internal error', async () => {
     const thread = start();
     await expect(thread.call('refuse', 'Look.')).rejects.toMatchObject({
       code: 'bad_source',
@@ -168,7 +168,7 @@ describe('An abort', () => {
     expect(await thread.call('count', null)).toBe(1);
   });
 
-  it('terminates the thread immediately without `abortWithinMs`', async () => {
+  it('terminates the thread immediately if `abortWithinMs` is not set', async () => {
     const stop = new AbortController();
     const thread = start({ signal: stop.signal });
     await thread.call('count', null);
@@ -264,7 +264,7 @@ describe('end()', () => {
 });
 
 describe('A thread with `isProcess`', () => {
-  it('supports values, memory, errors, progress and calls to the parent like a thread', async () => {
+  it('transfers values, memory, errors, progress and calls to the parent, like a thread without `isProcess`', async () => {
     const handlers = { double: async (value: number) => value * 2 };
     const own = start({ isProcess: true, handlers });
     expect(await own.call('add', { a: 1, b: 2 })).toBe(3);
@@ -307,7 +307,7 @@ describe('A thread with `isProcess`', () => {
     expect(await own.call('add', { a: 1, b: 1 })).toBe(2);
   });
 
-  it('ends after its pending calls, and ignores signals to the group', async () => {
+  it('ends after its pending calls, and ignores SIGTERM, SIGINT and SIGHUP', async () => {
     const own = start({ isProcess: true });
     const pid = await own.call('pid', null);
     const waiting = own.call('later', { value: 'answered', ms: 200 });
@@ -319,7 +319,7 @@ describe('A thread with `isProcess`', () => {
     expect(isRunning(pid, null)).toBe(false);
   });
 
-  it.each(['', 'sharesPorts: true'])('fails only its call if it cannot start (%s)', async (sharing) => {
+  it.each(['', 'sharesPorts: true'])('rejects each call if its process cannot start (%s)', async (sharing) => {
     const { child, output } = await runProgram(
       `isProcess: true, ${sharing}`,
       `process.execPath = '/nowhere';
@@ -340,7 +340,7 @@ describe('A thread with `isProcess`', () => {
     await expect.poll(() => isRunning(pid, null)).toBe(false);
   });
 
-  it('does not keep the parent alive without calls', async () => {
+  it('does not keep the parent process alive if no call is pending', async () => {
     const { child, output } = await runProgram(
       'isProcess: true',
       `thread.call('add', { a: 1, b: 1 }).then(console.log);`,

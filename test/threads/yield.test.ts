@@ -26,7 +26,7 @@ it.runIf(process.platform === 'linux')(
 );
 
 it.runIf(process.platform === 'linux')(
-  'yieldToReaders() lowers the priority of all threads if called by the process, but of one thread if called by this thread',
+  'yieldToReaders() lowers the priority of all threads if the main thread calls it, but only of the caller if a worker thread calls it',
   async () => {
     const script = `import { readdirSync } from 'node:fs';
     import { getPriority } from 'node:os';

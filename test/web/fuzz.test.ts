@@ -72,7 +72,7 @@ function readReferences(type: SourceType) {
   };
 }
 
-describe('readers of untrusted site files', { timeout: 600_000 }, () => {
+describe('functions that read untrusted site files', { timeout: 600_000 }, () => {
   test('read references of a page with seeded random changes', () => fuzz(HTML, readReferences('html')));
   test('read references of an XML page with seeded random changes', () => fuzz(HTML, readReferences('xml')));
   test('read references of a style sheet with seeded random changes', () => fuzz(CSS, readReferences('css')));

@@ -57,7 +57,7 @@ describe('mediaTypeOf()', () => {
     expect(mediaTypeOf(path)).toBe('text/plain; charset=utf-8');
   });
 
-  it('uses another charset for text types only', () => {
+  it('adds the given charset to text types only', () => {
     expect(mediaTypeOf('a.html', 'shift_jis')).toBe('text/html; charset=shift_jis');
     expect(mediaTypeOf('a.png', 'shift_jis')).toBe('image/png');
   });

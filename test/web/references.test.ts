@@ -80,7 +80,7 @@ describe('outlinePage()', () => {
     expect(new Set(pictures.map(({ kind }) => kind))).toEqual(new Set(['asset']));
   });
 
-  it('returns ids of all elements and names of anchors, but none from text', () => {
+  it('returns ids of elements and names of anchors, but no ids from comments and scripts', () => {
     const { anchors } = outlinePage(
       '<h1 id="a b">x</h1><a name=n></a><input name=no><svg><g id=&eacute;></g></svg><p id=""><!-- <p id=c> --><script>"<p id=s>"</script>',
     );

@@ -26,13 +26,13 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'index.html': link('/a', '/a/', '/b/'), 'a/index.html': '', 'b/index.html': '' })).toBe('always');
   });
 
-  it('counts canonicals, including canonicals with a path prefix', () => {
+  it('counts canonical links, including canonical links with a path prefix', () => {
     const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
     expect(decide({ 'a/index.html': canonical('https://x.dev/docs/a/') })).toBe('always');
     expect(decide({ 'a/index.html': `${canonical('https://x.dev/docs/a')}${link('x.png', 'y.png')}` })).toBe('never');
   });
 
-  it('counts absolute links only if they point to the host of the canonical', () => {
+  it('counts absolute links only if they point to the host of the canonical link', () => {
     const page = (host: string) => `<link rel=canonical href="https://x.dev/">${link(`https://${host}/a/`)}`;
     expect(decide({ 'index.html': page('x.dev'), 'a/index.html': '' })).toBe('always');
     expect(decide({ 'index.html': page('y.dev') + link('/c.html'), 'a/index.html': '', 'c.html': '' })).toBe('never');
@@ -46,7 +46,7 @@ describe('TrailingSlashVotes', () => {
     expect(decide({ 'a/index.html': '<img src="x.png">' }, ['x.png'])).toBe('never');
   });
 
-  it('returns "always" if an image resolves only from an address with a trailing slash, even if a few links have none', () => {
+  it('returns "always" if an image resolves only from an address with a trailing slash, even if a few links have no slash', () => {
     expect(decide({ 'index.html': link('/a', '/a', '/a'), 'a/index.html': '<img src="x.png">' }, ['a/x.png'])).toBe(
       'always',
     );

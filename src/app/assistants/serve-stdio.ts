@@ -24,7 +24,7 @@ export interface StdioOptions {
 /** Maximum bytes of cached Markdown. A session reads few pages, but reads them repeatedly. */
 const CACHE_BYTES = 16 * 1024 ** 2;
 
-/** Reads the release from the data folder, so that a restart or a swap of the daemon does not end the session. */
+/** Reads the release from the data folder, so that the session continues if the daemon restarts or activates another release. */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
   await withStoredSearch(config, async (stored) => {
@@ -58,7 +58,7 @@ function printFault(error: DocshelfError): void {
 const LINE_LENGTH_MAX = 10 * 1024 ** 2;
 const LAST_ANSWERS_MS_MAX = 60_000;
 
-/** When the input ends, waits for the open responses, because the transport of the package would drop them. */
+/** When the input ends, waits until all requests have a response, because the transport of the MCP package would not wait. */
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const asked = new AskedIds();

@@ -72,12 +72,12 @@ const HEAD_BYTES = 64 * 1024;
 /** Maximum bytes of a page, because a search for an anchor takes 30 ms for each MiB. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const READS_MAX = 8;
-/** Maximum pages to read to learn whether the site's addresses have an extension. More pages would block this thread. */
+/** Maximum pages to read to detect whether the site's addresses have an extension. Reading more would block the thread. */
 const FORM_SAMPLE_MAX = 12;
 /** Maximum cached titles. Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;
 
-/** Number of addresses to derive before other work may run. Takes 2 ms. */
+/** Number of page addresses to compute, in about 2 ms, before the event loop may run other work. */
 const TURN_PAGES = 1_000;
 
 const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
@@ -88,11 +88,11 @@ interface AddressBook {
   readonly entries: ReadonlyMap<string, FileEntry>;
 }
 
-/** Pages of a site, under the addresses that search results have. Reads each page when it is first needed. */
+/** Pages of a site, with the same addresses as in search results. Reads each page on its first use. */
 class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
-  /** Titles by digest, because versions share most pages. */
+  /** Titles of pages, by the page's digest, because versions share most pages. */
   readonly #titles = new LRUCache<string, { readonly title: string | null }>({
     maxSize: TITLES_MAX,
     sizeCalculation: () => 1,
@@ -113,7 +113,7 @@ class SitePages {
     return this.#scheduler.run(() => readStart(release, entry, PAGE_BYTES_MAX)).catch(() => null);
   }
 
-  /** Null for a page that has no title or cannot be read. @param addresses addresses from `list` */
+  /** Returns null for a page that has no title or cannot be read. @param addresses addresses from `list` */
   async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
     const { release } = snapshot;
     const { entries } = await this.#bookOf(snapshot);

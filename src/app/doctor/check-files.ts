@@ -176,7 +176,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
       return [
         sound('bundle', subject, version === null ? 'A version to serve is stored.' : `Version ${version} is stored.`),
       ];
-    // Let `info` throw the reason if a stored release cannot be read.
+    // If a stored release cannot be read, `info` throws the error to report.
     for (const [, { digest }] of stored) await store.info(digest);
   } catch (error) {
     return [faulty('bundle', subject, toDocshelfError(error))];
@@ -220,7 +220,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
     const key = path.join('.');
-    // Check nothing else here, because the config check ensures that these files exist and are valid.
+    // Check only permissions and expiry here, because the config check ensures that the files exist and are valid.
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
@@ -237,7 +237,7 @@ async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
     // Kubernetes mounts Secrets and ConfigMaps as links into a folder such as `..2024_06_01_…`.
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
-    // Accept a mounted Secret that all users can read. This is the default, and only processes of its container see the file.
+    // Accept a mounted Secret that all users can read (the default mode), because only processes of the container see the file.
     if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" exists.`);
     const state = `"${file}" contains a secret that every user of this machine can read (mode ${mode.toString(8)}).`;
     return warning('file', subject, state, `chmod 600 "${file}"`);

@@ -18,7 +18,7 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Links are valid for an hour. A link that expires in less than this time can expire during a rollout. */
+/** Remaining validity below which a link gets a warning, because it can expire during a rollout. New links are valid for an hour. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Maximum clock difference without a warning. Far below the 15 minutes at which S3 rejects presigned links. */
 const SKEW_MS_MAX = 30_000;
@@ -27,7 +27,7 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
-/** With an air gap, contacts only `network.allowedHosts`. @param checked shared config first, to check its targets only once */
+/** With an air gap, contacts only `network.allowedHosts`. @param checked the shared config first, so that its targets are checked once */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
@@ -112,7 +112,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Null for an IP address, or with a proxy, because the proxy looks up the name. @throws DocshelfError `host_not_allowed` */
+/** Returns null for an IP address, and with a proxy, because the proxy looks up the name. @throws DocshelfError `host_not_allowed` */
 async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
@@ -267,7 +267,7 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
 
 type CheckedStore = { check(): Promise<void>; close(): Promise<void> };
 
-/** Takes the region from the environment if the config has none, as the SDK does. */
+/** Uses the region from the environment if the config has no region, as the AWS SDK does. */
 function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }

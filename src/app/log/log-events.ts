@@ -44,7 +44,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   else if (event.kind === 'refused') {
     log.warn({ event: kind, code: event.error.code }, `${event.error.message}. ${event.error.next ?? ''}`);
   } else if (event.kind === 'rebuilding') {
-    // Not a warning, because each restore causes it, and docshelf fixes it. A rebuild that fails logs an error.
+    // Do not warn, because every restored backup causes a rebuild, which needs no action. A failed rebuild logs an error.
     log.info({ event: kind, code: event.error.code }, `rebuilding the search index: ${event.error.message}`);
   } else {
     const amount = event.kind === 'indexed' ? counted(event.sections, 'section') : counted(event.passages, 'passage');

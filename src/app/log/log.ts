@@ -14,7 +14,7 @@ export async function openLogs(settings: {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'auto' | 'json' | 'pretty';
 }): Promise<Logs> {
-  // Always access `process.stdout`, which makes a pipe non-blocking. A write to a blocking pipe without a reader never ends.
+  // Always access `process.stdout`, because Node then makes a pipe non-blocking. A blocking write without a reader never ends.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const timeField = createTimeField();
@@ -79,7 +79,7 @@ class LineBatches {
     dest: STDOUT,
     sync: false,
     contentMode: 'buffer',
-    // Make the stream write each batch as soon as it can.
+    // With a minimum of 1 byte, the stream writes each batch without a delay.
     minLength: 1,
     maxWrite: 2 * this.#batchBytes,
     maxLength: WAITING_BYTES_MAX,
@@ -92,7 +92,7 @@ class LineBatches {
   #isDue = false;
 
   constructor() {
-    // Write before the stream's own listeners run, because they end the stream, or throw if no process reads the waiting bytes.
+    // Write before the stream's own exit listeners, which end the stream, or throw if no process reads the waiting bytes.
     process.prependListener('beforeExit', () => this.#writeOut());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;

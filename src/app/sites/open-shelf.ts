@@ -24,7 +24,7 @@ import type { Network } from '../network.ts';
 import { tracedClient } from '../open-traces.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
 
-/** Loads the code with the first fetch. @param preloads folders that `file:` links may use by default */
+/** Loads the source modules with the first fetch. @param preloads folders that `file:` links may use by default */
 export async function openSources(
   config: Config,
   client: HttpClient,
@@ -89,7 +89,7 @@ export function createShelf(
     slots,
     ownExports: own,
     sources: async ({ preload }) => {
-      // Allow both folders for `file:` links, because a site of a list has its own preload folder.
+      // Allow `file:` links into the daemon's and the site's preload folders, which differ for a site of a list.
       const folders = [network.config.staticExport.preload.dir, preload.dir];
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];

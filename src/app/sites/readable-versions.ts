@@ -43,7 +43,7 @@ const OPEN_BYTES_MAX = 64 * 1024 ** 2;
 /** Bytes of memory for a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
 const PREPARED_BYTES = 1024 ** 2;
-/** Time after its last request at which a version is closed. Readers who compare two versions return sooner. */
+/** Time without a request after which docshelf closes a version. Readers who compare two versions return sooner. */
 const IDLE_MS = 10 * 60_000;
 /** Maximum open searches. The engine separately limits the memory of their indexes. */
 const SEARCHES_MAX = 32;
@@ -247,7 +247,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /** The key contains the active version, because pages of the opened version refer to the active version. */
+  /** The cache key contains the active version, because pages of the opened version refer to the active version. */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
@@ -267,7 +267,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass no `servedAt`, so that the snapshot does not serve assets of these releases, but only compares their files.
+    // Pass no `servedAt`, so that the snapshot compares the files of these releases, but does not serve their assets.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

@@ -83,7 +83,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // Omit `facts` here also, because the hosted service never returns `facts`.
+    // Return no `facts` of the local search either, because the hosted service never returns `facts`.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 

@@ -30,7 +30,7 @@ export class SignIns {
     this.#network = network;
   }
 
-  /** Null if all clients may read. The config check ensures that each kind has its settings. */
+  /** Null if all clients may read. The config check ensures that each kind of sign-in has its settings. */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
     switch (auth.kind) {
@@ -55,7 +55,7 @@ export class SignIns {
     }
   }
 
-  /** Loads the code with the first request of a reader. */
+  /** Loads the OpenID Connect modules with the first request of a reader. */
   #openOidc({ config, site, hosts, basePath }: SignInPlace, events: SignInEvents): SignIn {
     const { auth, publicUrl } = config.server;
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;

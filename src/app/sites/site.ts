@@ -204,7 +204,7 @@ export class Site {
     this.#host.search.lanes.noteRead();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
-    // On a 404, try other handlers: the endpoint for assistants, or a part of a version that another replica serves.
+    // On a 404, let the app respond: it has the endpoint for assistants, and can load a release that another daemon activated.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.of(answer) ?? answer);
   }
@@ -219,7 +219,7 @@ export class Site {
     await this.deployment.reconcile();
   }
 
-  /** Call the result in the tick of the route change, so that requests find their site. @throws DocshelfError `config_invalid` */
+  /** Call the returned function in the tick of the route change, so requests find their site. @throws DocshelfError `config_invalid` */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));
@@ -257,7 +257,7 @@ export class Site {
     return explainedSearch(this.#localSearch, query);
   }
 
-  /** One sentence for operators, without secrets. */
+  /** Returns one sentence for operators, without secrets. */
   reasonNotReady(): string | null {
     if (this.deployment.state === 'off') return null;
     const { lastError, activity } = this.deployment;
@@ -304,7 +304,7 @@ export class Site {
     const versions = this.#versions;
     const page = { assets, language: async () => server.current?.languages.at('') ?? null };
     const onError = this.#onError('mcp');
-    // Load the code with the first request, because loading takes 0.2 s of processor time.
+    // Load the MCP modules with the first request, because loading takes 0.2 s of processor time.
     const openedMcp = once(() => openMcp({ site: this, versions, bodies, programVersion, metrics, onError }));
     const mcp: AnswerSiteSearch = async (request, env) => (await openedMcp())(request, env);
     const app = createSiteApp({

@@ -32,7 +32,7 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
       deployment
         .deliverStream(body, { fileName, version, activate, signature, source }, signal)
         .catch((error: unknown) => {
-          // If the client left, report that. Otherwise, the audit line would report an error of docshelf.
+          // If the client disconnected, throw `clientLeft`. Otherwise, the audit line would report an error of docshelf.
           throw signal.aborted ? clientLeft(`import "${fileName}"`) : error;
         }),
     activateStored: (release, activate) => deployment.activateStored(release, activate),
@@ -91,7 +91,7 @@ export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): Da
   return joinFeatures(deploymentType, reports);
 }
 
-/** Keys whose change waits for a restart. Keys of a site in a list contain its domain. */
+/** Config keys whose change waits for a restart. Keys of a site in a list contain its domain. */
 function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts): string[] {
   if (current.config.sites.length > 0 !== sites.isList) return ['sites'];
   const pending = pendingRestart(opened.config, current.config);

@@ -95,7 +95,7 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
 }
 
 function checked({ entries, bytes, start }: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
-  // Each entry has a header of at least 46 bytes. Reject a larger count, because a reader would stay in a long loop.
+  // Reject more entries than the directory has space for, because a reader would stay in a long loop.
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can contain');
   if (start + bytes > directoryLimit)
@@ -208,7 +208,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/** The Unix mode counts on every system. A trailing slash also marks a folder, and without a mode, so does the DOS attribute. */
+/** Uses the Unix mode of zips from every system. A trailing slash also marks a folder. Without a mode, so does the DOS attribute. */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);

@@ -68,7 +68,7 @@ async function auditBasePath(version: string, written: string, config: Config) {
   );
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
   const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => isServedPath(files, path) };
-  /** Distinct addresses of each file, as written there. Empty if the file is too large to rewrite. */
+  /** `addresses`: distinct addresses as written in the file, or an empty list if the file is too large to rewrite. */
   const left: { readonly file: string; readonly addresses: readonly string[] }[] = [];
   let rewritten = 0;
   for (const { path, type, size } of site.from === site.to ? [] : files.values()) {

@@ -40,7 +40,7 @@ export function bundlePreviewCommand(): Command {
     );
 }
 
-/** Without a daemon, creates the link with the key in the data folder. @throws DocshelfError `version_not_found` */
+/** Without a daemon, creates the preview link with the key in the data folder. @throws DocshelfError `version_not_found` */
 async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);

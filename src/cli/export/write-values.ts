@@ -102,7 +102,7 @@ function setKey(text: string, document: Document.Parsed, key: string, literal: s
   const [start, end] = rangeOf(value);
   if (end > start || map.flow === true)
     return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
-  // The section is empty, so its content begins on the next line.
+  // The section is empty, so add the key on the next line.
   const indent = indentOf(text, section) + stepOf(text, map);
   return insertLine(text, start, `${indent}${key}: ${literal}`);
 }

@@ -224,7 +224,7 @@ export class ChromiumTab {
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    // Crash the page, because a page that navigates constantly may never confirm that it closes.
+    // Crash a page that does not close in time, because a page that navigates constantly may never close.
     if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 

@@ -313,7 +313,7 @@ export class PageWork {
 
   write({ url, path, content, type, isRooted, needsDigest }: WriteRequest): WrittenPage {
     const bytes = readFileSync(this.#store.pathOf(content.sha256));
-    // Find the references again, because storing those of 20,000 pages would take gigabytes.
+    // Find the references again, because storing the references of 20,000 pages would take gigabytes.
     const found = findReferences({ type, bytes, path: new URL(url).pathname });
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));

@@ -3,10 +3,10 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
-/** Share of missing words up to which the original HTML is always used, because scripts add buttons or dates. */
+/** The original HTML is used if it lacks at most this share of the rendered words, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Between both shares, the original HTML is used if fewer words than this are missing: a menu rather than a chapter. */
+/** Up to MISSING_SHARE_MAX, the original HTML is also used if it lacks fewer words than this: a menu rather than a chapter. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';

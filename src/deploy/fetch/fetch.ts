@@ -36,7 +36,7 @@ export interface FetchedBundle {
 }
 
 interface FetchTools extends RetryTools {
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: () => number;
 }
 
@@ -139,7 +139,7 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** Retryable if the download was resumed or may be incomplete, because the next attempt can then receive other bytes. */
+/** This error is retryable if the download was resumed or may be incomplete, because the next attempt can then receive other bytes. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
@@ -151,7 +151,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/** Partial download, named by the SHA-256 of the link without query. Without the lock, a random name prevents resuming. */
+/** Partial download, named by the SHA-256 of the link without query. Without the lock, the file has a random name and is not resumed. */
 export class Part {
   bytes = 0;
   readonly #base: string;

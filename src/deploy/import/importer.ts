@@ -224,7 +224,7 @@ export class Importer {
     const { link, linkDigest, signature } = wanted;
     const { store, slots } = this.#context;
     const shownLink = linkWithoutSecrets(link.reveal());
-    // Use the staging folder instead of the spool, because after a crash the next start empties only the staging folder.
+    // Download to the staging folder, not to the spool, because after a crash the next start empties only the staging folder.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     try {
@@ -321,7 +321,7 @@ async function fetchOnce(
   signal: AbortSignal,
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
-  // Name the files like partial downloads, so that the cleanup of the spool removes them.
+  // Name the lock and the result like partial downloads, so that the cleanup of the spool removes them.
   const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });

@@ -56,7 +56,7 @@ export async function judge(
   return version;
 }
 
-/** Call it under the lock of the data folder, so that no process removes the release first. */
+/** Call this function under the lock of the data folder, so that no process removes the release first. */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,

@@ -13,7 +13,7 @@ export function unpackInThreads(): Unpack {
   const options = {
     task: 'unpack',
     heap: HEAPS.unpack,
-    // Not retryable, because the same bundle would need as much memory again.
+    // This error is not retryable, because the same bundle would need as much memory again.
     overMemory: {
       code: 'total_too_large',
       next: 'Split the site into several sites with fewer or smaller files, and export each one separately.',

@@ -160,7 +160,7 @@ export async function settleFolderDomain(
   return settled.domain;
 }
 
-/** Moves the inbox of a former single site. Call it before the sites open. @returns archives that no site imports */
+/** Moves the inbox of a former single site. Call this function before the sites open. @returns archives that no site imports */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
   const kept = await readFolderDomain(paths);
   if (kept !== null && domains.includes(kept.domain)) {
@@ -169,7 +169,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
-/** Assigns the folder of `docs` to the only site without a folder. Call it only at process start: a reload can add sites. */
+/** Assigns the folder of `docs` to the only site without a folder. Call this function only at process start: a reload can add sites. */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
@@ -203,7 +203,7 @@ export async function moveInbox(from: string, to: string): Promise<void> {
   if (names.length > 0) await mkdir(to, { recursive: true });
   // Move a signature before its archive, because docshelf imports an archive as soon as it arrives.
   for (const name of names.sort().reverse()) {
-    // An archive also stays if it cannot be moved (a separate mount). The notices list it.
+    // An archive also stays if the move fails, for example between two mounts. The notices list such an archive.
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
   }
 }

@@ -48,7 +48,7 @@ export class ReleaseStore {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
       return true;
     } catch (error) {
-      // Throw other errors, because the cleanup removes releases that seem absent.
+      // Throw all errors except a missing file, because the cleanup removes releases that seem absent.
       if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
       throw error;
     }

@@ -165,7 +165,7 @@ export class SiteStore extends ReleaseStore {
     await this.#write(join(this.site.served, digest), at);
   }
 
-  /** Call it before a version label points to the release, so that no other site removes the release. */
+  /** Call this method before a version label points to the release, so that no other site removes the release. */
   async markOwned(digest: string): Promise<void> {
     await this.#makeFolder(this.site.served);
     await writeOnce(join(this.site.served, digest), '\n');
@@ -204,7 +204,7 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Writes only if the domain is settled, so that this table alone does not create a folder for the default domain. */
+  /** Writes only if the data folder has a domain, so that the table alone does not create a folder for the default domain. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }

@@ -269,7 +269,7 @@ const RETRY_AFTER_MS_MAX = 60_000;
 
 type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 
-/** Maximum wait for an export. An export takes up to one hour by default, and can wait for others first. */
+/** Maximum wait for an export. An export takes up to one hour by default, and can wait for other exports first. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
 export class ExportLinks implements LinkSource {

@@ -10,7 +10,7 @@ import { s3FaultOf } from '../../net/s3-faults.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 
-/** Codings that docshelf does not decode: stores label a `.tar.gz` as `gzip`, and S3 keeps the `aws-chunked` of an upload. */
+/** Content codings to accept without decoding: object stores label a `.tar.gz` as `gzip`, and S3 can return `aws-chunked`. */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
@@ -125,7 +125,7 @@ function plainName(path: string): string | null {
 
 const BODY_BYTES_MAX = 4096;
 
-/** Clock difference above which docshelf reports the clocks as the cause of a rejected link, because some stores do not. */
+/** Clock difference above which docshelf reports the clocks as the cause of a rejected link. Some stores report no cause. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';

@@ -17,7 +17,7 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
-/** After more pages, the next step gets a new thread (0.1 to 0.4 s), because the old thread keeps the memory of the pages. */
+/** Number of pages after which the next step starts a new thread (0.1 to 0.4 s), to free the memory of the pages. */
 const PAGES_PER_THREAD_MAX = 1_000;
 
 /** Share of the job's remaining time in which to compute vectors. The rest is for packing, signing and storing. */
@@ -136,7 +136,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** A failure is only reported and does not fail the job, because the daemon that imports the bundle computes missing vectors. */
+/** An error here does not fail the job, because the daemon that imports the bundle computes missing vectors. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,

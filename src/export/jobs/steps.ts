@@ -93,7 +93,7 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Works without a job. All of `workDir` must be on one volume, and the caller must keep the folder while using the files. */
+/** Exports a folder without a job. All of `workDir` must be on one volume, and the caller must keep it while using the files. */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

@@ -16,7 +16,7 @@ const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
 const COUNTERPARTS_MIN = 0.5;
 
-/** Order: the default language, the languages of `docs.json` or of translated top folders, the languages that pages name. */
+/** Returns the default language, then the languages of `docs.json` or translated top folders, then languages that pages name. */
 export function findLanguages(
   declared: readonly LanguageSettings[],
   defaultCode: string | null,

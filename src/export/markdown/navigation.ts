@@ -24,7 +24,7 @@ export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
 
 type FindPage = (name: string) => Page | 'excluded' | null;
 
-/** Navigation of the language, else the site's navigation with translated pages, else a navigation from the folders. */
+/** Returns the language's navigation, else the site's navigation with translated pages, else a navigation from the folders. */
 export function navigationOf(
   language: Language,
   pages: readonly Page[],

@@ -120,7 +120,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** `paths` can be `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages, and files that scripts may load. */
+/** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages and all other files. */
 function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();

@@ -360,7 +360,7 @@ export class S3Upload {
     );
   }
 
-  /** Resumes the newest upload. False if there is none, or if the store or the access key does not allow listing uploads. */
+  /** Resumes the newest upload. False if no upload exists, or if the store or the access key does not allow listing uploads. */
   async #resume(signal: AbortSignal): Promise<boolean> {
     const options = { abortSignal: signal };
     const { Bucket, Key } = this.#object;

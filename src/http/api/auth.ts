@@ -38,7 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Bytes of the digest that select a group of keys. Of 10,000 keys, most are alone in their group, so a look-up stays fast. */
+/** Number of digest bytes that select a group of keys. Of 10,000 keys, most are alone in their group, so a look-up stays fast. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 

@@ -31,7 +31,7 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /** Unread bytes. Starts with a line break, because `#boundary` does, but a form can begin with its first boundary. */
+  /** Unread bytes. Starts with a line break, because `#boundary` starts with one, but the first boundary of a form may not. */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 

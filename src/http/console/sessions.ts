@@ -114,7 +114,7 @@ class Messages {
 
 const COOKIE_NAME = 'docshelf-console';
 
-/** Includes the port, because a host can run several daemons, and its cookies apply to all ports (RFC 6265, section 8.5). */
+/** The cookie name contains the port, because daemons on different ports of a host share cookies (RFC 6265, section 8.5). */
 function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }

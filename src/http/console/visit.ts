@@ -106,7 +106,7 @@ export function signInAddress({ c }: ConsoleVisit): string {
   return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
 }
 
-/** These scripts must not contain imports, because an import would need the hashed name of the imported script. */
+/** The console's scripts must not contain imports, because an import would need the hashed name of the imported script. */
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 

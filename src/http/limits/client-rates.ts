@@ -9,7 +9,7 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/** Enough for an office with one address, where each reader types ten letters a second. A full burst takes 1 s of one core. */
+/** Rate per client: enough for an office behind one address. A full burst of searches takes 1 s of one core. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
 /** Maximum clients in memory, 200 bytes each. Drops the least recently seen client, which can send a full burst anyway. */

@@ -10,7 +10,7 @@ interface FolderCounterOptions {
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
   readonly policy?: RequestCounter['policy'];
-  /** Milliseconds since 1970, because daemons that share the folder need a common clock. */
+  /** Returns milliseconds since 1970, because daemons that share the folder need a common clock. */
   readonly now?: () => number;
   readonly lockMsMax?: number;
   /** Milliseconds after a failure during which docshelf counts requests without the folder. */

@@ -62,7 +62,7 @@ export interface Listener {
 export const UNREAD_MS_MAX = 300_000;
 
 const TIMES = {
-  /** Longer than the 60 s of load balancers, which could otherwise send a request while docshelf closes the idle connection. */
+  /** Idle time longer than the 60 s of load balancers, which could otherwise send a request while docshelf closes the connection. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,

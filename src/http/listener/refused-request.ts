@@ -31,7 +31,7 @@ const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding other than "chunked"' };
 
-/** Valid Host. The framework parses host and target as one URL, so a path in the host would replace the path of the target. */
+/** Valid Host header. The framework parses host and target as one URL, so a path in the host would replace the path of the target. */
 const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 
 /** Absolute target without a host (RFC 9110, section 4.2.1), or with user information, which can mislead (section 4.2.4). */

@@ -87,7 +87,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerSiteSearch {
   };
 }
 
-/** With `either`, the MCP package chooses the format. */
+/** Selects the format of the response from the Accept header. With `either`, the MCP package chooses the format. */
 function formOf(accept: string | null): 'json' | 'stream' | 'either' | null {
   if (!acceptsType(accept, JSON_TYPE)) return acceptsType(accept, STREAM_TYPE) ? 'stream' : null;
   return prefersType(accept ?? '', STREAM_TYPE, JSON_TYPE) ? 'either' : 'json';

@@ -10,7 +10,7 @@ interface McpServerOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Replaces the default validator, which each request would create for nothing: docshelf sends no requests to clients. */
+/** Replaces the default validator, which each request would create but not use, because docshelf sends no requests to clients. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('docshelf does not send requests to clients');

@@ -140,7 +140,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
     const { title, headings, version: own, language, tags, score } = metadata;
     const shown = cut(content, 0, left);
     left -= shown.length;
-    // Change only paths, because a hosted search can return absolute URLs.
+    // Make only paths absolute, because a hosted search can already return absolute URLs.
     const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
     return { address, title, headings, version: own ?? version, language, tags, score, content: shown };
   });

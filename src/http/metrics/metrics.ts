@@ -10,7 +10,7 @@ export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
-    /** Versions that the site serves (at most one), or that all sites serve if `site` is null. */
+    /** Versions that the site serves (at most one). If `site` is null, the versions that all sites serve. */
     readonly active?: readonly Pick<ActiveVersion, 'version' | 'digest' | 'activatedAt'>[];
     /** State of the search index. Absent if the search is off. */
     readonly search?: SearchReading | undefined;

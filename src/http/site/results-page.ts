@@ -5,7 +5,7 @@ import type { PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
 import { languageNames } from './language-names.ts';
 
-/** Query of the address. Missing parameters are empty strings. */
+/** Query parameters of the results page. Missing parameters are empty strings. */
 export interface WrittenQuery {
   readonly q: string;
   readonly language: string;
@@ -150,7 +150,7 @@ function link(address: string, text: string): string {
   return `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
 }
 
-/** Stays on the host of the site, whatever the path contains. */
+/** Returns an address on the host of the site, whatever the path contains. */
 const onHost = (path: string): string => `/${withoutHost(path)}`;
 
 function pageGroup(path: string, sections: readonly SearchResult[], hasVersions: boolean): string {

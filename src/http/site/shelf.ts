@@ -185,7 +185,7 @@ async function answerPage(request: SiteRequest, language: PageLanguage, html: st
   const digest = createHash('sha256').update(html).digest('hex').slice(0, 32);
   const etag = `"${digest}${FORMS[encoding].tag}"`;
   const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding, Accept-Language' };
-  // The page has no date, so conditions on dates have no effect.
+  // The page has no modification date, so request conditions with dates have no effect.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
   if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
   if (outcome === 'failed') return protocolLine(request.method, 412, 'Precondition failed');

@@ -98,7 +98,7 @@ function textFile(type: string, text: string | Buffer): AssetFile {
 }
 
 const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
-/** Scripts of the search box. A page loads only one of the first three. `scripts/search-box.mjs` minifies and bundles them. */
+/** Scripts of the search box, bundled by `scripts/search-box.mjs`. A page loads only one of the first three scripts. */
 const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
 export function searchBoxFiles(): AssetFolder {
@@ -119,7 +119,7 @@ const ON_PAGES = 'docshelf-versions:not(#_)';
 const SWITCHER_SCRIPT = 'switcher.js';
 const SWITCHER_STYLE = 'switcher.css';
 
-/** The script contains its words and style. The separate style sheet is for pages with a notice but without the script. */
+/** The switcher's script contains its texts and style. The style sheet is for pages with a notice but without the script. */
 export function switcherFiles(): AssetFolder {
   const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
     readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),

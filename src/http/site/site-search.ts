@@ -39,7 +39,7 @@ export interface SiteSearchSettings extends FaultHooks {
   readonly clients?: ClientRates;
   /** Shelf for searches with the scope `all`. Without a shelf, these searches cover only the site. */
   readonly shelf?: ShelfScope | null;
-  /** If absent, all clients get JSON. */
+  /** Language and assets of the results page. If absent, all clients get JSON. */
   readonly page?: ResultsPlace;
 }
 

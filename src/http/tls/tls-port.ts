@@ -65,7 +65,7 @@ export interface TlsSettings {
   readonly hstsMs: number | null;
 }
 
-/** RFC 8996 deprecates older versions. */
+/** RFC 8996 deprecates older versions of TLS. */
 const MIN_VERSION = 'TLSv1.2';
 
 interface Served {

@@ -12,7 +12,7 @@ export interface BundleSearchMakerOptions {
   readonly lanesMax?: number;
 }
 
-/** Enough to finish a batch of texts. docshelf kills an aborted process that needs longer, for example to read pages. */
+/** Time for an aborted process to finish a batch of texts. docshelf kills a process that needs longer, for example to read pages. */
 const ENDING_MS_MAX = 1_000;
 
 const VECTORS_MS_MAX = 2 ** 31 - 1;

@@ -17,22 +17,22 @@ import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './def
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** 0 before the first heading, 1 to 6 for a heading, 7 or more for a definition. */
+  /** Level 0 before the first heading, 1 to 6 for a heading, 7 or more for a definition. */
   readonly level: number;
   readonly heading: string;
-  /** Longer spellings: `pkg.Client.fetch` for the heading `fetch`. */
+  /** Longer spellings of the heading, such as `pkg.Client.fetch` for `fetch`. */
   readonly names: readonly string[];
   readonly fragment: string | null;
   readonly text: TextWriter;
   readonly childPages: TextWriter;
 }
 
-/** In UTF-16 code units, about a thousand passages. */
+/** Maximum length of a part's text in UTF-16 code units, about a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Real change logs have 3,000 headings. The last part contains all further text of the page. */
+/** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text of the page. */
 const PARTS_MAX = 10_000;
-/** One more than the last level of headings. Definitions inside a definition have higher levels. */
+/** Level of a definition, one more than the level of `h6`. Definitions inside a definition have higher levels. */
 const DEFINITION_LEVEL = 7;
 
 const BLOCKS = new Set(
@@ -48,7 +48,7 @@ type Gap = (typeof GAP)[keyof typeof GAP];
 
 interface Place {
   readonly depth: number;
-  /** Largest separator in this element: a line break in list items, a space in table cells. */
+  /** Largest separator to write inside the element: a line break in list items, a space in table cells. */
   readonly gapMax: Gap;
   readonly isInset: boolean;
   readonly headingsOnly: boolean;
@@ -56,21 +56,21 @@ interface Place {
   readonly listsPages: boolean;
 }
 
-/** A `dl`, or another block that contains one definition. */
+/** State while docshelf reads a `dl` element, or another block with one definition. */
 interface DefinitionList {
   readonly element: Element;
   readonly outer: Writers;
   readonly level: number;
-  /** Null until the terms are counted, which only a term without an anchor requires. */
+  /** Null until docshelf counts the terms of the list. Only a term without an anchor requires the count. */
   hasOneTerm: boolean | null;
   isNamed: boolean;
-  /** True between a term and its description, which several terms may share. */
+  /** True after a term, until the description begins. Several terms may share one description. */
   isTermLast: boolean;
 }
 
 interface Writers {
   readonly text: TextWriter;
-  /** For text under the last heading of the page. */
+  /** Writes the text under the last heading before the list. A definition does not count as a heading. */
   readonly headed: TextWriter;
 }
 
@@ -101,7 +101,7 @@ export class ContentReader {
   }
 
   read(): readonly ContentPart[] {
-    // In DocBook, the container has the anchor of the heading as its id. The id of a marked container, such as `main`, is layout.
+    // In DocBook, the id of the container is the anchor of the heading. The id of a landmark, such as `main`, only serves the layout.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);
     return this.parts;
@@ -125,7 +125,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Add a space: only the style of the page separates adjacent links (buttons) and labels (tabs).
+        // Add a space, because only the page's style separates adjacent links (buttons) and labels (tabs).
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -208,7 +208,7 @@ export class ContentReader {
     return !isInset && !headingsOnly && !listsPages && gapMax >= GAP.line && this.parts.length <= PARTS_MAX;
   }
 
-  /** Text after the list belongs to the section around the list. */
+  /** Reads a definition list. Text after the list belongs to the section around the list. */
   #withList(element: Element, read: () => void): void {
     const around = this.#list;
     const level = around === null ? DEFINITION_LEVEL : around.level + (around.isNamed ? 1 : 0);
@@ -380,7 +380,7 @@ class Anchors {
     return isKnown ? permalink : null;
   }
 
-  /** The last anchor without text after it. */
+  /** Last anchor that no text follows so far. */
   get pending(): string | null {
     return this.#pending.at(-1) ?? null;
   }

@@ -10,20 +10,20 @@ import {
   rawText,
 } from '../../web/content/tree.ts';
 
-/** In UTF-16 code units. A longer term is a sentence. */
+/** Maximum length of a name in UTF-16 code units. A longer term is a sentence. */
 const NAME_LENGTH_MAX = 80;
 const LONGER_NAMES_MAX = 8;
-/** Limited, so that the time stays linear if terms are nested. */
+/** Maximum elements to read in one term, so that the time stays linear if terms are nested. */
 const SIGNATURE_ELEMENTS_MAX = 300;
 
-/** Classes of the name in signatures of Sphinx, older Sphinx and pdoc3. */
+/** CSS classes of the name in signatures from Sphinx, older Sphinx and pdoc3. */
 const NAME_CLASSES = ['sig-name', 'descname', 'ident'];
-/** Sphinx's classes of the text before the name. The arguments after a command-line option have the same classes. */
+/** Sphinx's CSS classes of the text before the name. The arguments after a command-line option have the same classes. */
 const AROUND_NAME_CLASSES = ['sig-prename', 'descclassname'];
 
 const hasAny = (element: Element, names: readonly string[]): boolean => names.some((name) => hasClass(element, name));
 
-/** Name that a `dt` defines, without parameters and types. Null if it is too long, or if the term contains a heading. */
+/** Name that a `dt` defines, without parameters and types. Null if the name is too long, or if the term contains a heading. */
 export function termName(term: Element): string | null {
   const elements = firstElements(term);
   if (elements.length > SIGNATURE_ELEMENTS_MAX || elements.some(isHeading)) return null;
@@ -52,9 +52,9 @@ function namesIn(elements: readonly Element[]): string[] {
   return names;
 }
 
-/** `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before the bracket. */
+/** Matches `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before the bracket. */
 const CALL = /^(?:[^()]*\s)?[*&]*([^\s()*&]+)\(.*\)|^(\S+) \(/u;
-/** `name: string` and `key = value`. */
+/** Matches `name: string` and `key = value`. */
 const TYPED = /^(\S+?)\s*(?::|=|→|->)\s/u;
 
 function nameIn(text: string): string {
@@ -66,7 +66,7 @@ function short(name: string): string | null {
   return name === '' || name.length > NAME_LENGTH_MAX ? null : name;
 }
 
-/** `Client.fetch` and `pkg.Client.fetch` for the name `fetch` with the anchor `pkg.Client.fetch`. */
+/** Returns `Client.fetch` and `pkg.Client.fetch` for the name `fetch` with the anchor `pkg.Client.fetch`. */
 export function longerNames(name: string, fragment: string): string[] {
   if (!fragment.endsWith(`.${name}`)) return [];
   const parts = fragment.split('.');
@@ -78,7 +78,7 @@ export function longerNames(name: string, fragment: string): string[] {
 /** Matches titles such as `Client`, `Class Client<T>`, `Client (Acme API)` and `Client Class Reference`. */
 const OWNER = /^(?:\p{Lu}\p{Ll}+ )?([\p{L}_$][\p{L}\p{N}_$.]*)(?:<.*>)?(?: \(.*\)| \p{Lu}\p{Ll}+ Reference)?$/u;
 
-/** Returns `Client.fetch` for the heading `fetch` with the anchor `fetch(int)` or `fetch-int-` of Javadoc, on the page about `Client`. */
+/** On the page about `Client`, returns `Client.fetch` for the heading `fetch` with Javadoc's anchor `fetch(int)` or `fetch-int-`. */
 export function memberNames(title: string, heading: string, fragment: string | null): string[] {
   const isMember = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(heading) && fragment?.startsWith(heading) === true;
   const owner = isMember && /^(?:[(-]|$)/.test(fragment.slice(heading.length)) ? OWNER.exec(title)?.[1] : undefined;
@@ -87,7 +87,7 @@ export function memberNames(title: string, heading: string, fragment: string | n
 
 export interface NamedEntry {
   readonly name: string;
-  /** Null uses the last anchor before the block. */
+  /** Anchor of the entry. If null, the last anchor before the block applies. */
   readonly fragment: string | null;
 }
 
@@ -114,7 +114,7 @@ function entry(written: string, fragment: string | null): NamedEntry | null {
   return name === null ? null : { name, fragment };
 }
 
-/** rustdoc writes a signature as the heading of a block whose id ends with the name: `method.fetch`. */
+/** In rustdoc, the heading of a block is a signature, and the id of the block ends with the name: `method.fetch`. */
 export function rustItem(heading: Element): NamedEntry | null {
   const block = heading.parentNode;
   if (!hasClass(heading, 'code-header') || !isElement(block)) return null;

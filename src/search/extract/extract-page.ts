@@ -25,7 +25,7 @@ export interface ExtractedPage {
   readonly links: readonly string[];
 }
 
-/** Null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
+/** Returns null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
   const tree = readPageTree(input.path, input.html);
   if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;

@@ -3,9 +3,9 @@ import type { Passage } from '../ports.ts';
 type CountTokens = (text: string) => number;
 
 interface PassageOptions {
-  /** Less than the 256 tokens of a model, because title and headings precede the text. */
+  /** Maximum tokens of a passage. Lower than the 256 tokens of a model, because title and headings precede the text. */
   readonly tokensMax?: number;
-  /** Two passages share a sentence of up to this length. */
+  /** Maximum tokens of a sentence that two passages share. */
   readonly overlapTokensMax?: number;
 }
 
@@ -22,7 +22,7 @@ interface Piece extends Part {
 
 const BLANK_LINE = /\n[ \t]*\n\s*/g;
 
-/** Latin marks before white space, Chinese and Japanese marks without white space, Hindi and Arabic marks, and line breaks. */
+/** Ends of sentences: Latin, Hindi and Arabic marks before white space, Chinese and Japanese marks, and line breaks. */
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**

@@ -13,7 +13,7 @@ type FileTable = Parameters<typeof resolvePath>[0];
 const EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 
-/** Counts as much as 20 links, because the page itself declares its canonical URL. */
+/** The canonical URL of a page counts as much as 20 links, because the page itself declares this URL. */
 const CANONICAL_WEIGHT = 20;
 
 const OWN_ORIGIN = 'http://site.invalid';
@@ -99,7 +99,7 @@ export function withFragment(page: string, fragment: string | null): string {
   return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
 }
 
-/** The URL standard's fragment percent-encode set, and `#`, `%`, `\`. */
+/** Encodes the URL standard's fragment percent-encode set, and `#`, `%`, `\`. */
 export function encodeUnsafe(text: string): string {
   return text.replace(
     /[\u0000-\u0020"#<>`%\\\u007f]/g,

@@ -38,7 +38,7 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /** Computes the missing vectors. If another process already does so, returns the number of existing vectors, else null. */
+  /** Computes the missing vectors. If another process already computes them, returns the number of existing vectors, else null. */
   async embed(
     order: EmbedIndexRequest,
     report: (progress: EmbedProgressOf) => void,
@@ -52,7 +52,7 @@ export class EmbedProcess {
     const lock = isWhole || ignoresOthers ? null : lockFile(join(searchDir, VECTOR_LOCK), 'exclusive');
     try {
       if (!isWhole && lock !== 'taken') await this.#embed(order, model, onProgress, signal);
-      // Until the other process has written its first vectors, their number is unknown: report one as missing.
+      // Until the other process has written its first vectors, the number of passages is unknown, so report one passage.
       else onProgress({ passages: there.passages ?? 1, embedded: there.embedded });
     } finally {
       if (lock !== 'taken') lock?.close();

@@ -14,19 +14,19 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/** Share of the memory limit for the second process. A small site needs a third (measured), and larger builds use the first. */
+/** Share of the memory limit for the second process. A small site needs a third (measured). Larger builds use the first process. */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
-/** Memory for 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
+/** Memory for a build of 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
-/** A file of 8 KiB takes about 80 bytes of the file table. */
+/** Estimated size of a release per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Maximum processor time for a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
+/** Maximum processor time to read a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
 const PAGE_MS_MAX = 20_000;
 /** After this number of pages that killed the process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
-/** Time to wait for another replica that builds the same index. docshelf then builds the index in another folder. */
+/** Time to wait for another replica that builds the same index. After this time, docshelf builds the index in another folder. */
 const OTHERS_MS_MAX = 600_000;
 
 export interface BuildRequester {
@@ -173,7 +173,7 @@ async function sweep(releaseDir: string): Promise<void> {
   }
 }
 
-/** After a crash between the two renames, docshelf builds the missing index again. */
+/** Replaces a folder by two renames. After a crash between the renames, docshelf builds the missing index again. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   const former = `${from}-former`;
   await rename(to, former).catch((error: NodeJS.ErrnoException) => {
@@ -183,7 +183,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/** After this time, another release may embed. Resuming takes much less: 3 s for 100,000 passages. */
+/** Time after which another release may embed. Resuming takes much less time: 3 s for 100,000 passages. */
 const TURN_MS = 60_000;
 
 const LONG_BUILD_MS = 5_000;
@@ -229,7 +229,7 @@ export class IndexTurns {
   }
 
   /**
-   * @param size in any unit. Between sites with equally many turns, the smallest build runs first
+   * @param size in any unit. If sites have had equally many turns, the smallest build runs first
    * @param site identifies the site, because sites take turns
    * @throws errors of `work`; the signal's reason
    */

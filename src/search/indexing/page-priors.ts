@@ -1,6 +1,6 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
-/** Change logs and lists contain the words of all pages, so they rank lower. */
+/** Paths of change logs and lists. These pages contain the words of all other pages, so they rank lower. */
 const SECONDARY_PATH =
   /(?:^|\/)(?:change-?logs?|changes|release-?notes?|what-?s-?new|release-\d[^/]*|glossary|genindex|(?:py-)?modindex|bookindex|index-all|all(?:classes|packages)(?:-index)?|(?:tags?|categor(?:y|ies))(?=\/.))(?:\.x?html?)?(?:\/|$)|^\/(?:news|history|releases?)(?:\.x?html?)?(?:\/|$)/i;
 const SECONDARY_TITLE = /^(?:change ?log|changes|release notes|what[’']s new|glossary|index)\b/i;
@@ -55,7 +55,7 @@ export class PagePriors {
   }
 }
 
-/** One fingerprint per link, equal for all spellings of an address. Strings took longer than all other work on a page. */
+/** Returns one fingerprint per link, equal for all spellings of an address. Fingerprints are much faster than strings. */
 export const linkPrints = (links: readonly string[]): Uint8Array => joined(links.map(printOf));
 
 const printOf = (address: string): Uint8Array => fingerprint(plainAddress(address));

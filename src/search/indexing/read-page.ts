@@ -56,13 +56,13 @@ export interface SectionInPassages {
   readonly passages: readonly Passage[];
 }
 
-/** Scripts without spaces have about one token per character. */
+/** Text in a script without spaces, such as Chinese, has about one token per character. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
 
-/** Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer. */
+/** Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer characters per token. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/** An exact count takes as long as indexing. The error is harmless: passages have 220 tokens, and the model reads 256. */
+/** An exact count takes as long as indexing. The estimate may be wrong: passages have 220 tokens, but the model reads 256. */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

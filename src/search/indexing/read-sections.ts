@@ -19,7 +19,7 @@ import {
 } from './read-page.ts';
 import type { ReadCalls } from './worker.ts';
 
-/** In path order. The file table creates entries on demand, because 100,000 entries take 30 MiB. */
+/** Files of a site in path order. The file table creates entries on demand, because 100,000 entries take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
 interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
@@ -29,7 +29,7 @@ interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Maximum pages whose links show whether addresses have an extension. Sampled from the whole site, because languages may differ. */
+/** Maximum pages to sample for links with or without an extension. Sampled from the whole site, because languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
 export async function readSections(
@@ -38,7 +38,7 @@ export async function readSections(
   { threadsMax = 0 }: Pick<ReadersOptions, 'threadsMax'> = {},
 ): Promise<SiteSections> {
   const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
-  // From Sphinx 7 on, this file contains the version of the documentation.
+  // From Sphinx 7 on, `_static/documentation_options.js` contains the version of the documentation.
   const options = files.get('_static/documentation_options.js');
   const version = options === undefined ? null : sphinxVersion(textOf(siteDir, options));
   const urlOf = (path: string): string => readerUrl(path, form, files);
@@ -160,11 +160,11 @@ export class SiteSections {
 
 interface ReadersOptions {
   readonly threadsMax?: number;
-  /** Called with the path before a large page is read, because this may kill the process, and with null after the page. */
+  /** Called with the path before a large page is read, because reading may kill the process. Called with null after the page. */
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
-/** Smaller pages fit into the memory limit: a page of only tags or attributes takes up to 100 times its size (measured). */
+/** Larger pages may exceed the memory limit, because a page of only tags or attributes takes up to 100 times its size (measured). */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
 /** Starting a thread takes as long as 120 pages, and the first 200 pages of a thread take 1.6 times the usual time (measured). */

@@ -7,7 +7,7 @@ import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
-/** Increase the number with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
+/** Format version. Increase it with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
 export const FORMAT_VERSION = 10;
 
 /**
@@ -30,7 +30,7 @@ const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** SQLite's header (sqlite.org/fileformat2.html). */
+/** Start of a SQLite file, and offset of `user_version` (sqlite.org/fileformat2.html). */
 const MAGIC = 'SQLite format 3\0';
 const VERSION_OFFSET = 60;
 
@@ -109,7 +109,7 @@ export function asDamaged(path: string, error: unknown): unknown {
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/** Section lists in `postings`, in addition to terms. `unsaid version` contains the sections without a version. */
+/** Kinds of section lists in `postings`, in addition to terms. The list `unsaid version` contains the sections without a version. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
 /** Separates the document title from the page title. Neither contains a tab. */

@@ -20,15 +20,15 @@ import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART, sequen
 import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
-/** The common words of a site with 100,000 sections need 10 MB. */
+/** Cache size for postings. The common words of a site with 100,000 sections need 10 MB. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** Enough for 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms. */
+/** Cache size for the sequences of 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
 const BYTES_PER_SECTION = 16;
-/** SQLite's default cache_size is -2000, in KiB (sqlite.org/pragma.html). */
+/** SQLite's default `cache_size` of -2000, which means 2,000 KiB (sqlite.org/pragma.html). */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
 const OWN_BYTES = 300_000;
 
@@ -100,11 +100,11 @@ export class IndexFile {
   }
 
   /**
-   * True if a term is the name, or the name and then a sign or digit, as `-xmx512m` for `-xmx`.
+   * True if an index term is the name, or the name and then a sign or digit, such as `-xmx512m` for `-xmx`.
    * @param isUnfinished true if a letter may also follow the name
    */
   hasName(name: string, isUnfinished: boolean): boolean {
-    // Letters are sorted after signs and digits, so only the first term with this beginning matters.
+    // Terms are sorted, with letters after signs and digits, so check only the first term that begins with the name.
     const row = this.#statements.next.get(name) as unknown as { term: string } | undefined;
     const rest = row?.term.startsWith(name) === true ? row.term.slice(name.length) : null;
     return rest !== null && (isUnfinished || !/^\p{L}/u.test(rest));
@@ -130,7 +130,7 @@ export class IndexFile {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** Pages with this title or document title, except a document title that pages with different titles share. */
+  /** Finds pages by title or document title, but ignores a document title that pages with different titles share. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
@@ -244,9 +244,9 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // All pages of a site may share a document title. With the order, `titled` can stop at the second title.
+    // All pages of a site may share a document title. Because of the order, `titled` can stop at the second title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
-    // One row of JSON, because 50,000 rows of one number take ten times as long.
+    // Returns one row of JSON, because 50,000 rows of one number each take ten times as long.
     phrase: database.prepare(
       'SELECT json_group_array(n) AS sections FROM sequences WHERE n IN (SELECT value FROM json_each(?)) AND instr(terms, ?)',
     ),
@@ -259,7 +259,7 @@ export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
 const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
 
-/** Offers no values for a filter if all sections have the same value. @param keysOf returns the most frequent key first */
+/** Returns no values for a filter if all sections have the same value. @param keysOf returns the most frequent key first */
 function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
   const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
     const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
@@ -270,9 +270,9 @@ function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string
 
 export interface Filter {
   readonly version?: string;
-  /** `version` also matches sections without a version. */
+  /** True if `version` also matches sections without a version. */
   readonly orUnsaid?: boolean;
-  /** BCP 47 tag. `pt` also matches `pt-BR`. */
+  /** Language as BCP 47 tag. `pt` also matches `pt-BR`. */
   readonly language?: string;
   readonly tag?: string;
 }

@@ -17,11 +17,11 @@ export interface IndexedSection extends Section {
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
-/** In a short title or heading, such as `The | operator`, a separator is also a symbol. */
+/** Maximum words of a title or heading in which a separator is also a symbol, as in `The | operator`. */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
 
-/** Synchronous. Without `finish`, the file is invalid. */
+/** Writes the index file synchronously. The file is invalid until `finish` has ended. */
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -40,7 +40,7 @@ export class KeywordIndexWriter implements Disposable {
   #occurrences = 0;
   #run = 0;
 
-  /** @param language of the pages before the first page with a known language */
+  /** @param language language of the pages before the first page with a known language */
   constructor(path: string, language = ENGLISH) {
     this.#path = path;
     this.#language = language;
@@ -108,7 +108,7 @@ export class KeywordIndexWriter implements Disposable {
 
   #flush(): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    // Nearly the order of the primary key: `sort` compares UTF-16 code units, SQLite UTF-8 bytes.
+    // Insert nearly in the order of the primary key: `sort` compares UTF-16 code units, SQLite compares UTF-8 bytes.
     for (const term of Array.from(this.#postings.keys()).sort()) {
       const builder = this.#postings.get(term) as PostingsBuilder;
       insert.run(term, this.#run, builder.sections, builder.bytes());

@@ -32,7 +32,7 @@ const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25 score, raised above all other hits for an exact match. Comparable only within one query. */
+  /** BM25 score, comparable only within one query. An exact match has a higher score than all other hits. */
   readonly score: number;
   /** BM25 score divided by the sum of the rarities of all query words: 0 to about 4, comparable between queries. */
   readonly normalised: number;
@@ -49,7 +49,7 @@ export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
   readonly limit: number;
-  /** For search as you type: the last word also matches longer words. */
+  /** True for search as you type, in which the last word also matches longer words. */
   readonly prefixLast?: boolean;
   readonly filter?: Filter;
 }
@@ -70,7 +70,7 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown true skips the checksum of a file that was verified before, which takes 0.2 s for 100,000 sections
+   * @param isSealKnown true skips the checksum of a file that was verified before. The checksum takes 0.2 s for 100,000 sections
    * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
@@ -137,7 +137,7 @@ export class KeywordIndex {
     });
   }
 
-  /** `inclusive` is the query with the excluded words as ordinary words. */
+  /** Returns the corrected query and the excluded words. `inclusive` is the query with the excluded words as ordinary words. */
   readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
@@ -281,7 +281,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
   }
 
-  /** Sections that contain nearly all words of the query in sequence, because a query can be copied from a message. */
+  /** Finds sections that contain nearly all words of the query in sequence, because a reader can copy a query from a message. */
   #quoting(wanted: string, spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     const words = wordsOf(wanted).filter(({ kind }) => kind === 'word');
     const near = new Proximity(
@@ -293,7 +293,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /** Position of the table row that defines a name of the query, by section. */
+  /** Returns the position of the table row that defines a name of the query, by section. */
   #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
     const rows = new Map<number, number>();
     const rowIn = rowFinder(wanted);
@@ -305,7 +305,7 @@ export class KeywordIndex {
     return rows;
   }
 
-  /** Sections with all names in title or headings, or else with the last part of a single name: `json()` of `c.json()`. */
+  /** Sections with all names in title or headings, or else with the last part of a single name: `json()` for `c.json()`. */
   #headedBy(names: readonly Name[], only: readonly string[], spellings: Spellings): ReadonlySet<number> {
     const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
     const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));

@@ -51,7 +51,7 @@ export interface WordLanguage {
   readonly hasParts: boolean;
   /** True if the language writes compounds as one word, such as `Datenbankverbindung`. */
   readonly isCompounding: boolean;
-  /** @param spelling in lower case, with diacritics */
+  /** @param spelling word in lower case, with diacritics */
   readonly stem: (spelling: string) => string;
   /** Unifies the stems of a word whose forms have different sounds: `hinta`, `hinnat`. */
   readonly unify: (stem: string) => string;
@@ -61,9 +61,9 @@ interface Rules {
   readonly script?: Script;
   readonly stops?: readonly string[];
   readonly isCompounding?: boolean;
-  /** Unifies spellings before stemming. */
+  /** Unifies spellings of a word before stemming. */
   readonly before?: (word: string) => string;
-  /** Changes a stem without diacritics. */
+  /** Unifies stems of a word. The parameter has no diacritics. */
   readonly unify?: (stem: string) => string;
 }
 
@@ -116,16 +116,16 @@ const germanForms = participles(
   german,
   'ab|an|auf|aus|bei|ein|fest|frei|heraus|herunter|hin|hinzu|hoch|los|mit|nach|um|vor|weg|weiter|wieder|zu|zuruck|zusammen',
 );
-/** Also unifies `prijs` and `prijzen`, `brief` and `brieven`. */
+/** Removes the prefixes of Dutch participles. Also unifies `prijs` and `prijzen`, `brief` and `brieven`. */
 const dutchForms = participles(
   dutch,
   'aan|af|bij|door|in|mee|na|om|onder|op|over|samen|terug|toe|uit|vast|voor|weg',
   [/v$/, 'f'],
   [/z$/, 's'],
 );
-/** Removes the article after a noun, which the stemmer leaves: `kort`, `kortet`. */
+/** Removes the article at the end of a Swedish noun, because the stemmer does not remove it: `kort`, `kortet`. */
 const swedishForms = replacing([/(?<=\p{L}{3})(?:et)+$/u, '']);
-/** Unifies the strong and the weak grade of consonants: `hinta`, `hinnat`; `lupa`, `luvat`; `katu`, `kadut`; `kenkä`, `kengät`. */
+/** Unifies strong and weak Finnish consonants: `hinta`, `hinnat`; `lupa`, `luvat`; `katu`, `kadut`; `kenkä`, `kengät`. */
 const finnishForms = replacing(
   [/(?<=\p{L}{2})[aeiouy]+$/u, ''],
   [/([lnr])t$/, '$1'],
@@ -135,11 +135,11 @@ const finnishForms = replacing(
   [/d$/, 't'],
   [/(?<=\p{L}{2})v$/u, 'p'],
 );
-/** Unifies vowels that change with the stress, and sounds with two spellings: `probar`, `prueba`; `voz`, `voces`; `pagar`, `pague`. */
+/** Unifies Spanish vowels that change with stress, and sounds with two spellings: `probar`, `prueba`; `voz`, `voces`. */
 const spanishForms = replacing([/(?<![gq])ue/, 'o'], [/ie/, 'e'], [/qu$|z$/, 'c'], [/gu$/, 'g']);
-/** Replaces plurals that the stemmer leaves: `botões`, `animais`, `papéis`, `imagens`. Words in `-il` have the same plural as words in `-el`. */
+/** Replaces plurals that the stemmer leaves: `botões`, `animais`, `papéis`, `imagens`. Words in `-il` and `-el` share a plural. */
 const portugueseSingular = replacing([/[õo]es$/, 'ão'], [/[áa]is$/, 'al'], [/(?:[ée]is|il)$/, 'el'], [/ns$/, 'm']);
-/** Removes a vowel that only some forms have, and vowels at the end: `ошибка`, `ошибок`; `день`, `дни`; `удалить`, `удаляйте`. */
+/** Removes final vowels, and vowels that only some Russian forms have: `ошибка`, `ошибок`; `день`, `дни`; `удалить`, `удаляйте`. */
 const russianForms = replacing(
   [/ь/g, ''],
   [/(?<=\p{L})[аеиоуыэюя]$/u, ''],
@@ -148,19 +148,19 @@ const russianForms = replacing(
 const HINDI_ENDING = /(?:ियों|ियाँ|ियां|ाओं|ाएँ|ाएं|ुओं|ुएँ|ओं|एँ|एं|ों|ें|ाँ|ां|ी|े|ो|ा|ि|ु|ू)$/u;
 const hindi = (word: string): string => fold(word).replace(HINDI_ENDING, '');
 
-/** Danish also writes `å` as `aa`, and `ø` as `oe`. */
+/** Unifies Danish spellings, because Danish also writes `å` as `aa`, and `ø` as `oe`. */
 const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
-/** Arabic and Persian keyboards write these letters differently. */
+/** Unifies letters that Arabic and Persian keyboards write differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
-/** Removes long vowels from words of four consonants, whose plurals have other vowels: `مفتاح`, `مفاتيح`. */
+/** Removes long vowels from Arabic words of four consonants, whose plurals have other vowels: `مفتاح`, `مفاتيح`. */
 const arabicForms = (stem: string): string => {
   const consonants = stem.slice(0, 1) + stem.slice(1).replace(/[اويء]/g, '');
   return consonants.length > 3 ? consonants : stem;
 };
 
-/** The stemmer removes only one letter of this plural ending. */
+/** Plural ending of which the Arabic stemmer removes only one letter. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
 
 /** The Bulgarian rules of @orama/stemmers throw an error, and Polish, Czech, Hebrew and Persian rules are missing. */
@@ -174,7 +174,7 @@ const czech = without(
   /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
 );
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
-/** Removes endings, particles before a word, and the letter vav inside a word, which many spellings omit. */
+/** Removes Hebrew endings, particles before a word, and the letter vav inside a word, which many spellings omit. */
 const hebrew = (word: string): string => {
   const rest = word.replace(/(?<=.{2})(?:ויות|יות|י?יה|ית|ים|ות|ה|ת)$/, '');
   const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
@@ -267,7 +267,7 @@ const OF_SCRIPT: Readonly<Record<Script, WordLanguage>> = {
   other: PAIRS,
 };
 
-/** Has no stems if docshelf has no rules for the language. @param tag BCP 47 */
+/** Returns a language without stems if docshelf has no rules for the tag. @param tag BCP 47 */
 export function languageOf(tag: string): WordLanguage {
   const code = /^[a-z]+/i.exec(tag)?.[0].toLowerCase() ?? 'en';
   const known = ALIASES[code] ?? code;
@@ -303,7 +303,7 @@ function scriptOf(word: string): Script {
   return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
 }
 
-/** Minimum of different stop words, and of their share of all words. Prose has a share of 0.3 to 0.5, code a lower one. */
+/** Minimum number of different stop words, and minimum share of all words. Prose has a share of 0.3 to 0.5, code has less. */
 const LEAST = { kinds: 3, share: 0.15 };
 const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;
@@ -336,13 +336,13 @@ function isProse(stops: readonly string[], words: readonly string[], { kinds, sh
   return stops.length >= share * words.length && new Set(stops).size >= kinds;
 }
 
-/** German for `/de/guide`. */
+/** Returns German for the path `/de/guide`, and null if the path names no language. */
 export function languageOfPath(path: string): WordLanguage | null {
   const code = /^\/([a-z]{2})(?:-[a-z]{2,4})?\//i.exec(path)?.[1]?.toLowerCase() ?? '';
   return LANGUAGES.get(ALIASES[code] ?? code) ?? null;
 }
 
-/** These languages share most stop words and have similar stemmers. */
+/** Pairs of languages that share most stop words and have similar stemmers. */
 const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no sv', 'sv da', 'da sv'];
 
 function unspacedLanguage(text: string): WordLanguage | null {
@@ -351,7 +351,7 @@ function unspacedLanguage(text: string): WordLanguage | null {
   return PAIRS;
 }
 
-/** Characters that writers and regions use for the same words, as in 帐户 and 账户, 計畫 and 计划. */
+/** Pairs of characters with which writers or regions write the same word, as in 帐户 and 账户, 計畫 and 计划. */
 const VARIANTS = new Map(
   Array.from('帐账 瞭了 划画 藉借 著着 祇只 覆复'.split(' '), (pair) => [...pair] as [string, string]),
 );

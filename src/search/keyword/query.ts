@@ -16,17 +16,17 @@ import {
 
 export interface ParsedQuery {
   readonly wanted: string;
-  /** A hit contains all quoted phrases, unless `isQuestion`. */
+  /** Phrases in quotes. A hit contains all of these phrases, unless `isQuestion` is true. */
   readonly phrases: readonly string[];
-  /** True for more words than in a keyword search. Phrases of a question are optional, because quotes may only stress words. */
+  /** True if the query has too many words for a keyword search. Phrases are then optional, because quotes may only stress words. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
-  /** Query with the unwanted words as ordinary words. Null if there are none. */
+  /** Query with the unwanted words as ordinary words. Null if the query has no unwanted words. */
   readonly inclusive: string | null;
   readonly unfinished: boolean;
 }
 
-/** In UTF-16 code units. The API allows 1,000 characters of up to two code units. */
+/** Maximum length of a query in UTF-16 code units. The API allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
 /** Maximum phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
@@ -34,8 +34,8 @@ const OPERATORS_MAX = 6;
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
 /**
- * A phrase in quotes, or a minus before a phrase or word, but not `-g` and `--global`, because readers search for options. A quote
- * after a Hebrew letter belongs to an abbreviation.
+ * Matches a phrase in quotes, or a minus before a phrase or word. Does not match `-g` or `--global`, because readers search for
+ * options. A quote after a Hebrew letter belongs to an abbreviation.
  */
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|(?<!\p{Script=Hebrew})["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
@@ -79,12 +79,12 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-/** Only the rarest words of a longer query are scored. A question has 10 words, the longest topic of the development sets 40. */
+/** Maximum terms to score, the rarest first. A question has 10 words, the longest topic of the development sets has 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
 const NAME_WORDS_MAX = 4;
-/** Looking up a misspelling or an unknown pair of characters takes up to 5 ms. */
+/** Maximum misspellings and unknown pairs of characters to look up in a query. Each look-up takes up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
 /** A word in at most this number of sections may be a misspelling of a word that is `OFTENER` times as frequent. */
@@ -110,7 +110,7 @@ export function planOf(
   const names: Name[] = [];
   let misspellings = 0;
 
-  /** @param related terms of related words, which do not change the rarity of the exact word */
+  /** @param related terms of related words, which count for the rarity only if no section contains the other terms */
   function wish(exact: readonly string[], weight: number, also = none, related = none): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
@@ -124,7 +124,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // A compound that contains the word scores lower, but proves that the site knows the word.
+        // A compound that contains the word scores lower, but proves that the word occurs on the site.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -164,7 +164,7 @@ export function planOf(
     }
   }
 
-  /** Known terms for all spellings of a name: `max-connections`, `max_connections` and `maxConnections`. */
+  /** Returns the known terms for all spellings of a name: `max-connections`, `max_connections` and `maxConnections`. */
   function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
     const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
     const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
@@ -273,23 +273,23 @@ export function planOf(
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
 }
 
-/** A section has the name if it has one of `terms`, or `words` next to each other. */
+/** Name in a query. A section contains the name if it contains one of `terms`, or `words` next to each other. */
 export interface Name {
   readonly terms: readonly string[];
   readonly words: readonly string[];
 }
 
-/** True if a related word contains the whole word, which is then not a misspelling. */
+/** True if a related word contains the whole word. Then, the word is not a misspelling. */
 function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
 
-/** Two words that are also written as one word. */
+/** Two words that texts also write as one word. */
 type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 
-/** Pairs of name and number, because `RFC 9110` and `RFC9110` are the same name. */
+/** Returns pairs of name and number, because `RFC 9110` and `RFC9110` are the same name. */
 function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
   const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
@@ -299,11 +299,11 @@ function numberedNames(words: readonly Word[]): Pair[] {
   return pairs.slice(0, NUMBERED_MAX);
 }
 
-/** A number with a unit of time, size, frequency or layout. */
+/** Matches a number with a unit of time, size, frequency or layout. */
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/** Pairs of number and unit, as in `1.5s` or `1.5 s`. Empty if the query also has a technical name: `max_wal_size 1GB`. */
+/** Returns pairs of number and unit, as in `1.5s` or `1.5 s`. Empty if the query has a technical name: `max_wal_size 1GB`. */
 function quantitiesOf(text: string): Pair[] {
   const others = wordsOf(text.replace(QUANTITY, ' '));
   if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
@@ -311,7 +311,7 @@ function quantitiesOf(text: string): Pair[] {
   return found.slice(0, NUMBERED_MAX);
 }
 
-/** Terms for each pair of characters in a run of a script without spaces. */
+/** Returns the terms for each pair of characters in a text without spaces. */
 function runTerms(run: string, spellings: Spellings): string[][] {
   const variants = spellings.runsOf(run).map((each) => (pairsOf(each).length > 0 ? pairsOf(each) : [each]));
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
@@ -319,7 +319,7 @@ function runTerms(run: string, spellings: Spellings): string[][] {
 
 const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
 
-/** Finds an unknown pair with or without the kana of a Japanese verb: `取り` for `取消`, and `取消` for `取り` before `り消`. */
+/** Adds or removes kana in an unknown pair of characters: `取り` for `取消`, and `取消` for `取り` before `り消`. */
 function otherKana(pair: string, next: string, has: (term: string) => boolean): string[] {
   const [first = '', second = ''] = pair;
   const kana = OKURIGANA.find((each) => has(first + each) && has(each + second));
@@ -328,7 +328,7 @@ function otherKana(pair: string, next: string, has: (term: string) => boolean): 
   return OKURIGANA.includes(second) && has(without) ? [without] : [];
 }
 
-/** Terms of a query that is a single name or symbol. Empty for other queries. */
+/** Returns the terms of a query that is a single name or symbol. Empty for other queries. */
 export function onlyIdentifier(text: string, spellings: Spellings): readonly string[] {
   const [first, ...rest] = wordsOf(text);
   const symbols = askedSymbols(text);
@@ -343,7 +343,7 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return isName && attachedSymbols(text).length === 0 ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Terms of the phrase in each language. Null without words. @param startingWith returns index terms with this beginning */
+/** Terms of the phrase in each language, or null without words. @param startingWith returns the index terms with a beginning */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
@@ -352,7 +352,7 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // A run at the end of the phrase may continue in the section. Other runs must end, so add their last character as a term.
+  // A run of text without spaces may continue after the phrase. Other runs must end, so add their last character as a term.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];

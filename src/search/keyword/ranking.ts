@@ -29,7 +29,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** docs/search-ranking.md lists the other values that were tried, with their results. */
+/** Values in use. docs/search-ranking.md lists the other values that were tried, with their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -77,7 +77,7 @@ export function impactOf(
   };
 }
 
-/** Mean length in the sections that have the column. At least 1, because a column of only symbols has length 0. */
+/** Mean length of a column in the sections that have this column. At least 1, because a column of only symbols has length 0. */
 function mean(lengths: Uint16Array): number {
   let sum = 0;
   let filled = 0;
@@ -88,7 +88,7 @@ function mean(lengths: Uint16Array): number {
   return Math.max(1, sum) / Math.max(1, filled);
 }
 
-/** One byte per section, 1 if the query may find it. Null allows all sections. */
+/** One byte per section: 1 if the query may find the section. Null allows all sections. */
 export type Mask = Uint8Array | null;
 
 export class Accumulator {
@@ -180,7 +180,7 @@ export class Best {
     this.#limit = limit;
   }
 
-  /** Score that a section must exceed to be among the best. */
+  /** Score that a section must exceed to be one of the best sections. */
   get least(): number {
     return this.#ranked.length < this.#limit ? 0 : (this.#ranked.at(-1)?.score ?? Number.POSITIVE_INFINITY);
   }
@@ -204,10 +204,10 @@ export interface QueryWord {
 }
 
 const DISTANCE_MAX = 4;
-/** Separates title, headings and text, so that words of different columns are not near. */
+/** Gap between title, headings and text, so that words of different columns are not near. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/** Hashes of 16 bits. A collision has an effect only near another term of the query. */
+/** Hashes terms to 16 bits. A hash collision has an effect only near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return new Uint16Array(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
@@ -220,7 +220,7 @@ function bitsOf(term: string): number {
 
 export class Proximity {
   readonly #linkOf = new Uint8Array(0x10000);
-  /** Number, from 1, of each pair of words that are neighbours in the query. 0 for other pairs. */
+  /** Numbers each pair of words that are neighbours in the query, from 1. Other pairs have the number 0. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];
@@ -233,7 +233,7 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
-  /** Number of different pairs of neighbours in the query. */
+  /** Number of different pairs of neighbouring words in the query. */
   get pairs(): number {
     return this.#rarities.length;
   }

@@ -11,13 +11,13 @@ export interface Dictionary {
 }
 
 const RELATED_MAX = 24;
-/** A related word counts at most half as much as the word. */
+/** A related word counts at most half as much as the word in the query. */
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
-/** Longer words are data. */
+/** Maximum length of a compound. Longer words are data. */
 const COMPOUND_LENGTH_MAX = 60;
-/** Letters between the parts of a compound. */
+/** Letters that link the parts of a compound. */
 const LINKING = ['', 's', 'es', 'n', 'en', 'e', 'er'];
 
 export class Spellings {
@@ -34,7 +34,7 @@ export class Spellings {
     this.#ofQuery = this.#likeliest(query);
   }
 
-  /** Stems in each language, then the word itself. */
+  /** Returns the stems of the word in each language, then the word itself. */
   keysOf(word: Surface): string[] {
     const { folded, parts } = word;
     const keys = new Set<string>();
@@ -43,7 +43,7 @@ export class Spellings {
     return [...keys.add(folded)];
   }
 
-  /** One list of terms per language, and one of the words as written. */
+  /** Returns one list of terms per language, and one list of the words as written. */
   variants(words: readonly Surface[]): string[][] {
     const languages = this.#languages.map((language) =>
       words.map((word) => keyOf({ ...word, spelling: this.#spelled(word, language)[0] ?? word.spelling }, language)),
@@ -56,7 +56,7 @@ export class Spellings {
     return isChinese ? [...new Set([run, simplify(run)])] : [run];
   }
 
-  /** Terms of words that contain all or most of `word`, with their weights compared with the terms of `word`. */
+  /** Terms of words that contain all or most of `word`. Their weights are shares of the weight of `word`. */
   related(word: Surface): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);
@@ -71,7 +71,7 @@ export class Spellings {
     return shares;
   }
 
-  /** Known parts of a compound: `datenbank` and `verbindung` for `datenbankverbindung`. */
+  /** Returns the known parts of a compound: `datenbank` and `verbindung` for `datenbankverbindung`. */
   partsOf({ folded }: Surface): string[] {
     if (folded.length < 2 * PART_LENGTH_MIN || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded))
       return [];
@@ -109,7 +109,7 @@ export class Spellings {
     return most > 0 && likeliest.includes(ENGLISH) ? [ENGLISH] : likeliest;
   }
 
-  /** If the query omits diacritics, uses those of the index. */
+  /** Returns the spellings of a word. If the query omits diacritics, the first spelling has the diacritics of the index. */
   #spelled({ folded, spelling }: Surface, language: WordLanguage): readonly string[] {
     if (!language.hasParts) return [folded];
     const known = spelling === folded ? this.#dictionary.vocabulary.spellingOf(folded) : spelling;

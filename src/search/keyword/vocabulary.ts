@@ -10,7 +10,7 @@ export interface Candidate {
   readonly count: number;
 }
 
-/** Shorter words are similar to too many other words. */
+/** Minimum length of a word to correct. Shorter words are similar to too many other words. */
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
 
@@ -25,7 +25,7 @@ const ENDING_LENGTH = 2;
 const RELATED_MIN = 0.6;
 
 interface CountedWords {
-  /** Sorted, without diacritics. */
+  /** Words without diacritics, in sort order. */
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
   /** Languages of each word, one bit per element of `languages`. */
@@ -36,7 +36,7 @@ interface CountedWords {
 }
 
 export interface Related extends Candidate {
-  /** Share of the letter sequences of one word that the other contains, up to 1. */
+  /** Share of the letter sequences of one word that the other word contains, up to 1. */
   readonly share: number;
 }
 
@@ -62,7 +62,7 @@ export class Vocabulary {
     return this.#words.length * BYTES_PER_WORD;
   }
 
-  /** `größe` for `grosse`, if the index contains this spelling. */
+  /** Returns the spelling of the index, such as `größe` for `grosse`, or else the word itself. */
   spellingOf(word: string): string {
     return this.#spellings.get(word) ?? word;
   }
@@ -130,7 +130,7 @@ export class Vocabulary {
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
 
-  /** Sorts by distance, then by frequency. Takes 2 ms for 200,000 words, because letter bits exclude most words. */
+  /** Finds similar words, by distance and then by frequency. Takes 2 ms for 200,000 words, because letter bits exclude most words. */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
     if (edits === 0) return [];
@@ -176,7 +176,7 @@ function gramsOf(word: string): string[] {
   return Array.from({ length: Math.max(0, word.length - GRAM + 1) }, (_, at) => word.slice(at, at + GRAM));
 }
 
-/** All languages from number 30 share one bit. */
+/** All languages from number 30 on share one bit. */
 const bitOf = (at: number): number => 1 << Math.min(at, 30);
 
 const ARRAYS = [
@@ -214,9 +214,9 @@ function lettersOf(word: string): number {
   return bits >>> 0;
 }
 
-/** Twice the number of the largest measured site. Further words are found only if they are spelled exactly. */
+/** Maximum words, twice the number of the largest measured site. Search finds further words only if they are spelled exactly. */
 const WORDS_MAX = 400_000;
-/** Longer words, and words that begin with a digit, are data and need no correction. */
+/** Matches words to correct. Longer words, and words that begin with a digit, are data and need no correction. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
 interface KnownWord {

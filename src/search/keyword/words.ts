@@ -2,7 +2,7 @@ export interface Word {
   /** `joined` is a name with signs, such as `server.port` or `C++`, listed before its words. `run` is text without spaces. */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
-  /** In lower case, with diacritics, which stemmers need. */
+  /** Word in lower case, with diacritics, which stemmers need. */
   readonly spelling: string;
   /** Words inside a word, or other spellings of a joined name: `nodejs` for `Node.js`, `1.2.3` for `v1.2.3`. */
   readonly parts: readonly string[];
@@ -16,13 +16,13 @@ export interface Word {
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
-/** Most texts have only ASCII letters and digits, for which small character sets take 0.16 ms instead of 0.23 ms. */
+/** Most texts contain only ASCII letters and digits, and patterns for ASCII take 0.16 ms instead of 0.23 ms. */
 const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
 const PLAIN_JOINED =
   /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
 const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
-/** Includes the middle dot of Catalan, as in `col·lecció`. */
+/** Matches an apostrophe, or the middle dot of Catalan, as in `col·lecció`. */
 const APOSTROPHE = /['\u00b7]/;
 /** Signs that keyboards and typography use as an apostrophe, and the quotes in Hebrew abbreviations, each of one UTF-16 code unit. */
 const APOSTROPHES =
@@ -30,17 +30,17 @@ const APOSTROPHES =
 /** Signs between the parts of a path, address or number, but not the `#` at the end of a name. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
-/** A shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
+/** Matches a shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
 const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
 /** Words that an apostrophe or a middle dot does not split: `don't`, `col·lecció`, Ukrainian and Hebrew words. */
 const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}\p{Script=Hebrew}']+)$/iu;
-/** Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
+/** Matches Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
 /** Signs that belong to the following name, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
 const SIGIL = /[.@$#%!:\\<]/;
 const DASH = /[-\u2013\u2212]/;
 const OPENING = /[\s()[\]{}<>"'`|,;=\u00ab\u2018\u201c\u201e]/;
-/** Scripts without spaces between words, and Korean, which attaches particles to words. */
+/** Scripts that write no spaces between words, such as Chinese, and Korean, which attaches particles to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3005\u3006\u3099\u309a\u30fc\uff70\uff9e\uff9f]+/gu;
 const ASCII = /^[\x00-\x7f]*$/;
@@ -49,16 +49,16 @@ const CAPITALISED = /^[A-Z][a-z]*$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
-/** `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
+/** Matches `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
 const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+(?:\p{L}{2,}\p{N}*|[ghkmstwx]))$/u;
 const DECIMAL_WITH_UNIT = /^(\p{N}+\.\p{N}+)(\p{L}{1,4})$/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Maximum letters of a name such as `Node.js` or `TCP/IP` that is also indexed as one word, without its sign. */
+/** Maximum letters of a name, such as `Node.js` or `TCP/IP`, that is also indexed as one word without its sign. */
 const ONE_WORD_LENGTH_MAX = 16;
-/** Maximum letters after the sign of such a name. Longer parts are file extensions or names in a folder. */
+/** Maximum letters after the sign of a name such as `Node.js`. Longer parts are file extensions or names in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(written: string): Word[] {
@@ -95,7 +95,7 @@ function sigilBefore(text: string, start: number): number {
 function addSigned(words: Word[], sign: string, found: string, place: Pick<Word, 'start' | 'end'>): void {
   if (found.length > WORD_LENGTH_MAX || found.search(UNSPACED) >= 0) return;
   const folded = sign + fold(found);
-  // `-Xmx512m` and `-j8` are `-Xmx` and `-j` with a value.
+  // `-Xmx512m` and `-j8` are the options `-Xmx` and `-j` with a value.
   const option = /^(-\p{L}+)\p{N}/u.exec(folded)?.[1];
   words.push({ kind: 'joined', ...plain(folded), parts: option === undefined ? [] : [option], ...place });
 }
@@ -166,7 +166,7 @@ function otherSpellings(name: string): string[] {
   return [first + second];
 }
 
-/** False for prose, in which words may have hyphens or apostrophes between letters. */
+/** False for ordinary words, which may have hyphens or apostrophes between letters. */
 export function isTechnical(name: string): boolean {
   return !/^\p{L}+(?:[-'\u2010\u2011\u2018\u2019]\p{L}+)*$/u.test(name);
 }
@@ -221,7 +221,7 @@ export interface FoundSymbol {
   readonly end: number;
 }
 
-/** Operators of at least two signs, brackets of templates, mathematical signs, arrows, and a single sign between spaces. */
+/** Matches operators of at least two signs, template brackets, mathematical signs, arrows, and a single sign between spaces. */
 const SYMBOLS =
   /\(\?[:=!<>]*|\[\^|\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
 const SYMBOL_LENGTH_MAX = 8;
@@ -245,10 +245,10 @@ export function symbolsOf(text: string): FoundSymbol[] {
 }
 
 const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
-/** In a longer heading, these signs are only separators. */
+/** Signs that are only separators in a longer heading. */
 const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 
-/** Includes brackets. @param wordsMax maximum words of a heading in which a separator is also a symbol */
+/** Returns symbols and brackets. @param wordsMax maximum words of a heading in which a separator is also a symbol */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
   for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
@@ -275,7 +275,7 @@ export function askedSymbols(query: string): string[][] {
 /** Signs directly before a word, as in `#[derive]` and `:::tip`. Excludes dashes, which mark an option. */
 const LEADING_SIGNS = /(?<=^|\s)["'(`]*([^\s\p{L}\p{N}"'(`-]{2,})(?=[\p{L}\p{N}])/gu;
 
-/** Signs before words or between numbers, as in `2>&1`, each with the spellings to try. */
+/** Returns signs before words or between numbers, as in `2>&1`, each with the spellings to try. */
 export function attachedSymbols(query: string): string[][] {
   const leading = Array.from(query.matchAll(LEADING_SIGNS), ([, signs = '']) => [
     signs,
@@ -285,7 +285,7 @@ export function attachedSymbols(query: string): string[][] {
   return [...leading, ...between];
 }
 
-/** `What's new?` and `what's  New` have the same key. */
+/** Returns the same key for `What's new?` and `what's New`. */
 export function titleKey(text: string): string {
   return wordsOf(text)
     .filter((word) => word.kind !== 'joined')
@@ -293,7 +293,7 @@ export function titleKey(text: string): string {
     .join(' ');
 }
 
-/** Unicode does not decompose these letters into base and mark. The digits belong to other scripts. */
+/** Letters that Unicode does not decompose into base and mark, and digits of other scripts. */
 const BASES: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
   ς: 'σ',
@@ -303,10 +303,10 @@ const BASES: Readonly<Record<string, string>> = {
     ),
   ),
 };
-/** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and invisible characters. */
+/** Matches combining diacritics, Hebrew points, Arabic vowel signs and tatweel, the Hindi dot, and invisible characters. */
 const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c\u00ad\u02bc\u2060\p{Join_C}]/gu;
 const INVISIBLE = /[\u0307'\u2018\u2019\uff07\u00b7\u00ad\u02bc\u0640\u2060\p{Join_C}]/gu;
-/** NFKC can add such characters: it converts `⑴` to `(1)`. */
+/** Characters to remove after NFKC, which can add such characters: it converts `⑴` to `(1)`. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#/:@\\-]/gu;
 
 /** Removes case, diacritics and width, but keeps Indic, Japanese and Korean marks, which are letters. */
@@ -327,10 +327,10 @@ export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
 interface TextTerms {
-  /** One term per position, for phrases. A run has its pairs of characters, then its last character. */
+  /** Terms in the order of the text, for phrases. For text without spaces, pairs of characters, then the last character. */
   readonly sequence: string[];
   readonly characters: string[];
-  /** Joined names, and the letters and digits of words such as `HTTP2`. Not part of phrases and column lengths. */
+  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and column lengths do not include these names. */
   readonly names: string[];
   readonly parts: string[];
 }

@@ -51,7 +51,7 @@ export function excerptsOf(
   });
 }
 
-/** Adds a passage that starts at the row. Null without a row, or for a single passage, which is shown completely. */
+/** Adds a passage that starts at a table row. Null without a row, or for a single passage, which docshelf shows completely. */
 function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
   if (row === undefined || passages.length < 2) return null;
   const end = passages.find((passage) => passage.end > row)?.end;
@@ -72,7 +72,7 @@ function excerptOf(
   return { content, highlights: highlightsOf(content, marked.terms, marked.languages) };
 }
 
-/** Passage with most distinct query words. The first wins a tie, because a section usually begins with its topic. */
+/** Returns the passage with most distinct query words. The first one wins a tie, because a section usually begins with its topic. */
 function mostMarked(text: string, passages: readonly Passage[], { terms, languages }: Marked): Excerpt {
   const places = highlightsOf(text, terms, languages);
   const candidates = passages.map(({ start, end }) => ({
@@ -146,7 +146,7 @@ function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): 
     if (pair !== undefined && isMatched(pair)) places.push({ start: at, end: at + pair.length });
     at += character.length;
   }
-  // Folding has changed the length, so the exact positions are unknown. Mark the whole run.
+  // Folding has changed the length, so the exact positions are unknown. Mark the whole text from `start` to `end`.
   if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
   return places;
 }

@@ -28,7 +28,7 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/** About 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. Opening an index again takes 30 ms. */
+/** Maximum bytes of open indexes, about 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
 export class QueryThread {
@@ -63,7 +63,7 @@ export class QueryThread {
             load: () => this.#parts(searchDir, vectors),
           };
     return this.#releases.use(searchDir, async (release) => {
-      // Read the facts first, because another query may close the release as soon as this search has ended.
+      // Read the facts first, because another query may close the release when this search has ended.
       const facts = request.wantsFacts ? release.facts(request) : null;
       const results = await release.search(request, label, semantic, form);
       const body: ResponseBody = facts === null ? results : { results, ...facts, semantic: vectors !== null };
@@ -96,12 +96,12 @@ export class QueryThread {
   }
 }
 
-/** New object for each `set`, because LRUCache does not update the size of a known object. */
+/** docshelf creates a new object for each `set`, because LRUCache does not update the size of a known object. */
 interface Open {
   readonly release: ReleaseSearch;
 }
 
-/** Opens an index at its first query. Over `bytesMax`, closes the least recently used index, never that of the current query. */
+/** Opens an index at its first query. Over `bytesMax`, closes the least recently used index, except that of the current query. */
 export class OpenReleases {
   readonly #open: LRUCache<string, Open>;
   readonly #bytesMax: number;
@@ -124,7 +124,7 @@ export class OpenReleases {
     return this.#open.size;
   }
 
-  /** Reads the whole index, even if it is open. @param isAsked true to keep it open @throws DocshelfError `index_damaged` */
+  /** Reads the whole index, even if it is open. @param isAsked true keeps the index open @throws DocshelfError `index_damaged` */
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {
     let release: ReleaseSearch;
     try {

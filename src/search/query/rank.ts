@@ -7,7 +7,7 @@ interface Legs {
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'names'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
-  /** Factor for `cosinePart` of a section, lower for change logs and lists. `normalised` of a hit already includes this factor. */
+  /** Factor for the cosine of a section, lower for change logs and lists. `normalised` of a hit already includes this factor. */
   readonly partOf?: (section: number) => number;
   /** True for a query of one or two words. */
   readonly isShort: boolean;
@@ -15,7 +15,7 @@ interface Legs {
 
 export interface RankedSection {
   readonly section: number;
-  /** From 0 to 1, comparable between queries. Never higher than the score of the previous result. */
+  /** Score from 0 to 1, comparable between queries. Never higher than the score of the previous result. */
   readonly score: number;
 }
 
@@ -27,11 +27,11 @@ export type RankParts = Omit<ScoreReasons, 'places' | 'prior'>;
  */
 const KEYWORD_EXPONENT = 0.8;
 const COSINE_WEIGHT = 1.9;
-/** Maximum of n. A section with all words of a short query in title, headings and text has about 3.1 (four sets). */
+/** Maximum of `normalised`. A section with all words of a short query in title, headings and text has about 3.1 (four sets). */
 const KEYWORDS_MAX = 3;
 /** Keywords and cosine add at most 4.4 to the relevance, so they never outweigh an exact match. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
-/** With this factor, sections with `1.2.3` come before those with parts of this name, even if the model prefers the parts. */
+/** With this factor, sections with `1.2.3` rank above sections with parts of this name, even if the model prefers the parts. */
 const NAMES_LIFT = 1;
 
 /**
@@ -61,7 +61,7 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
   const facts: QueryFacts = { known, bestCosine };
   let previous = 1;
   return best.ranked().map(({ section, score: relevance }) => {
-    // The model knows little about single words and nothing about names, so the words alone may give a higher score.
+    // The model knows little about single words and nothing about names, so keywords alone may give a higher score.
     const byWords = isShort ? scoreOf(found.get(section) ?? 0, { known, bestCosine: null }) : 0;
     previous = Math.min(previous, Math.max(scoreOf(relevance, facts), byWords));
     return { section, score: previous };
@@ -84,8 +84,8 @@ function cosinePart(cosine: number): number {
 }
 
 /**
- * `known` is the share of the query that the site knows, low if an English question matches only a name on Japanese pages.
- * With a multilingual model, this factor raised R@3 from 0.56 to 0.64. Within one language, results do not change.
+ * `known` is the share of the query that occurs on the site. This share is low if an English question matches only a name on
+ * Japanese pages. With a multilingual model, the factor raised R@3 from 0.56 to 0.64. Within one language, results do not change.
  */
 function keywordPart(normalised: number, known: number): number {
   return known * Math.min(KEYWORDS_MAX, normalised) ** KEYWORD_EXPONENT;
@@ -112,7 +112,7 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
 /** Maximum share of letters that the model cannot read, as in a foreign name. Above this share, only keywords count. */
 const UNREADABLE_PART_MAX = 0.25;
 
-/** False for a query of signs, or in a script that the model cannot read. */
+/** True if the model can judge the query. False for a query of signs, or in a script that the model cannot read. */
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
   if (!/[\p{L}\p{N}]/u.test(query)) return false;
   let letters = 0;

@@ -15,13 +15,13 @@ import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/** A newer version of a page is shown if its odds are at least this share of the odds of the most relevant version. */
+/** docshelf shows a newer version of a page if its odds are at least this share of the odds of the most relevant version. */
 const AS_GOOD_PART = 0.25;
 const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
 const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
 
-/** Order: pages without a version folder, names such as `latest`, numbers from the highest, unreleased versions. */
+/** Sorts pages without a version folder first, then names such as `latest`, numbers from the highest, and unreleased versions. */
 function comparePages(one: string, other: string): number {
   const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
   const groupOf = (folder: string): number => {
@@ -39,7 +39,7 @@ export interface SemanticParts {
 interface SemanticSource {
   readonly digest: string;
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged`, after which queries use only keywords */
+  /** @throws DocshelfError `release_damaged`. Queries then use only keywords */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -117,7 +117,7 @@ export class ReleaseSearch {
     return excerptsOf(ranked, this.#keyword, findings, form);
   }
 
-  /** Keeps one version of each page: the newest that is nearly as relevant as the most relevant version. */
+  /** Keeps one version of each page: the newest version that is nearly as relevant as the most relevant version. */
   #ofOneVersion(ranked: readonly RankedSection[]): readonly RankedSection[] {
     if (this.#keyword.facets.versions.length < 2) return ranked;
     const read = this.#keyword.sections(ranked.map(({ section }) => section));
@@ -190,7 +190,7 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /** Null if the model fails or cannot judge the query. Calls the model before the first `await`, to start it at once. */
+  /** Returns null if the model fails or cannot judge the query. Calls the model before the first `await`, to start it at once. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);

@@ -22,7 +22,7 @@ interface EmbedRequest {
   /** Vectors from the bundle, which are used only for this release and never added to the cache. */
   readonly carried?: () => Iterable<VectorRecord>;
   readonly file: string;
-  /** Texts between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
+  /** Texts to embed between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
   readonly batchSize?: number;
   readonly lanes?: () => number;
   readonly signal: AbortSignal;

@@ -8,7 +8,7 @@ import type { ModelCalls, ModelFacts } from './worker.ts';
 const BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 
-/** Readers repeat queries, and embedding takes most of the time of a query (0.13 ms per token). */
+/** Caches query vectors. Readers repeat queries, and embedding takes most of the time of a query (0.13 ms per token). */
 export function rememberQueries(embedder: Embedder): Embedder {
   const vectors = new LRUCache<string, Promise<Float32Array>>({
     maxSize: BYTES_MAX,
@@ -18,7 +18,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    // Passes no signal: several sites can wait for the same query, and one must not abort it for the others.
+    // Passes no signal, because several sites can wait for the same query, and one site must not abort the query for the others.
     embedQuery(text) {
       const known = vectors.get(text);
       if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
   };
 }
 
-/** Calls to the parent thread if the model is an endpoint (`ModelChoice`). */
+/** Calls to the parent thread, which are used if the model is an endpoint (`ModelChoice`). */
 interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
@@ -79,7 +79,7 @@ export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls 
   };
 }
 
-/** Long, because terminating a thread that loads a model can end docshelf (see `startProcess`). Loading usually takes 0.3 s. */
+/** Time to wait for a thread. Terminating a thread that loads a model (usually 0.3 s) can end docshelf (see `startProcess`). */
 const ENDING_MS_MAX = 60_000;
 
 /**
@@ -136,7 +136,7 @@ function modelThread(folder: string): Thread<ModelCalls> {
   });
 }
 
-/** The first of equally busy threads, so that a thread loads the model only if all previous threads are busy. */
+/** Returns the first of equally busy threads, so that a thread loads the model only if all previous threads are busy. */
 function leastBusy(threads: readonly Thread<ModelCalls>[]): Thread<ModelCalls> {
   return threads.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 }

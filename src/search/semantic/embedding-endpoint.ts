@@ -11,9 +11,9 @@ interface EmbeddingEndpointSettings {
   readonly key: Secret | null;
 }
 
-/** Lower than the usual limits of such services, which allow at least 96 texts. */
+/** Maximum texts per request. The usual limits of such services are higher and allow at least 96 texts. */
 const TEXTS_A_REQUEST_MAX = 64;
-/** 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
+/** Maximum size of a response. 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
@@ -28,7 +28,7 @@ export class EmbeddingEndpoint implements Embedder {
     this.#client = client;
     this.#settings = settings;
     this.dims = dims;
-    // The digest omits the API key, which does not change the model. A service may change the weights without a new digest.
+    // The digest omits the API key, which does not change the vectors. A service may change the weights without a new digest.
     this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 

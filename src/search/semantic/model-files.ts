@@ -18,16 +18,16 @@ export interface ModelFiles {
   readonly digest: string;
 }
 
-/** The time of attention grows with the square of the length, and passages have about 220 tokens. */
+/** Maximum tokens of a text. The time of attention grows with the square of the length, and passages have about 220 tokens. */
 const TOKENS_MAX = 512;
-/** By preference: quantised graphs have a quarter of the size, three times the speed, and similar vectors (cosine 0.99). */
+/** Files by preference. Quantised graphs have a quarter of the size, three times the speed, and similar vectors (cosine 0.99). */
 const ONNX_FILES =
   'onnx/model_quantized.onnx onnx/model_int8.onnx onnx/model.onnx model_quantized.onnx model.onnx'.split(' ');
 const JSON_FILES = (
   'tokenizer.json tokenizer_config.json sentence_bert_config.json config_sentence_transformers.json ' +
   'config.json modules.json'
 ).split(' ');
-/** Part of each model's digest. Change it with each change to embedding, so that docshelf does not reuse old vectors. */
+/** Version of embedding, part of each model's digest. Change it with each change to embedding, so that docshelf drops old vectors. */
 const RECIPE = 'docshelf-embedding-1';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -122,7 +122,7 @@ async function withExternalData(onnxFile: string): Promise<string[]> {
 }
 
 function tokensMaxOf(candidates: readonly unknown[]): number {
-  // A tokenizer without a limit has a `model_max_length` of 1e30.
+  // If a tokenizer has no limit, its `model_max_length` is 1e30.
   const found = candidates.find((value): value is number => Number.isInteger(value) && Number(value) > 2);
   return Math.min(found ?? TOKENS_MAX, TOKENS_MAX);
 }

@@ -34,7 +34,7 @@ export class EmbeddingModel implements Embedder {
       const output = chooseOutput(session, files.onnxFile);
       const probe = await session.run(inputsOf(session, tokens.encode('a'), files), [output]);
       const dims = (probe[output] as Tensor).dims.at(-1) ?? 0;
-      // Sign bits are stored in words of 32 bits.
+      // Vector indexes store sign bits in words of 32 bits.
       if (dims === 0 || dims % 32 !== 0 || dims > 4096)
         throw invalid(files.onnxFile, `its vectors have ${dims} numbers`);
       return new EmbeddingModel(files, tokens, session, output, dims);

@@ -1,5 +1,5 @@
 /**
- * A model reads a script if its vocabulary has this number of entries with at least two letters of the script. MiniLM has 26,461
+ * Minimum number of vocabulary entries with at least two letters of a script, so that a model reads the script. MiniLM has 26,461
  * for Latin and at most 8 for other scripts, multilingual-e5-small at least 404 for each of 26 scripts.
  */
 const PIECES_MIN = 100;
@@ -19,7 +19,7 @@ const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', 
 /** Language tag with a script (RFC 5646, section 2.2.3). Finding the likely script of another tag takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
-/** `Latn` for `de`. Null if the tag is invalid, or if the language has no known script. */
+/** Returns `Latn` for `de`. Returns null if the tag is invalid, or if the language has no known script. */
 export function scriptOfLanguage(tag: string): string | null {
   const script = WITH_SCRIPT.exec(tag)?.[1];
   if (script !== undefined) return PART_OF[script] ?? script;
@@ -31,7 +31,7 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
-/** Assumes that the model reads text without a language. */
+/** Assumes that the model can read text whose language is unknown. */
 export function readsLanguage(scripts: ReadonlySet<string>, language: string | null): boolean {
   if (language === null) return true;
   const script = scriptOfLanguage(language);
@@ -65,7 +65,7 @@ function fromByteLevel(piece: string): string {
   const bytes = Array.from(piece, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x100) return code;
-    // The other bytes are 0 to 32, 127 to 160, and 173.
+    // Bytes other than printable Latin-1 are 0 to 32, 127 to 160, and 173.
     const order = code - 0x100;
     if (order <= 32) return order;
     return order <= 66 ? order - 33 + 127 : 173;

@@ -183,7 +183,7 @@ export class VectorKernel {
   }
 }
 
-/** The processor can add to four sums in parallel. */
+/** Uses four sums, because the processor can add to four sums in parallel. */
 function product(numbers: Float64Array, values: Int8Array): number {
   let [one, two, three, four] = [0, 0, 0, 0];
   for (let dim = 0; dim < values.length; dim += 4) {
@@ -228,7 +228,7 @@ export function inverseLength(values: Int8Array): number {
  * 0.79 in multilingual-e5-small. Two measured cosines convert from one range to the other.
  */
 export interface CosineScale {
-  /** `related`: mean cosine of a question and its own answer. `unrelated`: of a question and another answer. */
+  /** `related`: mean cosine of a question and its own answer. `unrelated`: mean cosine of a question and another answer. */
   readonly related: number;
   readonly unrelated: number;
 }

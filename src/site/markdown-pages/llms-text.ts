@@ -21,7 +21,6 @@ export interface ListAnswer {
   readonly order: readonly string[];
 }
 
-/** In UTF-16 code units. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
 export const MORE_PAGES = '\nThis list is too long, so it omits some pages.\n';
 const SECTION_DEPTH = 2;
@@ -44,7 +43,7 @@ export function orderPages({ pages, navigation }: SiteOutline) {
   return Array.from(sections, ([folder, inside]) => ({ folder, pages: inside }));
 }
 
-/** Follows llmstxt.org. */
+/** Writes `llms.txt` in the format of llmstxt.org. */
 export function llmsText(site: SiteOutline): string {
   const sections = orderPages(site);
   const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));

@@ -38,7 +38,7 @@ const LIST_TYPE = 'text/plain; charset=utf-8';
 const LISTS = ['llms.txt', 'llms-full.txt'] as const;
 type ListName = (typeof LISTS)[number];
 const LISTS_FOLDER = 'markdown';
-/** Increase the number if the text of the lists changes, because docshelf stores lists with the release. */
+/** Version of the lists. Increase it if the text of the lists changes, because docshelf stores lists with the release. */
 const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
@@ -49,7 +49,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** File cache of the snapshot. Keys of this class end in a line feed, so that they differ from all other keys. */
+  /** File cache of the snapshot. `MarkdownPages` ends its keys in a line feed, so that they differ from all other keys. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;
@@ -116,7 +116,7 @@ export class MarkdownPages {
     return list;
   }
 
-  /** Continues if the client disconnects, because the list is stored with the release. */
+  /** Continues to write the list if the client disconnects, because docshelf stores the list with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
     const { releaseDir, createdAt } = this.#release;

@@ -9,13 +9,13 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Pages with inline styles have heads of 100 KB. */
+/** Maximum bytes to read of a page. Pages with inline styles have heads of 100 KB. */
 const HEAD_BYTES = 128 * 1024;
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
 const ORIGIN = 'http://site.invalid';
-/** 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
+/** Matches 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;

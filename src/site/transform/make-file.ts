@@ -23,7 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Shares a transformation between concurrent requests. Has no limit, because `TransformThreads` limits the load. */
+/** Lets concurrent requests share a transformation. Has no limit, because `TransformThreads` limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -31,7 +31,7 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make gets a signal that is aborted when no request waits for the file any more */
+  /** @param make gets a signal that aborts when no request waits for the file any more */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
@@ -69,7 +69,7 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/** Few threads, because each keeps several copies of a file. One thread remains free for other sites. */
+/** Uses few threads, because each thread keeps several copies of a file. One thread remains free for other sites. */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
@@ -146,7 +146,7 @@ async function mountedBytes(
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
-  /** Uses the algorithm of the former `integrity` value. Null if the bytes of the file do not change. */
+  /** Returns a new value, with the algorithm of the former `integrity` value. Null if the bytes of the file do not change. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
     const entry = entryAt(url, plain.path, release.builtFor, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;

@@ -5,11 +5,11 @@ import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
 /** Maximum processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** Terminates the thread of an aborted call only after this time: most calls end sooner, and a new thread takes as long. */
+/** Time before docshelf terminates the thread of an aborted call. Most calls end sooner, and starting a new thread takes as long. */
 const ABORT_WITHIN_MS = 200;
 /** After this number of slow files, docshelf transforms no further large files of the release. */
 const OVERLONG_MAX = 5;
-/** A file of this size takes less than a second, whatever its content. */
+/** Maximum size of a small file, which takes less than a second, whatever its content. */
 const SMALL_BYTES = 256 * 1024;
 const NAMED_MAX = 5;
 
@@ -95,7 +95,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       try {
         return await make((name, order) => thread.call(name, order, { signal }));
       } finally {
-        // After a large file, the heap may keep hundreds of megabytes.
+        // Terminate the thread, because its heap may keep hundreds of megabytes after a large file.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();
       }
     };

@@ -8,7 +8,7 @@ import { integrityTargets, type Mount, type MountableFile, mountFile } from '../
 interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Presumed paths that the site does not have. Sent instead of the file table, which can have 500,000 entries. */
+  /** Paths that the rewriter wrongly presumed to exist. Sent instead of the file table, which can have 500,000 entries. */
   readonly absent: ReadonlySet<string>;
   /** New `integrity` values of changed files, by address. */
   readonly digests: ReadonlyMap<string, string>;

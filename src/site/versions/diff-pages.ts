@@ -40,7 +40,7 @@ interface PageText extends NamedPage {
 
 /** Page of only one version. Has no text, to save memory if the versions have no page in common. */
 interface LonePage extends NamedPage {
-  /** Null for a page without text, which cannot match a moved page. */
+  /** Digest of the text. Null for a page without text, which cannot match a moved page. */
   readonly digest: string | null;
 }
 

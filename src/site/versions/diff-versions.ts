@@ -6,9 +6,9 @@ import type { DiffCalls, DiffOrder } from './worker.ts';
 
 /** Maximum entries of each list. With the longest paths and titles, all lists together take 10 MB. */
 const LIST_MAX = 500;
-/** Operators do not wait longer for a page of the console. */
+/** Maximum time of a comparison. Operators do not wait longer for a page of the console. */
 const DIFF_MS_MAX = 120_000;
-/** A further comparison would wait for minutes. */
+/** Maximum waiting comparisons. A further comparison would wait for minutes. */
 const WAITING_MAX = 4;
 
 /** Each comparison takes a processor and the memory of two file tables. */

@@ -106,7 +106,7 @@ async function titleOf({ path, type }: FileEntry, { siteDir }: ReleaseView): Pro
   return readFirstPage(pageText(await readHead(join(siteDir, path)), type)).title;
 }
 
-/** Number of equal path segments at the start, plus those at the end. */
+/** Counts the path segments that both paths share at the start, plus those that they share at the end. */
 function sharedNames(page: string, asked: string): number {
   const [names, others] = [page, asked].map((path) => path.replace(PAGE_NAME, '').split('/').filter(Boolean)) as [
     string[],

@@ -6,7 +6,7 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** Converts the page to UTF-8. Returns `bytes` if the file is only a part of a page, or if there is nothing to add. */
+/** Adds markup and converts the page to UTF-8. Returns `bytes` for only a part of a page, or if there is nothing to add. */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
@@ -42,7 +42,7 @@ class PlaceFinder implements MarkupReader {
   #isUnclosed = false;
   #templates = 0;
   #templateStart = 0;
-  /** Start of the last complete tag or doctype. A later `<` begins an unfinished tag or comment. */
+  /** Start of the last complete tag or doctype. A `<` after this tag begins an unfinished tag or comment. */
   #tagStart = -1;
   #head: number | null = null;
   #bodyEnd: number | null = null;
@@ -54,7 +54,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner = new MarkupScanner(text);
   }
 
-  /** Null for a part of a page. `body` is the end of `<body>`, or null in a frameset or template, or after an unclosed element. */
+  /** Returns null for a part of a page. `body` is the end of `<body>`, or null for a frameset, template or unclosed element. */
   places() {
     this.#scanner.read(this);
     const isInTemplate = this.#templates > 0;
@@ -131,7 +131,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner.skipAll();
   }
 
-  /** End of the file. Null if an unfinished comment, tag or element contains this end. */
+  /** End of the file. Null if the file ends inside an unfinished comment, tag or element. */
   get #safeEnd(): number | null {
     const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
     return isSafe ? this.#text.length : null;

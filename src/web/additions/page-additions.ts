@@ -2,7 +2,7 @@ import { escapeHtml } from '../escape.ts';
 
 type TranslatedMarkup = Readonly<Record<string, string>>;
 
-/** Pieces of markup, by language if translated. Each piece is ASCII, and closes all of its elements. */
+/** Markup to add to pages, by language if translated. Each piece is ASCII, and closes all of its elements. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
   readonly body: readonly (string | TranslatedMarkup)[];
@@ -16,11 +16,11 @@ export function joinAdditions(parts: readonly (PageAdditions | null | undefined)
   return { head: parts.flatMap((part) => part?.head ?? []), body: parts.flatMap((part) => part?.body ?? []) };
 }
 
-/** ASCII is valid in a page of any charset. */
+/** Escapes to ASCII, which is valid in a page of any charset. */
 export const escapeToAscii = (text: string): string =>
   escapeHtml(text.toWellFormed()).replaceAll(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
 
-/** @param attributes null and false omit the attribute, true writes it without a value */
+/** @param attributes null and false omit the attribute, true writes the attribute without a value */
 export function startTag(name: string, attributes: Readonly<Record<string, string | boolean | null>>): string {
   const written = Object.entries(attributes).map(([key, value]) => {
     if (value === null || value === false) return '';
@@ -29,10 +29,10 @@ export function startTag(name: string, attributes: Readonly<Record<string, strin
   return `<${name}${written.join('')}>`;
 }
 
-/** Larger pages are streamed from disk without additions. */
+/** Maximum size of a page to which docshelf adds markup. Larger pages are streamed from disk without additions. */
 const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-/** Excludes XHTML: if a tag does not match, browsers show an error instead of the page. */
+/** False for XHTML, because browsers show an error instead of the page if a tag does not match. */
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 

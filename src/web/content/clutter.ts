@@ -52,7 +52,7 @@ const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 /** Sphinx's lists of child pages, which some pages have instead of text. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** False for hidden panels of tabs, because readers open a panel with one click. */
+/** True if the page hides the element. False for hidden panels of tabs, because readers open a panel with one click. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
   // Starlight hides the titles of its asides only from screen readers, so the titles are content.
@@ -66,7 +66,7 @@ function isHidden(element: Element): boolean {
 function hasClutterClass(element: Element): boolean {
   const known = isHeading(element) ? HEADING_CLASSES : CLASSES;
   if (classesOf(element).some((name) => known.has(name) || name.endsWith('-visually-hidden'))) return true;
-  // Name of the language in the corner of VitePress's code blocks.
+  // Skip the name of the language in the corner of VitePress's code blocks.
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
@@ -151,7 +151,6 @@ export function codeText(pre: Element): string {
   return text;
 }
 
-/** In UTF-16 code units. */
 const HEADING_LENGTH_MAX = 500;
 
 const areSetApart = (before: Node | undefined, node: Element): boolean =>

@@ -14,7 +14,7 @@ import {
 
 export interface ContentRoot {
   readonly element: Element;
-  /** True for a landmark or known container. An element that only text density selects may contain menus. */
+  /** True for a landmark or known container. False for an element that docshelf selects by text density, which may contain menus. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
@@ -31,7 +31,7 @@ const SHARE_MIN = 0.7;
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
-/** Prefers the article of the main landmark, the landmark, an article, a known container, the part with most unlinked text. */
+/** Selects the main landmark's article, or else the landmark, an article, a known container, the part with most unlinked text. */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
   const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);
@@ -53,7 +53,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** Null for several articles, as in cards and listings, or if the first `h1` is outside of the article. */
+/** Returns the only article. Null for several articles, as in listings, or if the first `h1` is outside of the article. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -113,7 +113,7 @@ export function isOutsideContent(element: Element, { isMarked, density }: Conten
 }
 
 interface Density {
-  /** In UTF-16 code units. */
+  /** Length of the text in UTF-16 code units. */
   readonly text: number;
   readonly linked: number;
   readonly links: number;

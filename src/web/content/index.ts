@@ -2,10 +2,10 @@ import { type DefaultTreeAdapterMap, defaultTreeAdapter, Parser } from 'parse5';
 import { readFacts } from './page-facts.ts';
 import { DEPTH_MAX, type Element, findElement, isElement, type Parent } from './tree.ts';
 
-/** The largest page of the corpus has 17,000 nodes. 300,000 nodes take 3 s and 300 MiB (measured). */
+/** Maximum nodes of a page, which take 3 s and 300 MiB (measured). The largest page of the corpus has 17,000 nodes. */
 const NODES_MAX = 300_000;
 
-/** The body is null for a page with a frameset. */
+/** Parses a page. The body is null for a page with a frameset. */
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX) {
   const light = withoutPayload(markup.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
   const readable = path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
@@ -17,7 +17,7 @@ export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX)
 
 class OutOfBounds extends Error {}
 
-/** Counts during parsing, so that a page over the limits needs little memory. */
+/** Counts nodes and depth during parsing, so that a page over the limits needs little memory. */
 class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   #depth = 0;
   #nodesLeft: number;
@@ -60,7 +60,7 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   }
 }
 
-/** Maximum attributes that repeated `<html>` or `<body>` tags add. The parser compares each one with all others. */
+/** Maximum attributes that repeated `<html>` or `<body>` tags add, because the parser compares each attribute with all others. */
 const ADOPTED_MAX = 100;
 
 function parseWithin(markup: string, nodesMax: number): Parent {
@@ -76,7 +76,7 @@ function parseWithin(markup: string, nodesMax: number): Parent {
 const childOf = (parent: Parent, tagName: string): Element | null =>
   findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
 
-/** In UTF-16 code units. The longest real pages have a million. Further text is ignored. */
+/** Maximum UTF-16 code units of a page to read. The longest real pages have a million. docshelf ignores further text. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
 /** Next.js's payload is skipped, because it repeats the text of the page and can be three quarters of a file. */
@@ -88,7 +88,7 @@ const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 /** XHTML may write an empty element as `<a/>`, which the HTML parser reads as an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/** Does not use a pattern, which would take quadratic time if no script ends. */
+/** Uses `indexOf`, because a pattern would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

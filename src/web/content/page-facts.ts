@@ -26,7 +26,7 @@ export interface PageFacts {
 const TAGS_MAX = 50;
 const TAG_LENGTH_MAX = 100;
 const VERSION_LENGTH_MAX = 128;
-/** In UTF-16 code units. BCP 47 tags in use have up to 20. */
+/** Maximum length of a language tag in UTF-16 code units. BCP 47 tags in use have up to 20. */
 const LANGUAGE_LENGTH_MAX = 100;
 
 const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
@@ -124,14 +124,13 @@ function readTags(metadata: Metadata): string[] {
   return [...tags];
 }
 
-/** Without the hyphen, which may be part of a title: `Tutorial - Basics`. */
+/** Separators of title and site name. Excludes the hyphen, which may be part of a title: `Tutorial - Basics`. */
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
-/** In UTF-16 code units. */
 export const TITLE_LENGTH_MAX = 300;
 
-/** Prefers the first `h1`, then `og:title` or `<title>` without the site's name, then the first heading. */
+/** Returns the first `h1`, or else `og:title` or `<title>` without the site's name, or else the first heading. */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {
   const written = facts.socialTitle || facts.documentTitle;
   const title = mainHeading || withoutSiteName(written, facts.siteName, firstHeading) || firstHeading;
@@ -155,7 +154,7 @@ function withoutSiteName(written: string, siteName: string, firstHeading: string
 
 const NOT_FOUND_PATH = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
-/** Pages with the whole book: mdBook's `print.html`, MkDocs' `print_page/`. */
+/** Matches pages with the whole book: mdBook's `print.html`, MkDocs' `print_page/`. */
 const PRINT_PATH = /(?:^|\/)print(?:[_-](?:page|site))?(?:\.x?html?|\/index\.x?html?)$/i;
 
 const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
@@ -178,7 +177,7 @@ export function isUnlisted(
   return isPrintPage(path, html) || isIndexPage(path, text, html);
 }
 
-/** In a subfolder, a page named `print` may be about printing. With several first-level headings, it contains the whole book. */
+/** In a subfolder, a page named `print` may be about printing. A page with several first-level headings contains the whole book. */
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;

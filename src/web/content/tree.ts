@@ -4,7 +4,7 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Element = DefaultTreeAdapterTypes.Element;
 export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
-/** Real pages have a depth of less than 100, and 100,000 open tags would exhaust the stack. */
+/** Maximum depth of elements. Real pages have a depth of less than 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 400;
 
 export const isElement = (node: Node | Parent | null | undefined): node is Element =>
@@ -24,7 +24,7 @@ export function classesOf(element: Element): string[] {
   return names === '' ? [] : names.split(/\s+/);
 }
 
-/** In UTF-16 code units. Limited, because each child searches the classes of its parent. Real attributes have up to 500. */
+/** Maximum UTF-16 code units of a `class`, because each child searches the classes of its parent. Real values have up to 500. */
 const CLASS_LENGTH_MAX = 10_000;
 
 const classOf = (element: Element): string => attributeOf(element, 'class')?.slice(0, CLASS_LENGTH_MAX) ?? '';

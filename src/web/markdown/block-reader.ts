@@ -29,7 +29,7 @@ import {
   textOf,
 } from './write.ts';
 
-/** Wider tables contain no useful data, and Markdown would need empty cells in each short row. */
+/** Maximum columns. Wider tables contain no useful data, and Markdown would need empty cells in each short row. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
 
@@ -172,7 +172,7 @@ export class BlockReader {
       if (isElement(child) && (BLOCKS.has(child.tagName) || this.#holding.has(child))) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
-        // Reuse the first array. Otherwise, each of many nested elements would copy all blocks.
+        // Reuse the first array, because otherwise each of many nested elements would copy all blocks.
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {

@@ -2,7 +2,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/** Letters and digits to compare, enough to distinguish two sections with the same heading. */
+/** Number of letters and digits to compare, enough to distinguish two sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**

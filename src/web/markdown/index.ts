@@ -6,14 +6,14 @@ import { PageLinks } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
-  /** In the site: `guides/start.html`. */
+  /** Path in the site, such as `guides/start.html`. */
   readonly path: string;
   readonly html: string;
-  /** From the root of the host, percent-encoded: `/docs/guides/start`. */
+  /** Address from the root of the host, percent-encoded, such as `/docs/guides/start`. */
   readonly address: string;
 }
 
-/** Lower than the limit for search, because writing a block takes ten times as long as reading a block. */
+/** Maximum nodes. Lower than the limit for search, because writing a block takes ten times as long as reading a block. */
 const NODES_MAX = 100_000;
 
 /** The Markdown begins with the title of the page, if it has one, as the only heading of the first level. */
@@ -30,7 +30,7 @@ export function markdownOf(input: MarkdownInput) {
     main === undefined ? '' : plainText(main),
     headings[0] === undefined ? '' : plainText(headings[0]),
   );
-  // Search also omits such pages: `noindex`, errors, redirects, print pages, indexes and listings.
+  // True for pages that search also omits: `noindex`, errors, redirects, print pages, indexes and listings.
   const isLeftOut = isUnlisted(input, html, facts);
   return { title, description: facts.description, markdown: writeMarkdown(titled(blocks, title)), isLeftOut };
 }

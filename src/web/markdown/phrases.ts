@@ -17,7 +17,7 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Elements that pages usually show apart from the surrounding words. */
+/** Elements that pages usually show separately from the surrounding words. */
 const APART = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
@@ -130,7 +130,7 @@ function codeOf(element: Element): Phrase[] {
   ];
 }
 
-/** Uses the TeX source that KaTeX and MathJax store in MathML, or else the symbols of the formula. */
+/** Returns the TeX source that KaTeX and MathJax store in MathML, or else the symbols of the formula. */
 function formulaOf(math: Element): Phrase[] {
   const source = findElement(
     math,
@@ -232,7 +232,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** Works in one pass, because a page may have 100,000 phrases. */
+/** Joins phrases in one pass, because a page may have 100,000 phrases. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {

@@ -43,7 +43,7 @@ const handler =
   (node, _parent, state, info) =>
     write(node, state, info);
 
-/** Does not pad cells (GFM, section 4.10). */
+/** Writes a table without padding its cells (GFM, section 4.10). */
 const table = handler<'table'>((node, state, info) => {
   const [head, ...rows] = node.children;
   if (head === undefined) return '';
@@ -128,7 +128,7 @@ const OPTIONS: Options = {
     { character: '~', inConstruct: 'phrasing', notInConstruct: SPANS },
     { character: '|', inConstruct: 'tableCell' },
     { character: '\n', inConstruct: 'tableCell' },
-    // At the start of a line, these characters would begin a table.
+    // Escape these characters at the start of a line, where they would begin a table.
     { character: '|', atBreak: true },
     { character: ':', atBreak: true, after: '-' },
     { character: '-', atBreak: true, after: '[:|-]' },

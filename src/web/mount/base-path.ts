@@ -22,7 +22,7 @@ function withPlainPath(target: string): string {
 }
 
 export type StrippedTarget =
-  /** `target` begins with the last slash of the base path. */
+  /** `target` is the rest of the target, which begins with the last slash of the base path. */
   | { readonly kind: 'inside'; readonly target: string }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'outside' };
@@ -30,7 +30,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** Decodes letters (RFC 3986, section 6.2.2.2), but does not resolve `..`. @param basePath ends with a slash */
+/** Removes the base path. Decodes letters (RFC 3986, 6.2.2.2), but does not resolve `..`. @param basePath ends with a slash */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -67,7 +67,7 @@ export class BasePathVotes {
     }
   }
 
-  /** Ends with a slash. Returns `/` if there are no votes. */
+  /** Returns the base path with most votes, which ends with a slash. Returns `/` if there are no votes. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
@@ -97,7 +97,7 @@ export function isServedPath(files: FileTable, path: string): boolean {
 
 export type MountableFile = { readonly path: string; readonly bytes: Uint8Array; readonly type: string };
 
-/** `payload` is the `.txt` of a Next.js page, `data` other JSON. */
+/** `payload` is the `.txt` file of a Next.js page, `data` is other JSON. */
 export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
@@ -110,7 +110,7 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
   return path.endsWith('.json') ? 'data' : null;
 }
 
-/** Rewriting a file takes 100 ms per MiB, and several times the size of the file in memory. */
+/** Maximum size of a file to rewrite, which takes 100 ms per MiB, and several times the size of the file in memory. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
 export function isMountable(path: string, mediaType: string, size: number): boolean {

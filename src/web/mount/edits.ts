@@ -10,7 +10,7 @@ export interface MountedSite extends Mount {
 /** `text` has one UTF-16 code unit per byte of the file, so that its offsets are byte offsets (see `source-text.ts`). */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
-/** If possible, keeps the bytes after the base path. @param url decoded address @param writing flags of `write.ts` */
+/** Keeps the bytes after the base path if possible. @param url decoded address @param writing flags of `write.ts` */
 export function rebaseAt(
   text: string,
   start: number,

@@ -6,18 +6,18 @@ import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/** Next.js 15 and 16 (app router): paths of its own files, and functions in its scripts that add `basePath` to addresses. */
+/** The following patterns match paths of Next.js 15 and 16 (app router), and functions that add `basePath` to addresses. */
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
-/** Matches `addPathPrefix)(e,"")`. */
+/** Matches code such as `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
 /** In a build without base path, `removeBasePath` returns its argument, so docshelf makes it remove the new base path. */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const REMOVER_CHARS = 400;
-/** Code that names a page's payload, `PAGE.txt`. Unchanged, the payload of the start page would be outside of the base path. */
+/** Code that names a page's payload, `PAGE.txt`. Without a rewrite, the start page's payload would be outside of the base path. */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -223,7 +223,7 @@ const ROWS: readonly MountRow[] = [
     completes: true,
     edits: (source) => [...rebaseMatches(ROUTE, source), ...rebaseMatches(DATA, source)],
   },
-  // Not for VitePress: its themes add `base` to such literals.
+  // Skip the scripts of VitePress, because its themes add `base` to string literals.
   { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
   { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
   { generator: 'any', in: ['script'], mark: SINK_MARK, edits: sinks },

@@ -11,7 +11,7 @@ import { CSS } from './write.ts';
 export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /** Served path, if known. Needed for addresses in Vite's modules, which are relative to a parent folder. */
+  /** Served path, if known. Required to resolve addresses in Vite's modules, which are relative to a parent folder. */
   readonly path?: string;
 }
 

@@ -5,7 +5,7 @@ import { decodeUnits, unitsOfText } from './source-text.ts';
 import { CSS } from './write.ts';
 
 const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
-/** Escape of an `i`, `l`, `r` or `u` by its character code, as in `\75rl(`, which means `url(`. */
+/** Matches an `i`, `l`, `r` or `u` that is escaped by its character code, as in `\75rl(`, which means `url(`. */
 const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
 export const mayHoldUrls = (css: string): boolean => MAY_HOLD.test(css) || ESCAPED_NAME.test(css);

@@ -18,7 +18,7 @@ const MANIFEST_MEMBERS: ReadonlyMap<string, FoundKind> = new Map(
     members.split(' ').map((member) => [member, kind as FoundKind] as const),
   ),
 );
-/** `icons_localized.de.src` is read as `icons.src`. */
+/** Matches localized members, so that `icons_localized.de.src` is read as `icons.src`. */
 const LOCALIZED = /\b(icons|shortcuts|screenshots)_localized\.[^.]+/g;
 
 export function readManifest(region: Region, list: ReferenceList): void {
@@ -64,7 +64,7 @@ export function readSpeculationRules(region: Region, list: ReferenceList): void 
 }
 
 interface JsonString {
-  /** Keys and indexes from the root. The path of a key ends with the key itself. */
+  /** Keys and indexes from the root of the document. The path of a key ends with the key itself. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
   readonly start: number;

@@ -61,7 +61,7 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
+/** Matches the text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 function readScopes(region: Region, list: ReferenceList): void {
@@ -207,7 +207,7 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/** Mentions files that a script such as Swagger UI's loads relative to the page, which is often in the script's folder. */
+/** Adds files that a script such as Swagger UI's loads relative to the page. The page is often in the script's folder. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -225,7 +225,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // The replacement begins with the bracket of a call, or else with a comma, which ends the previous expression.
+    // In a call, the replacement begins with the bracket. Otherwise, it begins with a comma, which ends the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;
@@ -249,10 +249,10 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 
-/** Data file in a string that starts with `./` or `../`, or that is the first argument of a call. */
+/** Matches a data file in a string that starts with `./` or `../`, or that is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** A longer script usually repeats the text of the page, with code examples. */
+/** Maximum length of a script to search. A longer script usually repeats the text of the page, with code examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {

@@ -33,7 +33,7 @@ export type FoundKind = (typeof REFERENCE_KINDS)[number];
 
 export interface FoundReference {
   readonly kind: FoundKind;
-  /** Trimmed, with decoded entities and escapes, but not resolved. */
+  /** Address without surrounding white space, with decoded entities and escapes, but not resolved. */
   readonly url: string;
   readonly start: number;
   readonly end: number;
@@ -81,7 +81,7 @@ export class ReferenceList {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
     if (url === '' || NO_FILE.test(url)) return;
-    // In other kinds, such as an SVG `use`, a bare fragment loads no file.
+    // Only a link may be a bare fragment. Elsewhere, as in an SVG `use`, a bare fragment loads no file.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
     // VitePress loads the first page as `x.lean.js`, without its static parts, and later pages as `x.js`, so add both.

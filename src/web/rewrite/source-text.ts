@@ -18,7 +18,7 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** A converted file begins with a byte order mark. @param charset of the header; null uses the charset in the file, else UTF-8 */
+/** Converts to UTF-8 with a byte order mark. @param charset of the header; null uses the charset in the file, else UTF-8 */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -40,7 +40,7 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(head) : null;
 }
 
-/** Comments, raw text elements, and other tags, so that addresses are changed only in tags. */
+/** Matches comments, raw text elements, and other tags, so that addresses are changed only in tags. */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|(<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^<>]*>)[\s\S]*?(?=<\/\2|$)|<[a-z][^<>]*>/gi;
 const ADDRESSES_WITH_QUERY =
@@ -63,7 +63,7 @@ function encodedTag(tag: string): string {
   });
 }
 
-/** Charset declarations, which are changed to UTF-8, because strict XML readers reject a wrong charset. */
+/** Matches charset declarations, which are changed to UTF-8, because strict XML readers reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
@@ -80,10 +80,10 @@ export const decodeUnits = (units: string): string =>
 export const unitsOfText = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 
-/** V8 copies shorter slices. A longer slice keeps the whole text in memory. */
+/** Minimum length to copy. V8 itself copies shorter slices, but a longer slice keeps the whole text in memory. */
 const COPIED_CHARS = 13;
 
-/** Copies all parts at once, so that they do not keep the whole text in memory. */
+/** Copies all parts at once, because slices would keep the whole text in memory. */
 export function ownStrings(parts: readonly string[]): string[] {
   const copy = detachString(parts.join(''));
   let start = 0;

@@ -4,18 +4,18 @@ import { type FoundReference, type FoundReferences, referencesOf } from './refer
 export const AMP_LAYERS = 0b1111;
 /** Attribute without quotes, which needs quotes if its new value is empty. */
 export const UNQUOTED = 1 << 4;
-/** Address in CSS, where a parenthesis can end it. */
+/** Address in CSS, where a parenthesis can end the address. */
 export const CSS = 1 << 5;
-/** Address in a list such as `srcset`, where a comma can end it. */
+/** Address in a list such as `srcset`, where a comma can end the address. */
 export const LIST = 1 << 6;
 /** Module specifier, which must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** Digest, whose characters are not percent-encoded, because it is not an address. */
+/** Digest, whose characters are not percent-encoded, because a digest is not an address. */
 export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Characters that end an address in some syntax. Without `%`, because the address may already be encoded. */
+/** Characters that end an address in some syntax. Excludes `%`, because the address may already be encoded. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
@@ -73,7 +73,7 @@ export function rewriteFile(bytes: Uint8Array, found: FoundReferences, replace: 
   return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
-/** Includes the apostrophe, parentheses and `;`, which RFC 3986 allows in a path, but which have a meaning in other syntax. */
+/** Characters to encode. Includes the apostrophe, parentheses and `;`, valid in a path (RFC 3986) but special in other syntax. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 
 function percentEncode(text: string): string {
@@ -93,7 +93,7 @@ export function relativeUrl(fromPath: string, toPath: string, suffix = ''): stri
   for (let at = fromPath.indexOf('/', shared); at !== -1; at = fromPath.indexOf('/', at + 1)) up += '../';
   const down = encodePath(toPath.slice(shared));
   if (up === '' && down === '') return `./${suffix}`;
-  // Without `./`, browsers would read `a:b` as a scheme, and `//` as the start of a host.
+  // Without `./`, browsers would read `a:b` as an address with a scheme, and `//` as the start of a host.
   const isMistakable = up === '' && (down.startsWith('/') || (down.split('/', 1)[0] ?? '').includes(':'));
   return `${isMistakable ? './' : ''}${up}${down}${suffix}`;
 }

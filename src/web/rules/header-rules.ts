@@ -200,17 +200,17 @@ export class HeaderRules {
 
 interface HeaderLink {
   readonly address: string;
-  /** Parameters as written: `rel=preload`, `crossorigin`. */
+  /** Parameters as written, such as `rel=preload` or `crossorigin`. */
   readonly parameters: readonly string[];
 }
 
-/** Path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
+/** Matches a path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Many sites omit the quotes of a parameter value. */
+/** Matches a parameter value without quotes, because many sites omit the quotes. */
 const UNQUOTED = /[^,;"<>\s]+/y;
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(

@@ -5,7 +5,7 @@ import type { Work } from './rule-file.ts';
 export type Captures = ReadonlyMap<string, string>;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** Stands for a `:name` in a `key`, which contains no other `*`. */
+/** Replaces each `:name` in a `key`. A `key` contains no other `*`. */
 const ANY = '*';
 
 /** `:name` matches one segment, `*` the rest of the path or any text before a suffix. A slash at the end makes no difference. */
@@ -112,14 +112,14 @@ export const withoutSlash = (path: string): string =>
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;
-/** Maximum rules with the same pattern. A request rarely reaches later ones. */
+/** Maximum rules with the same pattern. A request rarely reaches a later rule. */
 const SAME_MAX = 256;
 
 const ANY_CODE = ANY.charCodeAt(0);
 
 class TrieNode {
   label: string;
-  /** By the first character of the label. */
+  /** Child nodes, by the first character of their label. */
   children: Map<number, TrieNode> | null = null;
   any: TrieNode | null = null;
   whole: number[] | null = null;

@@ -5,7 +5,7 @@ import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ru
 interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
-  /** 200 serves the target file, 404 uses this file as the page for missing paths, and other values redirect. */
+  /** Status 200 serves the target file, and 404 uses this file as the page for missing paths. Other values redirect. */
   readonly status: number;
   /** True if the rule takes precedence over a file with the same path. */
   readonly isForced: boolean;
@@ -84,7 +84,7 @@ const CIRCLE_MAX = 50;
 
 /** Browsers give up after 20 redirects. */
 export const REDIRECTS_MAX = 20;
-/** About 20 ms to search a file for endless redirects. The remaining rules are checked when a request matches them. */
+/** Work units (about 20 ms) to search a file for endless redirects. The remaining rules are checked when a request matches them. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
@@ -169,7 +169,7 @@ type Template = readonly Piece[];
 
 export class RedirectTarget {
   readonly origin: string | null;
-  /** As in the `Host` header. */
+  /** Host of the target, written as in the `Host` header. */
   readonly host: string | null;
   readonly #path: Template;
   readonly #decodedPath: Template;
@@ -205,7 +205,7 @@ export class RedirectTarget {
     return this.#path.every((piece) => typeof piece === 'string');
   }
 
-  /** Decoded path, or null if it is too long. */
+  /** Returns the decoded path, or null if the path is too long. */
   pathOf(captures: Captures): string | null {
     const built = new BoundedText();
     fillPath(built, this.#decodedPath, captures, (text) => text);

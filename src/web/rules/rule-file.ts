@@ -6,13 +6,13 @@ export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
   readonly line: number | null;
-  /** The rest of a sentence, without its period. */
+  /** End of the sentence that begins with the file and line, without a period. */
   readonly reason: string;
-  /** Remaining effect of the line, as a clause. Missing if docshelf ignores the line. */
+  /** Clause that says which part of the line still applies. Missing if docshelf ignores the line. */
   readonly use?: string;
 }
 
-/** A file may have half a million invalid lines, and the kept errors stay in memory while the site is served. */
+/** Maximum errors to keep in memory while the site is served. A file may have half a million invalid lines. */
 const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
@@ -66,7 +66,7 @@ export class RuleCounter {
   }
 }
 
-/** A unit takes 2 to 5 ns, so a request spends at most half a millisecond. 10,000 usual rules take 2,000 units. */
+/** Work units of a request, at most half a millisecond: a unit takes 2 to 5 ns. 10,000 usual rules take 2,000 units. */
 export const REQUEST_UNITS = 100_000;
 
 /** Work budget of a request, counted instead of timed, so that equal requests get equal responses. */
@@ -93,7 +93,7 @@ export class Work {
   }
 }
 
-/** Maximum of a path or header value that a rule builds. Clients and proxies accept lines of 8 KiB. */
+/** Maximum length of a path or header value that a rule builds. Clients and proxies accept lines of 8 KiB. */
 export const BUILT_CHARS_MAX = 8192;
 
 export class BoundedText {

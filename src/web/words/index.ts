@@ -20,12 +20,12 @@ export type ReaderWords = typeof en;
 export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
 
 const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
-/** Browsers send up to ten languages. */
+/** Maximum languages to read from a request. Browsers send up to ten languages. */
 const RANGES_MAX = 32;
 
 export const ENGLISH = pageLanguage('en', en);
 
-/** The same languages as in the theme for Markdown sources. A new language needs a JSON file and a row. */
+/** The theme for Markdown sources has the same languages. A new language needs a JSON file and a row in this list. */
 export const PAGE_LANGUAGES: readonly PageLanguage[] = [
   ENGLISH,
   pageLanguage('ar', ar),
@@ -50,10 +50,10 @@ function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
   return { tag, direction: RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr', words };
 }
 
-/** Includes the script, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
+/** Includes the script in the key, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
 function keyOf(tag: string): string | null {
   try {
-    // A common mistake is `_` instead of `-`.
+    // Accept `_` instead of `-`, which is a common mistake.
     const { language, script } = new Intl.Locale(tag.replaceAll('_', '-')).maximize();
     return `${language} ${script}`;
   } catch {
@@ -63,7 +63,7 @@ function keyOf(tag: string): string | null {
 
 export const languageOf = (tag: string): PageLanguage | null => BY_KEY.get(keyOf(tag)) ?? null;
 
-/** Follows RFC 9110, section 12.5.4. The default is English. */
+/** Selects the page language by RFC 9110, section 12.5.4. The default is English. */
 export function preferredLanguage(acceptLanguage: string | undefined): PageLanguage {
   const ranges = (acceptLanguage ?? '').split(',', RANGES_MAX).map((each) => {
     const [range = '', weight = ''] = each.split(';', 2).map((part) => part.trim());

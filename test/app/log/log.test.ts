@@ -110,7 +110,7 @@ describe('openLogs()', () => {
   });
 
   it.each(['json', 'pretty'])(
-    'escapes terminal control characters in foreign text in the format %s',
+    'escapes terminal control characters in messages and fields in the format %s',
     async (format) => {
       const hostile = 'a\\u001b[2J\\u009b31m\\u202e\\u200b\\nINFO forged';
       const script = programOf(`

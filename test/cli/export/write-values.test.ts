@@ -38,7 +38,7 @@ test('writeValues() keeps the mode of an existing file, replaces it in one step,
   expect(await readdir(folder)).toEqual(['values.yaml']);
 });
 
-test('writeValues() keeps a symbolic link and writes the file that it points to', async () => {
+test('writeValues() keeps a symbolic link, and writes the target file of the link', async () => {
   await mkdir(join(folder, 'deep'));
   await writeFile(join(folder, 'deep/real.yaml'), TEXT);
   await symlink('deep/real.yaml', file);

@@ -71,7 +71,7 @@ describe.each([false, true])('a service with digests and Retry-After in its resp
     expect(vendor.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('wait() polls until the job completes, every 2 s or as Retry-After requires, plus a random delay of up to a quarter of that interval', async () => {
+  test('wait() polls every 2 s or as Retry-After requires, with a random extra delay of up to a quarter of the interval', async () => {
     const { service, pauses } = await setUp({ extras, polls: 3 });
     const { jobId } = await service.start(ACME, signal);
     const seen: string[] = [];
@@ -178,7 +178,7 @@ describe('an error response', () => {
     expect(error.message).not.toMatch(/canary|0123456789|\u001b/);
   });
 
-  test('is retried for start() only if the service has certainly accepted no job', async () => {
+  test('causes a retry of start() only if the service has certainly accepted no job', async () => {
     const { vendor, service, pauses } = await setUp();
     vendor.fault(/^POST/, (_, response) => answer(response, 429, { code: 'queue_full' }, { 'Retry-After': '9' }));
     await service.start(ACME, signal);
@@ -192,7 +192,7 @@ describe('an error response', () => {
     expect(vendor.jobs).toHaveLength(1);
   });
 
-  test('is retried three times and then reported if it is temporary', async () => {
+  test('causes up to three retries if it is temporary, and is then reported', async () => {
     const { vendor, service, pauses } = await setUp();
     const jobId = vendor.completed();
     vendor.fault(/bundle$/, (_, response) => answer(response, 500, { error: 'out of order' }), 3);

@@ -37,7 +37,7 @@ test('a file with a space, a percent sign and an umlaut in its name is read', as
   expect(bundle.fileName).toBe('ä 100%.zip');
 });
 
-test('a file that shrinks during the read returns fewer bytes than its announced size', async () => {
+test('the stream of a file that shrinks during the read ends before the announced size', async () => {
   const file = join(folder, 'a.zip');
   await writeFile(file, Buffer.alloc(600 * 1024));
   const bundle = await open(file);
@@ -50,7 +50,7 @@ test('a file that shrinks during the read returns fewer bytes than its announced
   expect(bytes).toBeLessThan(600 * 1024);
 });
 
-test('a file outside of the allowed folders causes cannot_read, also through a symbolic link, but links within these folders work', async () => {
+test('a path or symbolic link to a file outside the allowed folders causes cannot_read, but links within these folders work', async () => {
   await mkdir(join(folder, 'in'));
   await writeFile(join(folder, 'secret'), 'x');
   await writeFile(join(folder, 'in', 'a.zip'), 'x');

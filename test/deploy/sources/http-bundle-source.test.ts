@@ -230,7 +230,7 @@ describe('an opened bundle', () => {
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
-  test('cannot detect a truncated transfer if the response ends with the connection', async () => {
+  test('cannot detect a truncated transfer if only the end of the connection marks the end of the response', async () => {
     const { origin } = await started(tcpServer(answering('HTTP/1.0 200 OK\r\n\r\n01234')));
     const bundle = await sourceOf().open(new Secret(`${origin}/b`), { resume: null, signal: NEVER });
     expect(bundle).toMatchObject({ totalBytes: null, endIsCertain: false });

@@ -106,7 +106,7 @@ describe('references in checkSite()', () => {
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
   });
 
-  it('are resolved in a folder page against the address that links use for this page', async () => {
+  it('are resolved in a/index.html against /a or /a/, whichever address the links to this page use', async () => {
     // For a link without the slash, relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
@@ -116,7 +116,7 @@ describe('references in checkSite()', () => {
     expect(await check(withoutSlash)).toEqual([]);
   });
 
-  it('are resolved against the folder if a page has the same name as the folder', async () => {
+  it('are resolved against folder a in a/index.html, even if a page a.html exists', async () => {
     const site = {
       'index.html': links('/a', '/b', '/c'),
       'a.html': '',
@@ -174,7 +174,7 @@ describe('fragments in checkSite()', () => {
     expect(await check(site)).toEqual(urls.map((url) => missing('index.html', url)));
   });
 
-  it('are valid for the top, empty fragments and text fragments', async () => {
+  it('are valid if they are empty, #top or a text fragment', async () => {
     const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b'];
     expect(await check({ 'index.html': `<p id=x>${links(...urls)}`, 'a.html': '' })).toEqual([]);
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);

@@ -68,7 +68,7 @@ describe('collectSite()', () => {
     await expect(twice).rejects.toThrow('twice');
   });
 
-  it('returns a table that the next attempt of the job can read', async () => {
+  it('returns a file table that the next attempt of the job can read', async () => {
     const table = await collect(async (sink) => {
       sink.find({ kind: 'left_out', page: 'x', detail: 'why' });
       await sink.add('index.html', HTML);

@@ -105,14 +105,14 @@ describe('texts of settings and front matter', () => {
     expect(site.text(icon)).not.toContain('<script');
   });
 
-  it('set a description on every page, and use the text of the page if the front matter has no description', async () => {
+  it('give each page a description, which is the start of the page text if the front matter has no description', async () => {
     const site = await render({ 'index.md': `# H\n\n${'word '.repeat(100)}\n` });
     const description = site.meta('index.html', 'description') ?? '';
     expect(description).toMatch(/^word .* word…$/);
     expect(description.length).toBeLessThanOrEqual(160);
   });
 
-  it('use the first heading as page heading, and the title of the front matter in other places', async () => {
+  it('set the title of a page, but do not replace the first heading on the page', async () => {
     const site = await render({ 'index.md': '---\ntitle: Name\n---\n# Using `x` *well*\n\nText.\n' });
     const heading = site.element('index.html', 'h1');
     expect(textOf(heading)).toBe('Using x well');

@@ -214,7 +214,7 @@ describe('MarkdownSource', () => {
     await expect(run).rejects.toBe(reason);
   });
 
-  it('reports how many pages are done', async () => {
+  it('reports its progress in pages', async () => {
     const seen: [number, number][] = [];
     await render(PLAIN, { onProgress: (done: number, total: number) => seen.push([done, total]) });
     expect(seen).toEqual([

@@ -57,7 +57,7 @@ describe('FolderSource', () => {
     expect([files.has('_headers'), files.has('_redirects'), files.has('.env')]).toEqual([true, true, false]);
   });
 
-  it('omits and reports by-products of packers, and ignores these files when it detects the top folder', async () => {
+  it('omits and reports files such as .DS_Store and __MACOSX, and ignores these files when it detects the top folder', async () => {
     const files = { 'Thumbs.db': '', 'html/index.html': 'x', 'html/._index.html': '', '__MACOSX/html/a.html': '' };
     await write({ ...files, 'html/a/Desktop.ini': '', 'html/a/b.html': 'y', '.DS_Store': '' });
     const sink = await collect();

@@ -96,7 +96,7 @@ describe('DiskBundleStore.link()', () => {
     expect(expiryOfLink(url)).toBe(expiresAt.getTime());
   });
 
-  it('is valid for at least the requested time', async () => {
+  it('returns a link that is valid for at least the requested time', async () => {
     const sha256 = await storedBundle();
     const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 1000);
     nowMs += 1000;
@@ -107,7 +107,7 @@ describe('DiskBundleStore.link()', () => {
     await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
   });
 
-  it('is valid after a restart and after a rotation of its key', async () => {
+  it('returns a link that stays valid after a restart and after a rotation of the signing key', async () => {
     const sha256 = await storedBundle();
     nowMs += 7 * DAY_MS - 1000;
     const { url } = await store.link({ sha256, fileName: NAME }, 7 * DAY_MS);

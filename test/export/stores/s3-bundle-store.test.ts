@@ -133,7 +133,7 @@ describe('S3BundleStore.link()', () => {
     expect(decodeURIComponent(new URL(url).pathname)).toBe(`/${BUCKET}/${key}`);
   });
 
-  it('signs for one secret, one object and GET only', async () => {
+  it('signs a link with the configured secret, for one object and GET only', async () => {
     const { url } = await storeAt('http://127.0.0.1:9000', { nowMs }).link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     expect(checkPresigned('HEAD', url, secret, NOW_MS)).toBe('wrong signature');
     expect(checkPresigned('GET', url, `${secret}x`, NOW_MS)).toBe('wrong signature');
@@ -141,7 +141,7 @@ describe('S3BundleStore.link()', () => {
     expect(url).not.toContain('canary');
   });
 
-  it('expires with the credentials that sign the link', async () => {
+  it('returns a link that expires together with the credentials that sign the link', async () => {
     const end = new Date(Math.floor(Date.now() / 1000) * 1000 + HOUR_MS / 2);
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDROLE');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-role');
@@ -154,14 +154,14 @@ describe('S3BundleStore.link()', () => {
     expect(new URL(url).searchParams.get('X-Amz-Security-Token')).toBe('token/of+the=role');
   });
 
-  describe('S3BundleStore without configured credentials', () => {
+  describe('without configured credentials', () => {
     const link = (allowedHosts: string[]) => {
       const policy = new EgressPolicy(egressRulesOf({ allowedHosts })).forStore(() => null);
       const store = storeAt('http://127.0.0.1:9000', { credentials: null, policy });
       return store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     };
 
-    it('uses the environment, and never calls a metadata service', async () => {
+    it('uses credentials from the environment, and never calls a metadata service', async () => {
       const machine = await service((_, response) => {
         const until = new Date(Date.now() + HOUR_MS).toISOString();
         response.end(JSON.stringify({ AccessKeyId: 'M', SecretAccessKey: 'm', Token: 't', Expiration: until }));

@@ -13,7 +13,7 @@ const operatorWith = (diff: () => Promise<VersionsDiff>) =>
   Operator.signedIn({ actions: actionsThatNote([], { diff }) });
 
 describe('console page that compares two versions', () => {
-  it('is opened by a form that preselects the two newest versions, on the page of the site', async () => {
+  it('is opened by a form on the site page, in which the two newest versions are preselected', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/sites/acme');
     expect(page).toContain('action="../sites/acme/diff"');

@@ -51,7 +51,7 @@ describe('the list of sites', () => {
     expect((await operator.page('/')).match(/name="site"/g)).toHaveLength(SITES.length);
   });
 
-  it('keeps its filter and order after a reload of the config, and names the selected sites that docshelf retries', async () => {
+  it('keeps its filter and order after a config reload, and lists the selected sites with errors, which docshelf retries', async () => {
     const operator = await Operator.signedIn({ status: async () => shelf() });
     const fields = { site: 'late', show: 'problems', q: 'a', sort: '-site' };
     const { query, page } = await operator.follow(await operator.act('/reload', fields), '/reload');

@@ -233,7 +233,7 @@ describe('upload on the console', () => {
     ['alone', ['a.minisig'], []],
     ['next to its archive', ['a.zip', 'a.zip.minisig'], ['a.zip']],
     ['with a doubled extension', ['a.minisig.minisig'], []],
-  ])('rejects a signature that was chosen as an archive, %s', async (_case, names, accepted) => {
+  ])('rejects a signature file in the field for archives: %s', async (_case, names, accepted) => {
     const operator = await Operator.signedIn();
     expect((await verdictsOn(operator, archives(...names))).at(-1)).toMatchObject({
       text: `${names.at(-1)} was rejected`,

@@ -130,7 +130,7 @@ describe('FolderCounter', () => {
     await repair();
   });
 
-  it('retries the folder only after a pause that follows each failure', async () => {
+  it('waits after each failure before it retries the folder', async () => {
     const { file, open } = await folderOf();
     const { leftAfter } = open(60_000);
     const repair = await lockedFile(file);

@@ -29,7 +29,7 @@ function guarded(onFault: 'open' | 'closed') {
 }
 
 describe('GuardedCounter', () => {
-  it('allows uncounted requests in mode open, retries once a second, and reports the failure once', async () => {
+  it('allows requests in mode open while the counter is unavailable, retries once a second, and reports the failure once', async () => {
     const { counter, state, reported, goAway } = guarded('open');
     expect(await counter.take('acme')).toEqual(VERDICT);
     goAway();

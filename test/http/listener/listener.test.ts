@@ -160,7 +160,7 @@ describe('openListener()', () => {
     expect(served.map((each) => each.status)).toEqual([200]);
   });
 
-  it('does not request a body with Expect: 100-continue before the app reads it', async () => {
+  it('does not send 100 Continue before the app reads the request body', async () => {
     const listener = await open({ fetch: () => new Response('no', { status: 401 }) });
     const connection = await connectTo(listener);
     connection.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n');

@@ -67,7 +67,7 @@ describe('raw request', () => {
     },
   );
 
-  it('is rejected with a page in the reader’s language if a browser follows a link with too long an address', async () => {
+  it('is rejected with a page in the reader’s language if a browser follows a link whose address is too long', async () => {
     const connection = await connectTo(await open());
     connection.write(`GET /${LONG} HTTP/1.1\r\nHost: x\r\nAccept: text/html,*/*;q=0.8\r\nAccept-Language: fr\r\n\r\n`);
     const answer = await connection.untilClosed();
@@ -95,7 +95,7 @@ describe('raw request', () => {
   });
 
   it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
-    'closes its HTTP/1.0 connection after the response if it has the headers "%s"',
+    'closes its HTTP/1.0 connection after the response if the request has the headers "%s"',
     async (fields) => {
       const connection = await connectTo(await open());
       connection.write(`POST / HTTP/1.0\r\n${fields}\r\n\r\n0\r\n\r\n`);
@@ -158,7 +158,7 @@ describe('client timeouts of a listener', () => {
   });
 });
 
-describe('response before the end of its request', () => {
+describe('response sent before the end of its request', () => {
   const HALF = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nhalf';
 
   it.each(

@@ -286,7 +286,7 @@ describe('older versions over MCP', () => {
     expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
   });
 
-  it('are searched if the call names the older version, while the active version is the default', async () => {
+  it('are searched only if the call names their version, and other calls search the active version', async () => {
     const requests: SearchRequest[] = [];
     const site = await opened({ kept: [june()], search: searchThatNotes(requests) });
     for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
@@ -333,7 +333,7 @@ describe('redirect rules of a site over MCP', () => {
       '/shown /long 200',
     ].join('\n'),
   });
-  it('return or hide the same page for an assistant as for a browser', async () => {
+  it('apply to MCP clients as to browsers: read_page returns the same pages, and rejects hidden pages', async () => {
     const site = await bench.open(bench.release(RULED));
     const pages: Record<string, string> = {
       '/old': '/guides/start.html',
@@ -368,7 +368,7 @@ describe('redirect rules of a site over MCP', () => {
 });
 
 describe('list_pages', () => {
-  it('continues after its cursor, even if pages were added or removed', async () => {
+  it('continues after the cursor of the call, even if pages were added or removed', async () => {
     const site = await opened();
     const list = async (args: object) => contentOf(await site.tool('list_pages', args)).facts;
     const first = await list({ recursive: true, limit: 2 });
@@ -498,7 +498,7 @@ describe('MCP endpoint', () => {
     }
   });
 
-  it('keeps its short address if a rule redirects all requests to the same host', async () => {
+  it('keeps its short address if a redirect rule for all paths targets the host of the request', async () => {
     const site = await bench.open(bench.release({ ...SITE, _redirects: '/* http://127.0.0.1/:splat 301!' }));
     const { host } = new URL(site.url);
     site.use(bench.release({ ...SITE, _redirects: `/* http://${host}/:splat 301!` }));
@@ -513,7 +513,7 @@ describe('MCP endpoint', () => {
     expect((await site.send(post(message('tools/list')), '/mcp')).status).toBe(200);
   });
 
-  it('rejects requests with another or invalid Origin for every method', async () => {
+  it('rejects requests of every method if the Origin header is invalid or names another origin', async () => {
     const site = await opened();
     for (const origin of ['https://evil.example', 'null', 'file://', site.url.replace('127.0.0.1', 'evil.example')]) {
       for (const method of ['POST', 'GET', 'OPTIONS']) {

@@ -198,7 +198,7 @@ describe('PasswordCheck', () => {
     expect(passwords.holds('b', 'correct horse', [other])).toBe(false);
   });
 
-  it('accepts a password only if the first hash matches, even if a placeholder hash matches', async () => {
+  it('accepts a password if the first hash matches, and rejects the password if only a later hash matches', async () => {
     expect(await passwords.holds('a', 'tide-table-7', [other, right])).toBe(true);
     expect(await passwords.holds('a', 'tide-table-7', [right, other])).toBe(false);
   });

@@ -133,7 +133,7 @@ describe('OIDC sign-in', () => {
     [45, 200],
     [90, 400],
   ])(
-    'tolerates a small clock difference if the ID token has expired: %i s ahead of the provider, status %i',
+    'accepts an expired ID token only within a small clock difference: %i s ahead of the provider, status %i',
     async (aheadS, status) => {
       provider.idTokenS = 1;
       vi.useFakeTimers({ toFake: ['Date'] });
@@ -219,7 +219,7 @@ describe('OIDC callback', () => {
     expect(await browser.send(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
   });
 
-  it('redirects each of two windows to its own page', async () => {
+  it('redirects each of two browser windows to the page that this window requested', async () => {
     await using site = await oidcSite(provider);
     const browser = new BrowserLike();
     const [first, second] = [await browser.send(`${site.origin}/guide/`), await browser.send(site.home)];
@@ -271,7 +271,7 @@ describe('OIDC sign-out', () => {
   });
 });
 
-describe('OIDC provider that is unavailable', () => {
+describe('OIDC provider that docshelf cannot use', () => {
   it('does not end sessions, and causes an error page for readers without a session', async () => {
     let nowMs = Date.now();
     await using site = await oidcSite(provider, { now: () => nowMs });
@@ -324,7 +324,7 @@ describe('OIDC provider that is unavailable', () => {
     },
   );
 
-  it('is contacted only if network.allowedHosts contains its host', async () => {
+  it('is not contacted if network.allowedHosts does not contain its host', async () => {
     await using site = await oidcSite(provider, { network: { allowedHosts: ['other.test'] } });
     const before = provider.requests.length;
     expect((await new BrowserLike().visit(site.home)).status).toBe(503);
@@ -368,7 +368,7 @@ describe('bearer token of a machine', () => {
     expect(site.faults).toEqual([]);
   });
 
-  it('is accepted after the retry pause if the provider signed it with a new key', async () => {
+  it('is accepted if the provider signed the token with a new key, once docshelf has requested the keys again', async () => {
     await using site = await oidcSite(provider, { retryMs: 200 });
     const claims = { exp: nowS() + 300 };
     const before = await provider.token(claims);

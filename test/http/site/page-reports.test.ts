@@ -58,7 +58,7 @@ describe('PageReports', () => {
     expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
   });
 
-  it('does not recommend allowing a reported origin, and returns no origins while enforcement is off', async () => {
+  it('gives no advice to allow a reported origin, and returns no origins while enforcement is off', async () => {
     const { reports, site } = reportsOf();
     await reports.answer(post(old('https://evil.example/a.js')));
     await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));

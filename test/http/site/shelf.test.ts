@@ -63,7 +63,7 @@ describe('shelf page', () => {
     expect(items[0]?.text).toContain('نسخه2024-06-01زبانانگلیسی');
   });
 
-  it('links to a site that still serves its last good version', async () => {
+  it('links to a stale site, which still serves its last good version', async () => {
     const { items } = read(await page(shelfWith([listed('old', { state: 'stale' })])));
     expect(items[0]?.href).toBe('/old/');
   });
@@ -84,7 +84,7 @@ describe('shelf page', () => {
     ['rockets cafe', []],
     ['.*', []],
     ['', ['acme', 'cafe', 'soon']],
-  ])('filters by %j: %j', async (query, domains) => {
+  ])('shows for the query %j the sites %j', async (query, domains) => {
     const { items, status, named } = read(await page(shelfWith(), `/?q=${encodeURIComponent(query)}`));
     expect(items.filter(({ isShown }) => isShown).map(({ domain }) => domain)).toEqual(domains);
     expect(status).toBe(query === '' ? 'Sites: 3' : `Sites: ${domains.length} of 3`);

@@ -198,7 +198,7 @@ describe('SiteRoutes with many sites', () => {
 });
 
 describe('hostName()', () => {
-  it('returns the host name that the URL standard returns', () => {
+  it('returns the same host name as the URL parser for an IPv6 address with a port', () => {
     fc.assert(
       fc.property(fc.ipV6(), fc.nat(65_535), (address, port) => {
         expect(hostName(`[${address.toUpperCase()}]:${port}`)).toBe(new URL(`http://[${address}]`).hostname);
@@ -226,7 +226,7 @@ describe('shelfAddress()', () => {
     expect(addresses(undefined)[2]).toBe('/bare/');
   });
 
-  it('returns a URL with the first host name of the site if another host is requested, with the port that readers see', () => {
+  it('returns a URL with the first host of the site if another host is requested, and adds the listener port only if requested', () => {
     expect(addresses('elsewhere:8080')).toEqual(['//docs.acme.dev:8080/docs/', '//[::1]:8080/', '/bare/']);
     expect(addresses('elsewhere')).toEqual(['//docs.acme.dev/docs/', '//[::1]/', '/bare/']);
     expect(addresses('elsewhere:18080')[0]).toBe('//docs.acme.dev/docs/');
@@ -247,7 +247,7 @@ describe('shelfAddress()', () => {
   });
 
   it.each(['evil.dev', 'evil.dev:8080', '"><script>:8080', 'docs.acme.dev@evil.dev:8080'])(
-    'contains no part of the Host header %s',
+    'returns addresses that contain no part of the Host header %s',
     (host) => {
       expect(addresses(host).join(' ')).not.toMatch(/evil|script/);
     },

@@ -66,7 +66,7 @@ describe('site listener on a real socket', () => {
 });
 
 describe('docshelf’s own addresses', () => {
-  it('are matched by the raw target, whatever URL the framework builds from the Host header', async () => {
+  it('are recognized by the raw request target, not by the URL that the framework builds', async () => {
     const app = siteApp(releases.make({ 'a.html': PAGE }));
     const answer = async (url: string, target: string) => {
       const env = { incoming: { url: target, headers: {} } as never };

@@ -246,7 +246,7 @@ describe('limits for TLS clients', () => {
     expect(unread.rstCode).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  it('announce the maximum number of streams and the maximum header size', async () => {
+  it('are announced to HTTP/2 clients: the maximum number of streams and the maximum header size', async () => {
     const { port } = await open();
     const client = session(port);
     await once(client, 'remoteSettings');

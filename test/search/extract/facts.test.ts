@@ -95,7 +95,7 @@ describe('extractPage(), reading the version of a page', () => {
 });
 
 describe('extractPage(), reading language, tags, canonical and links', () => {
-  it('keeps the language as the page writes it', () => {
+  it('returns the language tag of the page unchanged, or null if the page has none', () => {
     expect(extractPage({ path: 'a.html', url: '/a', html: '<html lang="pt-BR"><main>1</main>' })?.language).toBe(
       'pt-BR',
     );
@@ -128,7 +128,7 @@ describe('extractPage(), reading language, tags, canonical and links', () => {
     expect(factsOf('')?.canonical).toBeNull();
   });
 
-  it('collects links in the content that lead to other pages of the site', () => {
+  it('collects the links from the content to other pages of the site', () => {
     const head = '<link rel="canonical" href="https://docs.example.com/a">';
     const hrefs = [
       'b',

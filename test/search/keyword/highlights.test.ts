@@ -36,7 +36,7 @@ describe('highlightsOf()', () => {
     expect(marked('المستخدمون والملفات', 'ملف مستخدم', 'ar')).toEqual(['المستخدمون', 'والملفات']);
   });
 
-  it('marks traditional characters that a simplified query finds', () => {
+  it('marks traditional Chinese characters that a query in simplified characters finds', () => {
     expect(marked('連接資料庫', '资料库', 'zh-Hant')).toEqual(['資料庫']);
   });
 

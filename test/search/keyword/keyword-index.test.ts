@@ -5,7 +5,7 @@ import { found, indexOf, indexPath, writeIndex } from './index-folder.ts';
 const FILLER = 'Some other text about nothing in particular, to have words that are common.';
 
 describe('KeywordIndex', () => {
-  it('returns sections as they were added', () => {
+  it('returns every field of an added section unchanged', () => {
     const section = {
       page: '/a',
       path: '/a#b',
@@ -44,7 +44,7 @@ describe('KeywordIndex', () => {
     expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
   });
 
-  it('counts a misspelled or unfinished word as partly known', () => {
+  it('counts a misspelled or unfinished word as less than one known word', () => {
     const index = indexOf([{ text: 'Kubernetes clusters.' }, { text: 'More of Kubernetes.' }]);
     const known = (query: string, prefixLast = false) => index.find(query, { limit: 10, prefixLast }).known;
     for (const part of [known('kubwrnetes'), known('kuberne', true)]) {
@@ -63,7 +63,7 @@ describe('KeywordIndex', () => {
     expect(found(index, 'connecting').sort()).toEqual([0, 1]);
   });
 
-  it('finds words with and without diacritics, whichever the query uses', () => {
+  it('finds a word with diacritics, whether or not the query contains the diacritics', () => {
     const index = indexOf([{ text: 'Größe und Schlüssel', language: 'de' }]);
     expect(found(index, 'grosse')).toEqual([0]);
     expect(found(index, 'SCHLÜSSEL')).toEqual([0]);
@@ -144,7 +144,7 @@ describe('KeywordIndex', () => {
     expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
   });
 
-  it('ranks the page first whose document title equals the query', () => {
+  it('ranks a page first if its document title equals the query', () => {
     const index = indexOf([
       { text: 'installation guide installation guide' },
       { page: '/start', title: 'Getting going', documentTitle: 'Installation Guide', text: FILLER },
@@ -163,7 +163,7 @@ describe('KeywordIndex', () => {
     expect(titled('Acme Docs', ['One', 'One']).map(({ exact }) => exact)).toEqual(['title', 'title']);
   });
 
-  it('ranks a page first whose title consists of stop words', () => {
+  it('ranks a page first if its title equals the query, even if the title consists of stop words', () => {
     const index = indexOf([{ text: 'about about about it' }, { title: 'About', text: FILLER }]);
     expect(found(index, 'about')).toEqual([1, 0]);
   });

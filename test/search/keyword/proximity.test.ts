@@ -22,7 +22,7 @@ describe('Proximity', () => {
     ['rotate key', 0],
     ['admin key admin key', 3 + 3 + 3 / 3],
     ['', 0],
-  ])('scores %j as %d: each adjacent pair by its rarer word, its order and its distance', (text, expected) => {
+  ])('scores %j as %d, by rarity, order and distance of words that are adjacent in the query', (text, expected) => {
     expect(nearness(text)).toBeCloseTo(expected);
   });
 

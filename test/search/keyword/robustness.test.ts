@@ -70,7 +70,7 @@ const query = fc.oneof(
 );
 
 describe('KeywordIndex.search()', () => {
-  it('responds to thousands of generated queries without an error and in time', { timeout: 300_000 }, () => {
+  it('responds to thousands of generated queries without errors and within a time limit', { timeout: 300_000 }, () => {
     const words = 'retry config server the client request key maxRetryCount 数据库连接 데이터 rotate token'.split(' ');
     const index = indexOf(
       Array.from({ length: 1_000 }, (_, at) => ({

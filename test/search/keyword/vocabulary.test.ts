@@ -15,7 +15,7 @@ describe('editDistance()', () => {
     ['cache', 'czche', 1],
     ['cache', 'cacao', 2],
     ['cache', 'port', 3],
-  ])('returns from %s to %s the distance %i, and 3 for any larger distance', (left, right, distance) => {
+  ])('returns for %s and %s the distance %i, where 3 means any distance above 2', (left, right, distance) => {
     expect([editDistance(left, right, 2), editDistance(right, left, 2)]).toEqual([distance, distance]);
   });
 });

@@ -90,7 +90,7 @@ it('OpenReleases finishes pending queries of an evicted index before it closes t
   expect((await pending)[0]?.content).toBe('June lantern');
 });
 
-it('OpenReleases includes the growth of an open index in the bytes that it counts', async () => {
+it('OpenReleases increases its byte count if a query makes an open index larger', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   open.check(june, true);
@@ -128,7 +128,7 @@ it('OpenReleases keeps responding from the open index while it verifies the inde
   expect((await pending)[0]?.content).toBe('June lantern');
 });
 
-it('OpenReleases finishes a pending query of a closed index before it closes the file', async () => {
+it('OpenReleases finishes a pending query before it closes the index', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   const pending = textOf(open, june);

@@ -128,7 +128,7 @@ describe('VectorTable', () => {
     }
   });
 
-  it('rejects a file that ends in the header, and omits a row that is cut off', () => {
+  it('rejects a file that ends within the header, and omits an incomplete last row', () => {
     create(0, 1, 2);
     const { length } = readFileSync(file);
     truncateSync(file, length - 1);

@@ -92,7 +92,7 @@ describe('addToPage()', () => {
     ['in the head', `${START}<template></head><body><p>a</p></body></html>`],
     ['in another template', `${START}<template><template></template></head><body>a</body>`],
     ['at the end', `${START}<template>`],
-  ])('inserts only into the head, before a template element without end %s', (_, page) => {
+  ])('inserts only into the head, before an unclosed template element %s', (_, page) => {
     const sent = added(page);
     expect(sent).toBe(page.replace('<template>', `${HEAD}<template>`));
     expect(treeOf(sent).places).toEqual([{ name: 'link', parent: 'head' }]);
@@ -160,7 +160,7 @@ const PAGES = [
 
 describe('addToPage() on a page with seeded random changes', { timeout: 600_000 }, () => {
   // In a body with unclosed formatting, additions at its end are nested deeper.
-  test('changes only the head element in the tree that a browser builds', () =>
+  test('adds at most one element to the tree that a browser builds, and changes no other element', () =>
     fuzz(PAGES, (bytes) => {
       const page = bytes.toString('latin1');
       const sent = Buffer.from(addToPage(bytes, 'text/html; charset=utf-8', { ...BOTH, body: [] })).toString('latin1');

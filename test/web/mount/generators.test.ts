@@ -91,7 +91,7 @@ describe('mountFile() for Next.js at another base path', () => {
     expect(rewritten('a.html', page, '/', '/team/docs/')).toBe(page);
   });
 
-  it('rewrites the data in a page, wherever the page splits the data into several scripts', () => {
+  it('rewrites data that a page splits into two scripts, whatever the position of the split', () => {
     const rows = PAYLOAD.split('\n')
       .filter((row) => !row.startsWith('4:'))
       .join('\n');

@@ -33,7 +33,7 @@ describe('leftAddresses()', () => {
 });
 
 describe('isTooLargeToMount()', () => {
-  it('returns true for large files that mounting would rewrite, but not for images', () => {
+  it('returns true for large files that docshelf rewrites for another base path, but not for images', () => {
     const large = 2 ** 30;
     expect(isTooLargeToMount({ path: 'a.html', type: 'text/html' }, large)).toBe(true);
     expect(isTooLargeToMount({ path: 'a.png', type: 'image/png' }, large)).toBe(false);

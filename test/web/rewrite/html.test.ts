@@ -337,7 +337,7 @@ describe('findReferences() and rewriteFile() in HTML', () => {
     );
   });
 
-  it('can replace an address with an empty address, with any quotes or none', () => {
+  it('can replace an address with an empty address, whether or not the attribute has quotes', () => {
     expect(rewritten('html', '<base href=/a/><base href="/b/">', '')).toBe('<base href=""><base href="/b/">');
     expect(rewritten('html', '<iframe srcdoc="<a href=a id=b>">', '')).toBe(
       '<iframe srcdoc="<a href=&quot;&quot; id=b>">',

@@ -286,7 +286,7 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Null in older rows. Their `error` also contains the advice. */
+  /** Null in older rows, whose `error` also contains the advice. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;

@@ -10,7 +10,7 @@ import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-/** Maximum pending calls of clients: the disk flushes them in some seconds. Calls for running jobs are never rejected. */
+/** Maximum pending calls of clients, which the disk can flush in a few seconds. Calls for running jobs are never rejected. */
 const WAITING_MAX = 1000;
 const OF_CLIENTS = ['add', 'get', 'list', 'cancel', 'report', 'revision'] as const;
 const OF_HOLDERS = [
@@ -164,7 +164,7 @@ export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>):
 /** Checks the format of an existing file, and does not change its folder. @throws DocshelfError as `openSqliteJobQueue` */
 export function checkDatabase(file: string): void {
   const url = pathToFileURL(file);
-  // If the file has no log, SQLite would create one, which other users could not write to. `immutable` prevents this.
+  // If the file `-wal` is missing, SQLite would create one that other users could not write to. `immutable` prevents this.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1');
   try {
     const database = new DatabaseSync(url, { readOnly: true });
@@ -185,7 +185,7 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // Sleep, because SQLite rejects some conflicts without a wait, such as two processes that create the file.
+      // Sleep, because SQLite rejects some conflicts immediately, for example if two processes create the file.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }

@@ -1,5 +1,5 @@
 export interface GeneratorSource {
-  /** Script, page or file with one UTF-16 code unit per byte. For a `meta` element, its name. */
+  /** Text of a script, page or file, with one UTF-16 code unit per byte. For a `meta` element, the name of the element. */
   readonly text: string;
   readonly path: string;
   readonly named: readonly string[];
@@ -21,7 +21,7 @@ export function* addressesWith(text: string, part: string): Generator<string> {
   }
 }
 
-/** `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`; `/` for the root. */
+/** Returns `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`. Returns `/` for the root. */
 export function stemOf(path: string): string {
   const stem = path
     .replace(/\/index\.html?$/i, '/')

@@ -334,10 +334,10 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** No page refers to these files. Nextra writes the second one. */
+/** Files to which no page refers. Nextra writes the second file. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Part of the `mark` of every row for pages, which skips most pages quickly. */
+/** Text in the `mark` of every row for pages. Most pages do not contain this text, so they are skipped quickly. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

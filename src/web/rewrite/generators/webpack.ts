@@ -39,7 +39,7 @@ export function viteDependencies({ text, path }: GeneratorSource): string[] {
   return addresses.map((address) => (/^[./]/.test(address) ? address : fromBuildRoot(address, path)));
 }
 
-/** webpack (from 4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
+/** Matches webpack (from 4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
 const NAME_FUNCTION =
   /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
 const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
@@ -200,7 +200,7 @@ class NameFunction {
   #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
     TOKEN.lastIndex = this.#at;
     const groups = TOKEN.exec(this.#script)?.groups;
-    // No bundler writes escapes in names.
+    // Reject names with escapes, because no bundler writes escapes in names.
     if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
     this.#at = TOKEN.lastIndex;
     return groups;

@@ -221,7 +221,7 @@ class DocumentReader implements MarkupReader {
     if (index === -1 || this.#facts.hasBase) return;
     this.#facts.hasBase = true;
     const href = this.#value('href')?.trim() ?? '';
-    // Browsers ignore such a base, and use the address of the page (HTML standard, "set the frozen base URL").
+    // Browsers ignore a `data:` or `javascript:` base, and use the address of the page (HTML standard, "set the frozen base URL").
     if (NO_BASE.test(href)) return;
     this.#facts.base = href;
     this.#addAttribute('base', index, 'href');

@@ -90,7 +90,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** After the quote. Equal to `valueEnd` if the attribute has no value. */
+  /** Start of the value, after the quote. Equal to `valueEnd` if the attribute has no value. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -248,7 +248,7 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
 };
 
-/** Only hostile pages nest deeper. */
+/** Maximum depth of SVG and MathML. Only hostile pages nest deeper. */
 const DEPTH_MAX = 256;
 
 /** Open SVG and MathML elements. Simplified: attributes of `font` and `annotation-xml` are ignored. */
@@ -327,7 +327,7 @@ function endOfRawText(text: string, start: number, name: string): number {
 /** A `<script` inside `<!-- -->` needs another `</script` (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31). */
 function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
-  // Without `slice`, the search in each script could read the whole page.
+  // Use `slice`, because the search in each script could otherwise read the whole page.
   const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
   if (opening < start) return plainEnd;
 

@@ -201,7 +201,7 @@ describe('SqliteDatabase', () => {
 });
 
 describe('asStoreFault()', () => {
-  test('maps a full disk to cannot_write, and writes again when there is space', async () => {
+  test('maps a full disk to cannot_write, and the next write succeeds if there is space again', async () => {
     const database = openDatabase(file);
     database.exec('PRAGMA max_page_count = 1');
     const fill = () => database.prepare(INSERT).run('x'.repeat(100_000), 'docs');
