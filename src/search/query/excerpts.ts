@@ -2,7 +2,7 @@ import type { ScoreReasons } from '../../domain/search.ts';
 import type { IndexedSection } from '../keyword/index-writer.ts';
 import type { KeywordIndex } from '../keyword/keyword-index.ts';
 import { ENGLISH, keyOf, languageOf, simplify, type WordLanguage } from '../keyword/languages.ts';
-import { pairsOf, plain, type Surface, type Word, wordsOf } from '../keyword/words.ts';
+import { pairsOf, plain, type Surface, symbolsOf, type Word, wordsOf } from '../keyword/words.ts';
 import type { Passage } from '../ports.ts';
 import type { ResultForm, SearchResult } from '../request.ts';
 import type { RankedSection, RankParts } from './rank.ts';
@@ -64,16 +64,25 @@ function excerptOf(
   nearest: number | undefined,
   marked: Marked,
 ): Excerpt {
-  const passage = passages[nearest ?? -1];
-  if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, marked);
   // A section without text was found by its heading, so show the heading.
   const whole = text || (headings.at(-1) ?? title);
-  const content = passages.length > 1 && passage !== undefined ? text.slice(passage.start, passage.end) : whole;
-  return { content, highlights: highlightsOf(content, marked.terms, marked.languages) };
+  const excerpt = (content: string) => ({ content, highlights: highlightsOf(content, marked.terms, marked.languages) });
+  if (passages.length < 2) return excerpt(whole);
+  const passage = passages[nearest ?? -1];
+  const near = passage && excerpt(text.slice(passage.start, passage.end));
+  // Readers look for their words, so show a passage with these words if the nearest passage has none.
+  return near !== undefined && near.highlights.length > 0
+    ? near
+    : mostMarked(text, passages, marked, near ? [near] : []);
 }
 
-/** Returns the passage with most distinct query words. The first one wins a tie, because a section usually begins with its topic. */
-function mostMarked(text: string, passages: readonly Passage[], { terms, languages }: Marked): Excerpt {
+/** Returns the passage with most distinct query words. `near` wins a tie, then the first, because a section usually begins with its topic. */
+function mostMarked(
+  text: string,
+  passages: readonly Passage[],
+  { terms, languages }: Marked,
+  near: readonly Excerpt[],
+): Excerpt {
   const places = highlightsOf(text, terms, languages);
   const candidates = passages.map(({ start, end }) => ({
     content: text.slice(start, end),
@@ -83,7 +92,7 @@ function mostMarked(text: string, passages: readonly Passage[], { terms, languag
   }));
   const different = ({ content, highlights }: Excerpt): number =>
     new Set(highlights.map(({ start, end }) => content.slice(start, end).toLowerCase())).size;
-  return candidates.reduce((most, each) => (different(each) > different(most) ? each : most));
+  return [...near, ...candidates].reduce((most, each) => (different(each) > different(most) ? each : most));
 }
 
 function placesOf({ title, headings, text }: IndexedSection, { terms, languages }: Marked): ScoreReasons['places'] {
@@ -110,6 +119,8 @@ export function highlightsOf(
     else if (isMatched(word) || word.parts.some((part) => isMatched(plain(part))))
       places.push({ start: word.start, end: word.end });
   }
+  if (matched.some(isSymbol))
+    for (const { symbol, start, end } of symbolsOf(text)) if (terms.has(symbol)) places.push({ start, end });
   const merged: Highlight[] = [];
   for (const place of places.sort((left, right) => left.start - right.start)) {
     const last = merged.at(-1);
@@ -118,6 +129,8 @@ export function highlightsOf(
   }
   return merged;
 }
+
+const isSymbol = (term: string): boolean => !/[\p{L}\p{N}]/u.test(term);
 
 /** An English word and its stem have the same first letter, so other words need no stemming. */
 function matcherOf(terms: ReadonlySet<string>, languages: readonly WordLanguage[]): (word: Surface) => boolean {

@@ -47,6 +47,11 @@ describe('highlightsOf()', () => {
     expect(marked('ﾃﾞｰﾀ入門', '入門', 'ja')).toEqual(['ﾃﾞｰﾀ入門']);
   });
 
+  it('marks symbols of the query', () => {
+    expect(marked('Cast with value::type or a->b.', '::')).toEqual(['::']);
+    expect(marked('Cast with value::type or json -> name.', 'json ->')).toEqual(['json', '->']);
+  });
+
   it('marks no text if there are no query words', () => {
     expect(highlightsOf('some text', [])).toEqual([]);
   });
