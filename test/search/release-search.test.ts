@@ -81,6 +81,15 @@ describe('ReleaseSearch', () => {
     expect('A key is replaced.'.slice(key?.start, key?.end)).toBe('key');
   });
 
+  it('shows a passage with the words of the query if the nearest passage has none', async () => {
+    const { search, pending } = await openRelease();
+    const searching = search('rotate');
+    await turns(1);
+    pending[0]?.resolve(like(1));
+    const first = (await searching).find(({ path }) => path === '/p0');
+    expect(first?.content).toBe('Rotate keys: rotate all keys.');
+  });
+
   it('shows the passage with the most query words if the model fails', async () => {
     const { search, pending } = await openRelease();
     const searching = search();
@@ -107,6 +116,23 @@ describe('ReleaseSearch', () => {
     const sums = explained.map(({ reasons }) => (reasons ? reasons.words + (reasons.meaning ?? 0) + reasons.lift : 0));
     expect(sums).toEqual(sums.toSorted((a, b) => b - a));
   });
+});
+
+it('ReleaseSearch ranks the section whose heading is the query above other sections of the page', async () => {
+  const path = indexPath();
+  const section = (heading: string, text: string) => {
+    return { page: '/p', path: `/p#${heading}`, headings: ['Routes', heading], text };
+  };
+  writeIndex(path, [
+    section('Dynamic routes', 'One file can create many pages.'),
+    section('Several values', 'Dynamic routes: dynamic routes can have dynamic routes with several values.'),
+    { text: 'other' },
+    { text: 'more' },
+  ]);
+  const release = ReleaseSearch.open(dirname(path));
+  onTestFinished(() => release.close());
+  const [first] = await release.search(searchRequestOf({ query: 'dynamic routes' }), 'v1', null);
+  expect(first?.path).toBe('/p#Dynamic routes');
 });
 
 describe('ReleaseSearch over several versions of a page', () => {

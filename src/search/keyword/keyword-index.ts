@@ -39,7 +39,7 @@ export interface KeywordHit {
   readonly exact: Exact | null;
   /**
    * Points of a section, at most 2. One point if it contains all known names and symbols of a short query, another point if its
-   * headings or a table row define these names, and one point if it contains nearly the whole query as a quotation.
+   * headings or a line define these names, and one point if it contains nearly the whole query as a quotation.
    */
   readonly names: 0 | 1 | 2;
 }
@@ -119,11 +119,12 @@ export class KeywordIndex {
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
-      const rows = this.#rowsOf(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
+      const { rows, titled } = this.#defining(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
       const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
         const isHeaded = isNamed && headed.has(section);
-        const inName = Number(isNamed) + Number(isHeaded || rows.has(section)) + Number(quoted.has(section));
+        const inName =
+          Number(isNamed) + Number(isHeaded || rows.has(section) || titled.has(section)) + Number(quoted.has(section));
         return {
           section,
           score: score + lift,
@@ -293,16 +294,23 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /** Returns the position of the table row that defines a name of the query, by section. */
-  #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
+  /**
+   * Returns the sections that define a name of the query in a line, with the position of this line, and the section of the best page
+   * whose heading is the query. On other pages, such a heading matters less than the topic of the best page.
+   */
+  #defining(wanted: string, sections: readonly number[]) {
     const rows = new Map<number, number>();
+    const titled = new Set<number>();
     const rowIn = rowFinder(wanted);
-    if (rowIn === null) return rows;
-    for (const [section, { text }] of this.#file.readSections(sections)) {
-      const row = rowIn(text);
+    const heading = titleKey(wanted);
+    const read = this.#file.readSections(sections);
+    const best = read.get(sections[0] ?? -1)?.page;
+    for (const [section, { text, headings, page }] of read) {
+      const row = rowIn?.(text) ?? null;
       if (row !== null) rows.set(section, row);
+      if (page === best && titleKey(headings.at(-1) ?? '') === heading) titled.add(section);
     }
-    return rows;
+    return { rows, titled };
   }
 
   /** Sections with all names in title or headings, or else with the last part of a single name: `json()` for `c.json()`. */

@@ -93,6 +93,8 @@ const OFTENER = 10;
 /** Weight of a name in another naming convention, such as `retry_count` for `retryCount`. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
+/** Matches words that writers never join with the next word: `a part` is not `apart`. */
+const ARTICLE = /^(?:an?|the)$/;
 
 /** Sorts `wishes`, the terms to score, by rarity. @param unfinished true if the last word may be a prefix */
 export function planOf(
@@ -168,6 +170,7 @@ export function planOf(
   function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
     const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
     const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
+    if (joints.includes('') && parts.length > 1) terms.push(...spellings.keysOf(plain(parts.join(''))));
     return [...new Set(terms)].filter(has);
   }
 
@@ -231,7 +234,11 @@ export function planOf(
   for (const symbol of symbols) names.push({ terms: [symbol], words: [] });
   const words = wordsOf(text);
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
-  const isPrefix = (word: Word) => word === last && !APOSTROPHE_BEFORE.test(text.slice(0, word.start));
+  const isInName = (word: Word) => knownNames.some(({ start, end }) => start <= word.start && word.end <= end);
+  const isPrefix = (word: Word) =>
+    word === last &&
+    !APOSTROPHE_BEFORE.test(text.slice(0, word.start)) &&
+    !(OPTION_BEFORE.test(text.slice(0, word.start)) && isInName(word));
   const isStop = (word: Word) =>
     word.kind === 'word' && !isPrefix(word) && spellings.isStopWord(word.folded, text.slice(word.start, word.end));
   const allStop = symbols.size === 0 && words.every(isStop);
@@ -239,10 +246,7 @@ export function planOf(
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
     if (weight === 0) continue;
     if (word.kind === 'joined') addName(word, weight);
-    else {
-      const isInName = knownNames.some(({ start, end }) => start <= word.start && word.end <= end);
-      add(word, isInName ? weight * ranking.partOfName : weight, isPrefix(word));
-    }
+    else add(word, isInName(word) ? weight * ranking.partOfName : weight, isPrefix(word));
   }
   for (const pair of [...numberedNames(words), ...quantitiesOf(text)]) {
     const { terms } = wish([pair.join('')], ranking.whole);
@@ -260,7 +264,9 @@ export function planOf(
   // `data base` also matches `database`, and `x forwarded for` also matches `X-Forwarded-For`.
   const pairs = ordinary.slice(1).map((word, at) => [ordinary[at] as Word, word]);
   const isShort = ordinary.length <= NAME_WORDS_MAX;
-  const runs: (readonly Word[])[] = pairs.filter((pair) => !pair.every(isShort ? isStop : isKnown));
+  const runs: (readonly Word[])[] = pairs.filter(
+    (pair) => !pair.every(isShort ? isStop : isKnown) && !ARTICLE.test(pair[0]?.folded ?? ''),
+  );
   if (isShort && ordinary.length > 2) runs.push(ordinary);
   for (const run of runs.slice(0, WISHES_MAX)) {
     const alike = namedAlike(run.map(({ folded }) => folded));
@@ -288,6 +294,7 @@ function isInside(related: ReadonlyMap<string, number>): boolean {
 type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
+const OPTION_BEFORE = /(?:^|\s)-{1,2}$/;
 
 /** Returns pairs of name and number, because `RFC 9110` and `RFC9110` are the same name. */
 function numberedNames(words: readonly Word[]): Pair[] {
@@ -407,12 +414,12 @@ export function correctedQuery(
 const NAMES_MAX = 2;
 
 /**
- * Finds the table row that defines a name: a cell with only an error code, or a signature such as `nextval ( regclass )`.
+ * Finds the line that defines a name: an option, a table cell with only an error code, or a signature such as `nextval ( regclass )`.
  * Does not match calls in code, which have no space before the bracket. Null if the query has no such name.
  */
 export function rowFinder(query: string): ((text: string) => number | null) | null {
   const tokens = query.trim().split(/\s+/);
-  const names = tokens.filter((token) => tokens.length === 1 || /\p{L}.*\d|\d.*\p{L}|\d{4}/u.test(token));
+  const names = tokens.filter((token) => tokens.length === 1 || /\p{L}.*\d|\d.*\p{L}|\d{4}|^--?\p{L}/u.test(token));
   const [first, ...others] = names.slice(0, NAMES_MAX).map((name) => rowOf(name.replace(/\(\)$/, '')));
   if (first === undefined) return null;
   const row = new RegExp([first, ...others].join('|'), 'imu');
@@ -425,6 +432,8 @@ export function rowFinder(query: string): ((text: string) => number | null) | nu
 function rowOf(name: string): string {
   const written = name.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   const signature = `^${written} \\(`;
+  // Options differ by case: `-h` and `-H`.
+  if (/^--?\p{L}/u.test(name)) return `(?-i:^(?:-\\S+, )?${written}(?=[\\s,=[]|$))`;
   return isTechnical(name) || /\p{Ll}\p{Lu}/u.test(name)
     ? `${signature}|^${written} · |· ${written}(?= · |$)`
     : signature;

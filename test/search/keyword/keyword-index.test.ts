@@ -283,8 +283,39 @@ describe('KeywordIndex.search() with a prefix', () => {
     expect(found(index(), 'port', { prefixLast: true })).toEqual([2, 3]);
   });
 
+  it('does not complete a known option', () => {
+    const options = indexOf([
+      { text: 'Run sphinx -j 4 to use four processes.' },
+      { text: 'sphinx and js, jquery, jieba' },
+    ]);
+    expect(options.find('sphinx -j', { limit: 10, prefixLast: true }).matchedIn(1)).toEqual(['sphinx']);
+  });
+
   it('treats a stop word at the end as a prefix', () => {
     expect(found(index(), 'the', { prefixLast: true })).toContain(3);
+  });
+});
+
+describe('KeywordIndex.search() with two words that texts write as one', () => {
+  it('finds the joined word, also with an inflection', () => {
+    const index = indexOf([{ text: 'Use typehints.' }, { text: 'A hint.' }, { text: 'A type.' }]);
+    expect(found(index, 'type hint')[0]).toBe(0);
+  });
+
+  it('finds a word with a zero-width non-joiner if the query has a space in this place', () => {
+    const persian = (text: string) => ({ text, language: 'fa' });
+    const index = indexOf([
+      persian('پیش\u200cنیازها'),
+      persian('پیش از نصب'),
+      persian('نیازها و سایت'),
+      { text: 'other' },
+    ]);
+    expect(found(index, 'پیش نیازها')[0]).toBe(0);
+  });
+
+  it('does not join an article with the next word', () => {
+    const index = indexOf([{ text: 'Each part has pages.' }, { text: 'They are apart.' }, { text: 'other' }]);
+    expect(found(index, 'what is a part')).toEqual([0]);
   });
 });
 

@@ -4,8 +4,10 @@ import { rowFinder } from '../../../src/search/keyword/query.ts';
 const CODES =
   'Error Code · Condition Name\n42704 · undefined_object\n42P01 · undefined_table\n42P02 · undefined_parameter';
 const FUNCTIONS = 'nextval\n---\nSELECT nextval(1);\nFunction Description\nnextval ( regclass ) → bigint Advances it.';
+const OPTIONS =
+  'Options\n-H\n--html\nHTML output.\n-h hostname\n--host=hostname\nThe host.\n-i, --input FILE\nThe file, like -h x.';
 
-describe('the table row that defines a name in the query', () => {
+describe('the line that defines a name in the query', () => {
   it.each([
     ['42P01', CODES, '42P01 · '],
     ['42p01', CODES, '42P01 · '],
@@ -15,6 +17,10 @@ describe('the table row that defines a name in the query', () => {
     ['nextval', FUNCTIONS, 'nextval ( '],
     ['nextval()', FUNCTIONS, 'nextval ( '],
     ['DataFileRead', 'IO · Description\nDataFileRead · Waiting for a read.', 'DataFileRead · '],
+    ['psql -h', OPTIONS, '-h hostname'],
+    ['psql -H', OPTIONS, '-H\n'],
+    ['psql --host', OPTIONS, '--host='],
+    ['tool --input', OPTIONS, '-i, --input'],
   ])('is found for %s', (query, text, start) => {
     const row = rowFinder(query)?.(text) ?? null;
     expect(row).not.toBeNull();
@@ -28,6 +34,8 @@ describe('the table row that defines a name in the query', () => {
     ['a name that is no cell', '42P01', 'The code 42P01 · is here'],
     ['a question', 'what is a table', 'table ( x )'],
     ['no query', ' ', CODES],
+    ['an option in another case', 'psql -I', OPTIONS],
+    ['a beginning of an option', 'psql --ho', OPTIONS],
   ])('is not found for %s', (_, query, text) => {
     expect(rowFinder(query)?.(text) ?? null).toBeNull();
   });
