@@ -279,7 +279,7 @@ export const staticExport = t.section(
     keep: t.integer(0, 1000, 'Number of old releases that docshelf keeps on disk after a swap.', 3),
     minVersion: t.optional(
       t.version(
-        'Oldest version that docshelf accepts, except for the pinned one. Both must be dates, or both semantic versions. docshelf rejects any other label.',
+        'Oldest version that docshelf accepts, except for the pinned one. The label and this value must both be dates, or both be semantic versions. docshelf rejects any other label.',
       ),
     ),
     serveVersions: t.oneOf(
@@ -334,7 +334,7 @@ export const features = t.section(
     enforce: t.optional(
       t.oneOf(
         ['off', 'report', 'on'],
-        'Content-Security-Policy for the feature report. off: none. report: browsers report violations. on: browsers block them. Default: on behind an air gap, otherwise off.',
+        'Content Security Policy that allows only the site and the origins of enabled features. off: docshelf sends no policy. report: browsers report violations. on: browsers block them. Default: on behind an air gap, otherwise off.',
       ),
     ),
   },

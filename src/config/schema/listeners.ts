@@ -62,7 +62,7 @@ const auth = t.section(
       t.contents(
         'secret',
         SESSION_KEY,
-        'File with keys of session cookies, one per line (oidc). The first encrypts, all decrypt. docshelf watches it. Default: a key in the data folder.',
+        'File with keys of session cookies, one per line (oidc). docshelf encrypts with the first key and decrypts with all keys. docshelf watches the file. Default: a key in the data folder.',
       ),
     ),
   },
@@ -159,7 +159,14 @@ export const api = t.section(
 );
 
 export const metrics = t.section(
-  { sites: t.integer(0, 100_000, 'Maximum number of sites with which metrics have the label site.', 200) },
+  {
+    sites: t.integer(
+      0,
+      100_000,
+      'Maximum number of sites with the label site in metrics. If the config has more sites, docshelf omits the label.',
+      200,
+    ),
+  },
   'Metrics of the admin interface.',
 );
 
