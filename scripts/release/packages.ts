@@ -36,7 +36,7 @@ export async function hostArchive(release: Release, platform: Platform): Promise
 
 /** Package with the same content as that of `helm package`, but with fixed times. */
 export async function chartPackage({ date }: Release): Promise<Buffer> {
-  const isPacked = (path: string): boolean => !path.startsWith('examples/') && !path.endsWith('.tgz');
+  const isPacked = (path: string): boolean => !path.endsWith('.tgz');
   return gzip(
     await tar([...filesOf(join(ROOT, 'helm'), 'docshelf', isPacked), ...[own('LICENSE', 'docshelf/LICENSE')]], date),
   );

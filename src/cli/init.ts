@@ -222,7 +222,7 @@ staticExport:
   enabled: true\tserve the bundle
   ${link}
   ${version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`}\tpins a version; default: the newest bundle
-  # preload: ./bundles\tdocshelf imports the archives in this folder at start
+  # preload: ./bundles\tfolder of archives to import at start; must exist if you set it
   keep: 3\tnumber of old releases to keep on disk
 
 server:

@@ -259,6 +259,10 @@ function readmeText(
       'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
     ],
     ['Start it on a host', 'docshelf serve --config ../config.yaml'],
+    [
+      'Or run it as a service',
+      'see "Air gap on a host" in the manual    (the other commands then need sudo and --config /etc/docshelf/config.yaml)',
+    ],
     ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
     ['Roll back on a host', 'docshelf bundle rollback --config ../config.yaml'],
   ];

@@ -128,6 +128,7 @@ describe('transfer pack', () => {
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
     expect(readme).toContain('--values values.yaml');
     expect(readme).toContain(`sudo tar -xzf program/${archive} -C /opt`);
+    expect(readme).toContain('sudo and --config /etc/docshelf/config.yaml');
     const values = parse(await readFile(join(transfer, 'values.yaml'), 'utf8'));
     expect(values).toEqual({ deployment: { type: 'air-gapped', domain: 'acme' } });
     expect(await readFile(join(transfer, 'program', debian), 'utf8')).toBe(debian);

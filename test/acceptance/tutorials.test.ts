@@ -112,7 +112,7 @@ describe('the commands of docs/pipelines.md', () => {
     await writeFile(join(cwd, 'ca.crt'), pair.cert);
     const pod = await bench.start(serving);
     writePrograms(cwd, {
-      ssh: 'test "$*" = "-f -N -o ExitOnForwardFailure=yes -L 19090:127.0.0.1:9090 deploy@docs.internal"',
+      ssh: 'echo "$*" >> ssh-calls',
       kubectl: `test "$1 $2 $3" = "--namespace docs exec"
         while [ "$1" != -- ]; do shift; done
         shift
@@ -146,6 +146,21 @@ describe('the commands of docs/pipelines.md', () => {
     const stored = await bench.run(['bundle', 'list', '--json'], { cwd });
     expect(stored.stdout).toContain('"v3.3.0"');
     expect((await fetch(outputs.at(-2)?.trim().split('\n').at(-1) ?? '')).status).toBe(200);
+    expect(await readFile(join(cwd, 'ssh-calls'), 'utf8')).toBe(
+      [
+        '-f -N -M -S ssh-socket -o ExitOnForwardFailure=yes -L 19090:127.0.0.1:9090 deploy@docs.internal',
+        '-S ssh-socket -O exit deploy@docs.internal\n',
+      ].join('\n'),
+    );
+  });
+
+  test('shows a job of GitLab that runs the script, and keeps its bundle', () => {
+    const blocks = pageBlocks('pipelines');
+    const { script, artifacts } = parse(blocks.find(({ kind }) => kind === 'yaml')?.text ?? '').export;
+    const command = blocks.find(({ text }) => text.startsWith('sh export.sh '))?.text ?? '';
+    expect(script.map((line: string) => line.replace('"$(date +%F)"', '2026-11-01\n'))).toEqual([command]);
+    const output = blocks.find(({ title }) => title.includes('export.sh'))?.text ?? '';
+    for (const path of artifacts.paths) expect(output).toContain(`--output "${path}`);
   });
 });
 

@@ -274,6 +274,14 @@ describe('a release, installed in a clean place,', () => {
     const [pod] = podsOf([siteOf(manifests)]);
     expect(pod?.spec.containers[0].image).toMatch(new RegExp(`:${version}$`));
   });
+
+  it('has the example values of docs/kubernetes.md in the archive of the chart', async () => {
+    const archive = join(release, `docshelf-${version}-chart.tgz`);
+    const packed = sh('tar', ['-tzf', archive], release).split('\n');
+    const named = manualPage('kubernetes').match(/(?<=helm\/)examples\/[\w-]+\.yaml/g) ?? [];
+    expect(named.length).toBeGreaterThan(5);
+    expect(packed).toEqual(expect.arrayContaining(named.map((path) => `docshelf/${path}`)));
+  });
 });
 
 /** A folder with the programs that the launcher needs. */

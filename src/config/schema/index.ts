@@ -273,7 +273,7 @@ export const staticExport = t.section(
     ),
     signature,
     preload: t.folder(
-      'Folder of archives that docshelf imports at start. The default folder may be missing.',
+      'Folder of archives that docshelf imports at start. The folder must exist if you set it. The default folder may be missing.',
       './bundles',
     ),
     keep: t.integer(0, 1000, 'Number of old releases that docshelf keeps on disk after a swap.', 3),
