@@ -8,7 +8,7 @@ import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
 /** Format version. Increase it with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
-export const FORMAT_VERSION = 10;
+export const FORMAT_VERSION = 11;
 
 /**
  * Sections are numbered from 0 in page order.
@@ -109,8 +109,11 @@ export function asDamaged(path: string, error: unknown): unknown {
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/** Kinds of section lists in `postings`, in addition to terms. The list `unsaid version` contains the sections without a version. */
-export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
+/**
+ * Kinds of section lists in `postings`, in addition to terms. The list `unsaid version` contains the sections without a version.
+ * `detected` lists, by language code, the sections of pages that state no language.
+ */
+export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language' | 'detected';
 
 /** Separates the document title from the page title. Neither contains a tab. */
 export const UNDER = '\t';
@@ -122,9 +125,10 @@ export function listName(kind: ListKind, key: string): string {
 export function listsOf(
   { title, documentTitle = '', language, version, tags }: Section,
   isOfPage: boolean,
+  detected: string,
 ): readonly string[] {
   const keys: [ListKind, string][] = Array.from(new Set(tags), (tag) => ['tag', tag]);
-  if (language !== null) keys.push(['language', languageKey(language)]);
+  keys.push(language === null ? ['detected', detected] : ['language', languageKey(language)]);
   keys.push(version === null ? ['unsaid', 'version'] : ['version', version]);
   if (isOfPage) {
     const [ofPage, ofDocument] = [titleKey(title), titleKey(documentTitle)];

@@ -14,7 +14,7 @@ import {
   UNDER,
 } from './format.ts';
 import type { IndexedSection } from './index-writer.ts';
-import type { WordLanguage } from './languages.ts';
+import { languageOf, type WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking, SECONDARY_PART, sequenceOf } from './ranking.ts';
 import { readCountedWords, readLanguages, Vocabulary } from './vocabulary.ts';
@@ -139,6 +139,9 @@ export class IndexFile {
 
   language(key: string): Uint32Array {
     const parts = Array.from(this.#terms(listName('language', `${key}-`)), ([term]) => this.#sectionsOf(term));
+    const { code } = languageOf(key);
+    // docshelf has one code for all languages without rules, and cannot tell these languages apart.
+    if (key.split('-')[0] === code) parts.push(this.list('detected', code));
     return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
   }
 

@@ -70,7 +70,7 @@ export class KeywordIndexWriter implements Disposable {
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
     this.#insertSequence.run(n, bytesOf(sequenceOf(sequences)));
     terms.each((term, column) => this.#countTerm(term, n, column));
-    for (const list of listsOf(section, isOfPage)) this.#countTerm(list, n, TEXT);
+    for (const list of listsOf(section, isOfPage, this.#language.code)) this.#countTerm(list, n, TEXT);
     if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
     return n;
   }

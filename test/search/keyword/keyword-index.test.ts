@@ -296,6 +296,32 @@ describe('KeywordIndex.search() with a prefix', () => {
   });
 });
 
+describe('KeywordIndex.search() with a language filter, on pages that state no language', () => {
+  const page = (at: string, text: string) => ({ page: at, text, language: null });
+  const index = () =>
+    indexOf([
+      page('/backup', 'The backup of the server is a copy of all the files that it needs.'),
+      page('/de/backup', 'Das Backup des Servers ist eine Kopie aller Dateien, die er braucht, und es ist klein.'),
+      page('/de/kurz', 'Backup'),
+      { page: '/fr/backup', text: 'Backup', language: 'fr' },
+    ]);
+
+  it.each([
+    ['en', [0]],
+    ['de', [1, 2]],
+    ['de-AT', [1, 2]],
+    ['fr', [3]],
+    ['ja', []],
+    ['nl', []],
+  ])('finds for %s the pages whose text or path has this language', (language, expected) => {
+    expect(found(index(), 'backup', { filter: { language } }).sort()).toEqual(expected);
+  });
+
+  it('offers only languages that pages state', () => {
+    expect(index().facets.languages).toEqual([]);
+  });
+});
+
 describe('KeywordIndex.search() with two words that texts write as one', () => {
   it('finds the joined word, also with an inflection', () => {
     const index = indexOf([{ text: 'Use typehints.' }, { text: 'A hint.' }, { text: 'A type.' }]);
