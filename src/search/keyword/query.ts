@@ -393,7 +393,7 @@ export function correctedQuery(
     const isLast = end === words.at(-1)?.end;
     if (
       start < copied ||
-      parts.length > 0 ||
+      (parts.length > 0 && !folded.includes('_')) ||
       DIGIT.test(folded) ||
       spellings.isStopWord(folded, query.slice(start, end))
     )

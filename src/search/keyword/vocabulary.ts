@@ -13,6 +13,8 @@ export interface Candidate {
 /** Minimum length of a word to correct. Shorter words are similar to too many other words. */
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
+/** A shorter word with another first letter is another word: `look` for `cook`. */
+const OTHER_INITIAL_LENGTH = 6;
 
 const BYTES_PER_WORD = 60;
 
@@ -140,6 +142,7 @@ export class Vocabulary {
       if (bitCount((this.#letters[at] ?? 0) ^ letters) > 2 * edits) continue;
       const other = this.#words[at] ?? '';
       if (Math.abs(other.length - word.length) > edits) continue;
+      if (word.length < OTHER_INITIAL_LENGTH && other[0] !== word[0]) continue;
       const distance = editDistance(word, other, edits);
       if (distance > 0 && distance <= edits) found.push(this.#candidate(at, distance));
     }

@@ -26,6 +26,12 @@ describe('corrections and facets of KeywordIndex', () => {
     expect(indexOf([{ text: 'cluster' }]).readings('cluste', false).corrected).toBe('cluster');
   });
 
+  it('corrects the whole name of a setting, but no known name', () => {
+    const index = indexOf([{ text: 'Set maintenance_work_mem and work_mem.' }]);
+    expect(index.readings('maintainance_work_mem', false).corrected).toBe('maintenance_work_mem');
+    expect(index.readings('maintenance_work_mem', false).corrected).toBeNull();
+  });
+
   it('lists up to 50 languages, versions and tags by frequency, and omits a facet with a single value', () => {
     expect(indexOf(SECTIONS).facets).toEqual({
       languages: ['en', 'pt-BR'],

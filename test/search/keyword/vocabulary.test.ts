@@ -41,6 +41,12 @@ describe('Vocabulary', () => {
     expect(near('cnofgi')).toEqual([]);
   });
 
+  it('finds for a word of up to five letters only words with the same first letter', () => {
+    expect(near('pork')).toEqual(['port']);
+    expect(near('fort')).toEqual([]);
+    expect(near('xonfig')).toEqual(['config']);
+  });
+
   it('finds no similar word for words of three letters', () => {
     expect(near('prt')).toEqual([]);
   });
