@@ -139,10 +139,8 @@ export class IndexFile {
 
   language(key: string): Uint32Array {
     const parts = Array.from(this.#terms(listName('language', `${key}-`)), ([term]) => this.#sectionsOf(term));
-    const { code } = languageOf(key);
-    // docshelf has one code for all languages without rules, and cannot tell these languages apart.
-    if (key.split('-')[0] === code) parts.push(this.list('detected', code));
-    return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
+    const detected = this.list('detected', languageOf(key).code);
+    return Uint32Array.from([this.list('language', key), detected, ...parts].flatMap((list) => [...list]));
   }
 
   /** Selects the sections in which the terms are next to each other. */

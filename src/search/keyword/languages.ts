@@ -348,7 +348,8 @@ const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no
 function unspacedLanguage(text: string): WordLanguage | null {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return languageOf('ja');
   if (/\p{Script=Han}/u.test(text)) return CHINESE;
-  return PAIRS;
+  if (/\p{Script=Hangul}/u.test(text)) return languageOf('ko');
+  return /\p{Script=Thai}/u.test(text) ? languageOf('th') : PAIRS;
 }
 
 /** Pairs of characters with which writers or regions write the same word, as in 帐户 and 账户, 計畫 and 计划. */

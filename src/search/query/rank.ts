@@ -68,10 +68,10 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
   });
 }
 
-export function partsOf(section: number, { hits, nearest, known }: Legs): RankParts {
+export function partsOf(section: number, { hits, nearest, known, partOf = () => 1 }: Legs): RankParts {
   const { normalised = 0, exact = null, names = 0 } = hits.find((hit) => hit.section === section) ?? {};
   const cosine = nearest?.get(section)?.cosine ?? null;
-  const meaning = cosine === null ? null : cosinePart(cosine);
+  const meaning = cosine === null ? null : cosinePart(cosine) * partOf(section);
   return { words: keywordPart(normalised, known), meaning, lift: liftOf({ exact, names }), exact };
 }
 

@@ -304,6 +304,8 @@ describe('KeywordIndex.search() with a language filter, on pages that state no l
       page('/de/backup', 'Das Backup des Servers ist eine Kopie aller Dateien, die er braucht, und es ist klein.'),
       page('/de/kurz', 'Backup'),
       { page: '/fr/backup', text: 'Backup', language: 'fr' },
+      page('/k', '데이터베이스를 설정하는 방법 backup 을 만드는 방법'),
+      page('/nb/backup', 'Backup'),
     ]);
 
   it.each([
@@ -311,6 +313,8 @@ describe('KeywordIndex.search() with a language filter, on pages that state no l
     ['de', [1, 2]],
     ['de-AT', [1, 2]],
     ['fr', [3]],
+    ['ko', [4]],
+    ['nb', [5]],
     ['ja', []],
     ['nl', []],
   ])('finds for %s the pages whose text or path has this language', (language, expected) => {

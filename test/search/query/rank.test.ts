@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse, scoreOf, votesOn } from '../../../src/search/query/rank.ts';
+import { fuse, partsOf, scoreOf, votesOn } from '../../../src/search/query/rank.ts';
 
 const legs = (
   normalised: Record<number, number>,
@@ -18,6 +18,12 @@ const legs = (
 const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
   new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
 const order = (...args: Parameters<typeof legs>) => fuse(legs(...args), 100).map(({ section }) => section);
+
+it('partsOf() reports for a secondary page the reduced meaning by which fuse() ranks', () => {
+  const given = { ...legs({ 1: 1, 2: 1 }, { 1: 0.8, 2: 0.8 }), partOf: (section: number) => (section === 1 ? 0.7 : 1) };
+  const [first, second] = [1, 2].map((section) => partsOf(section, given).meaning ?? 0);
+  expect(first).toBeCloseTo(0.7 * (second ?? 0), 10);
+});
 
 describe('fuse()', () => {
   it('ranks sections found by keywords and by meaning before sections found in only one of these ways', () => {
