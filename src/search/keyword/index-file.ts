@@ -140,7 +140,7 @@ export class IndexFile {
   language(key: string): Uint32Array {
     const parts = Array.from(this.#terms(listName('language', `${key}-`)), ([term]) => this.#sectionsOf(term));
     const { code } = languageOf(key);
-    // docshelf has one code for all languages without rules, and cannot tell these languages apart.
+    // Ignore detection for aliases such as `nb`, because it finds only the common code (`no`), which also stands for `nn`.
     if (key.split('-')[0] === code) parts.push(this.list('detected', code));
     return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
   }
@@ -247,7 +247,7 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // All pages of a site may share a document title. Because of the order, `titled` can stop at the second title.
+    // Sorted, so that `titled` can stop at the second title. All pages of a site may share a document title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
     // Returns one row of JSON, because 50,000 rows of one number each take ten times as long.
     phrase: database.prepare(
