@@ -56,13 +56,13 @@ interface DaemonParts {
   readonly ownExports: OwnExportDesk;
 }
 
-/** Time for the admin listener to stop. It stops last, so that probes can see that the daemon is not ready. */
+/** Time limit to stop the admin listener, which stops last, so that probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/** Time between checks of a config that lacks settings or sites of the previous config. */
+/** Delay before docshelf checks a config again that lacks previous settings or sites, because its file may be partly written. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
-/** Number of checks if the config file was overwritten in place: more than one, because the writing program can pause. */
+/** Required checks without a change after a program overwrote the config file in place, because the program can pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
 /** Maximum attempts to read a config whose files change during the read. */
@@ -85,7 +85,7 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** With several sites, `starting` ends after each site has tried once to serve a version, or after `server.readyAfter`. */
+  /** With several sites, the phase `starting` ends when each site has tried once to serve a version, or after `server.readyAfter`. */
   #phase: 'starting' | 'running' | 'stopping';
   /** Resolves when each site has finished its first attempt to serve a version. */
   firstAttempt: Promise<void> = Promise.resolve();
@@ -295,7 +295,7 @@ class Daemon {
     return loaded;
   }
 
-  /** Reads again if a config file changes during the read, because the watch misses reverted changes. @throws ConfigError */
+  /** Reads again if a file changed during the read, because the watch does not report a change that was undone. @throws ConfigError */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
     let tries = 0;

@@ -60,7 +60,7 @@ export class Dependencies {
   }
 }
 
-/** Result, or null after two seconds, because Prometheus discards a whole scrape that waits for a silent server. */
+/** Resolves to null after two seconds, because Prometheus discards the whole scrape if one server responds too late. */
 export function inTime<T>(result: Promise<T>): Promise<T | null> {
   return Promise.race([result, sleep(CHECK_MS_MAX, null, { ref: false })]);
 }

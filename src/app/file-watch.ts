@@ -6,7 +6,7 @@ import { errnoState } from '../domain/errors.ts';
 
 /** Interval of polls, because watchers miss changes on network volumes and in a folder that is replaced. */
 const POLL_MS = 2_000;
-/** Delay after an event, because editors and Kubernetes change several names for one change. */
+/** Delay after an event of a watcher, because editors and Kubernetes cause several events when they replace one file. */
 const SETTLE_MS = 50;
 /** Time without a change after which a file that is written in place is treated as complete. */
 const QUIET_MS = 1_000;
@@ -19,12 +19,12 @@ interface Look {
 }
 type Looks = ReadonlyMap<string, Look>;
 
-/** Watches folders, because Kubernetes swaps the `..data` link next to a mounted file. A touch or an equal copy is not a change. */
+/** Watches folders, because Kubernetes replaces the link `..data` next to a mounted file. Reports only changes of the content. */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
   #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
-  /** True if a watcher has reported a change since `#known` was set. `#written` has the names of files written in place. */
+  /** True if a watcher reported an event after docshelf read the files into `#known`. `#written`: names of files written in place. */
   #isNotified = false;
   readonly #written = new Set<string>();
   #watchers: FSWatcher[] = [];
@@ -43,7 +43,7 @@ export class FileWatch {
     return !isEqual(this.#known, former);
   }
 
-  /** Also compares change times, because a file that changed and changed back may have been read between the changes. */
+  /** Also compares change times, because a program can change a file and then restore its content while docshelf reads the config. */
   async isUntouched(): Promise<boolean> {
     for (const [file, { digest, place, changedNs }] of await looksAt(this.#known.keys())) {
       const known = this.#known.get(file);
@@ -52,7 +52,7 @@ export class FileWatch {
     return true;
   }
 
-  /** For a file that is already watched, keeps the known state, to find a change since its last read. */
+  /** Watches `files`. For a file that was already watched, keeps the last known state, to report a change since then. */
   async start(files: readonly string[]): Promise<void> {
     this.#known = await looksAt(files, this.#known);
     this.#pending = null;
@@ -74,7 +74,7 @@ export class FileWatch {
         watcher.on('error', () => watcher.close());
         this.#watchers.push(watcher);
       } catch {
-        // If the folder is missing, or no watches are left, the poll finds the change.
+        // If the folder is missing, or the system allows no further watcher, polling finds the change.
       }
     }
     for (const watcher of former) watcher.close();
@@ -117,7 +117,7 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /** True if the file is unchanged, or if it was replaced and a watcher has reported no write to the new file. */
+  /** True if the file is complete: its content is unchanged, or a new file replaced it, and no watcher reported a write to the new file. */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

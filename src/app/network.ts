@@ -84,7 +84,7 @@ export async function openDatabase(
   return database;
 }
 
-/** Pool that connects with its first statement. Null if no database is configured. */
+/** Returns a database that connects with its first statement. Null if no database is configured. */
 export async function connectDatabase(config: Config, network: Network): Promise<Database | null> {
   if (config.database.urlFile === null) return null;
   const [{ Database }, { openPostgresPool }] = await Promise.all([

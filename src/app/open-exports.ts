@@ -20,7 +20,7 @@ export interface Exports {
   counts(): Promise<JobCounts>;
   /** Reasons why this daemon cannot run export jobs. */
   readonly notices: readonly string[];
-  /** Lists objects in the bucket of exports. Null if exports are on disk. */
+  /** Checks the access to the bucket of exports by listing its objects. Null if exports are on disk. */
   readonly checkBucket: (() => Promise<void>) | null;
   stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { organizationsSlice } from './slices.ts';
 const POLL_MS = 10_000;
 
 interface OwnExportDeskOptions {
-  /** Resolves when the export service is open, so that a site can wait. Resolves to null if this daemon stores no exports. */
+  /** Resolves when the export service is open. Resolves to null if this daemon stores no exports. */
   readonly service: Promise<Pick<ExportService, 'newest' | 'read'> | null>;
   readonly config: () => Config;
   readonly onNewer: (domain: string) => void;

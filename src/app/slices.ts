@@ -126,7 +126,7 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
   }));
 }
 
-/** Null for a site that has search only. The config check ensures that each kind of source has its `path` or `url`. */
+/** Null for a domain without a source. The config check ensures that each kind of source has its `path` or `url`. */
 function sourceOf(source: Config['organizations'][number]['domains'][string]['source']): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;

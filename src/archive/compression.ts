@@ -44,7 +44,7 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   } catch (error) {
     throw gunzipRefusal(error, archive);
   }
-  // Node ends a gzip stream at a zero byte after a member and drops the rest. So accept only zeros after this byte.
+  // Node ignores all bytes after a zero byte that follows a gzip member. Accept only zeros there.
   for await (const rest of archive.chunks(decoder.bytesWritten)) {
     if (!isZeros(rest)) throw archive.refuse('trailing_garbage', TRAILING);
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { HashSlots, roomFor, saltedHash } from '../files/flat-tables.ts';
 import type { ArchiveEntry } from './layout.ts';
 
-/** Stores a million names as numbers and bytes outside of the heap. */
+/** This module stores up to a million names of archive entries as numbers and bytes outside of the JavaScript heap. */
 
 const BLOCK_BYTES = 1024 ** 2;
 
@@ -213,5 +213,5 @@ export class NameTable {
   }
 }
 
-/** Converts to upper case first, because ext4 and APFS that ignore case treat `ß` and `ss` as equal, but lower case does not. */
+/** Converts to upper case first, because only this makes `ß` equal to `ss`, as in ext4 and APFS file systems that ignore case. */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

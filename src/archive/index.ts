@@ -207,7 +207,7 @@ export function* sitePaths(listing: ArchiveListing): Generator<string> {
 
 const DETECT_BYTES = TAR_BLOCK_BYTES;
 
-const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
+const ANOTHER_FORMAT = 'Unpack the archive, and pack it again as .tar.gz, .tar.zst or .zip.';
 const NOT_THE_BUNDLE =
   'Open the link in a browser. Check whether a proxy or a sign-in page responds instead of the server.';
 
@@ -217,7 +217,7 @@ const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, ne
   ['an HTML page', /^\uFEFF?\s*<(?:!doctype\s+html|html|head|body|!--)/i, NOT_THE_BUNDLE],
   ['an XML document', /^\uFEFF?\s*<\?xml|^\s*<Error>/i, NOT_THE_BUNDLE],
   ['a JSON document', /^\uFEFF?\s*[{[]/, NOT_THE_BUNDLE],
-  ['a Git LFS pointer', /^version https:\/\/git-lfs/, 'Fetch the file itself: git lfs pull.'],
+  ['a Git LFS pointer', /^version https:\/\/git-lfs/, 'Run "git lfs pull" to fetch the file itself.'],
   ['an xz archive', starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00), ANOTHER_FORMAT],
   ['a bzip2 archive', /^BZh[1-9]/, ANOTHER_FORMAT],
   ['a 7z archive', starts(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c), ANOTHER_FORMAT],

@@ -155,7 +155,7 @@ export interface ManifestFacts {
   readonly generator: string;
 }
 
-/** Returns the same bytes for the same facts and files, whatever the order of the files. The manifest must not be in `files`. */
+/** Returns the same bytes for any order of `files`, which must not contain the manifest itself. */
 export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]): Buffer {
   const { domain, version, createdAt, generator } = words;
   const listed = files

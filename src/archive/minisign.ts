@@ -116,7 +116,11 @@ export function parsePublicKey(text: string): { readonly keyId: string; readonly
 export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
   const bytes = keyBytes('secret', text, SECRET_BYTES);
   if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0)
-    throw badKey('secret', 'it is encrypted with a password', 'Remove the password with minisign -C -W -s FILE.');
+    throw badKey(
+      'secret',
+      'it is encrypted with a password',
+      'Remove the password of the key with minisign -C -W -s FILE.',
+    );
   const keyIdBytes = bytes.subarray(SECRET_KEY_ID_AT, SECRET_KEY_ID_AT + 8);
   const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
   const x = bytes.toString('base64url', SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);

@@ -98,7 +98,10 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   zip_overlap: rule('no two zip entries share bytes', REGENERATE),
   zip_header_mismatch: rule("a zip entry's local header agrees with the central one", REGENERATE),
   bad_length: rule('lengths and counts are correct', FETCH_AGAIN),
-  multi_disk: rule('the archive is in one piece', 'Join the parts into one archive, or pack it again as one.'),
+  multi_disk: rule(
+    'the archive is in one piece',
+    'Join the parts into one archive, or pack the files again as one archive.',
+  ),
   window_too_large: rule('the zstd window is within the limit', 'Pack the archive again without --ultra and --long.'),
   no_pages: rule('the archive contains an HTML page', 'Check that this is the archive of a static export.'),
 });

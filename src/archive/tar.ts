@@ -95,7 +95,7 @@ async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard
 
 /** Maximum bytes of a PAX or long-name header. Far more than a name of 4,096 bytes and all attributes that tools write. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
-/** Maximum header blocks per file: five for the file and five for its folder (global, local, long name, long link, entry). */
+/** Maximum headers per file: a global, a local, a long-name, a long-link and an entry header, for the file and also for its folder. */
 const HEADERS_PER_FILE_MAX = 2 * 5;
 /** Maximum zero bytes after the end blocks. tar pads to its record size: 10 KiB by default, 1 MiB on large tapes. */
 const PADDING_BYTES_MAX = 1024 ** 2;
@@ -165,7 +165,7 @@ class TarGuard {
     if (this.#heldBytes > 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
     if (this.#zeroBlocks < 2 && !isKnownWhole) {
       throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing', {
-        next: 'Fetch or copy the archive again. If its SHA-256 equals that of the original, set staticExport.sha256 to this value.',
+        next: 'Fetch or copy the archive again. If the archive has the same SHA-256 as the original, set staticExport.sha256 to this digest.',
       });
     }
     if (this.#paddingBytes % TAR_BLOCK_BYTES !== 0) throw this.#refuse('truncated', 'it ends in the middle of a block');

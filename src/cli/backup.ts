@@ -139,7 +139,7 @@ const cannotWrite = (file: string, state: string): DocshelfError =>
 const isInside = (dir: string, path: string | null): boolean =>
   path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
-/** Returns a stream that fails if the reading program ends early. For a file, returns a stream that completes short writes. */
+/** Returns standard output as a stream that fails if the reading program ends early, and that completes partial writes to a file. */
 function standardOutput(): Writable {
   if (fstatSync(STDOUT).isFile()) return createWriteStream('', { fd: STDOUT, autoClose: false });
   process.stdout.removeAllListeners('error');
@@ -151,7 +151,7 @@ const STDOUT = 1;
 async function copyFolder(dir: string, out: Writable, signal: AbortSignal, output: string | null = null) {
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot back up "${dir}": there is no such folder`, {
-      next: 'Pass the config of the daemon with --config, and check storage.dir.',
+      next: 'Run the command again with the config of the daemon (--config FILE), and check storage.dir.',
     });
   }
   const tar = pack();
@@ -213,7 +213,7 @@ class Copier {
   readonly #links = new Map<string, string>();
   /** Inodes of copied logs, because a rotated log has a new name but the same inode. */
   readonly #logs = new Set<number>();
-  /** Releases that copied version labels and active versions name: digests, with the version label for error messages. */
+  /** Version label, for error messages, by the digest of each release to which a copied file refers. */
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
@@ -359,7 +359,7 @@ function deletedFault(thing: string): DocshelfError {
 
 function linkFault(path: string): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot back up "${path}": it is a symbolic link`, {
-    next: 'Remove the link. To keep a folder on another volume, mount the volume there.',
+    next: 'Remove the link. To keep a folder on another volume, mount the volume at the path of the folder.',
   });
 }
 
@@ -551,6 +551,6 @@ function noBackup(state: string): DocshelfError {
 
 function newerBackup(format: unknown): DocshelfError {
   return new DocshelfError('data_folder_newer', `Cannot restore the backup: it has format ${format}, not ${FORMAT}`, {
-    next: 'Restore it with the docshelf version that wrote it, or a newer one.',
+    next: 'Restore the backup with the docshelf version that wrote it, or with a newer version.',
   });
 }

@@ -37,7 +37,8 @@ export function configCommand(): Command {
   ]);
 }
 
-const NO_SETTINGS = 'The file contains no settings. A running daemon ignores it and keeps its config.';
+const NO_SETTINGS =
+  'The config file contains no settings. A running daemon ignores this file and keeps its current config.';
 
 const MARK = { ok: 'ok', warning: 'warning', fault: 'ERROR', skipped: '-' } as const;
 const COLUMN = 9;

@@ -79,7 +79,7 @@ export async function findDaemons(
   if (here.length === 0 && otherHost !== null) {
     const state = `Cannot use "${config.storage.dir}": a daemon on the host "${otherHost}" uses this folder`;
     throw new DocshelfError('daemon_unreachable', state, {
-      next: 'Run the command on that host, or pass the URL of its admin listener with --admin-url and set admin.token.',
+      next: 'Run the command on that host, or pass the URL of its admin listener with --admin-url, and set DOCSHELF__ADMIN__TOKEN to the token of that listener.',
     });
   }
   const hasSite = (mark: DaemonMark): number => (mark.sites.some((site) => site.domain === domain) ? 1 : 0);
@@ -175,7 +175,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       if (typeof error === 'string' && ERROR_CODES.some((known) => known === code))
         throw new DocshelfError(code as ErrorCode, error, { next });
       const state = `Cannot use ${name}: the response (status ${statusCode}) is not from docshelf`;
-      const where = 'Check the address. Another program or a proxy may use it.';
+      const where = 'Check the address. Another program or a proxy may use this address.';
       throw new DocshelfError('daemon_unreachable', state, { next: where });
     },
   };
@@ -183,13 +183,13 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
 
 function connectionState(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (CERTIFICATE_FAULT.test(code)) return `docshelf does not trust its certificate (${message})`;
+  if (CERTIFICATE_FAULT.test(code)) return `docshelf does not trust the certificate of the daemon (${message})`;
   return errnoOf(error) ?? 'it closed the connection';
 }
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // Ignore later errors of the request. `once` rejects if an error comes before the response.
+  // Ignore errors that come after the response. For an error before the response, `once` rejects.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {

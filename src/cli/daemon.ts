@@ -44,7 +44,7 @@ export function serveCommand(programVersion: string): Command {
 const WRITING_MS_MAX = 2_000;
 const POLL_MS = 200;
 
-/** Waits up to 2 s while the config file is empty, because a program may be about to write it. An empty file means all defaults. */
+/** Waits up to 2 s while the config file is empty, because a program may be writing it. Then uses the defaults of all settings. */
 async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
   const endMs = performance.now() + WRITING_MS_MAX;
   let loaded = await loadStrictly(options);
@@ -83,12 +83,12 @@ export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {
       await loadStrictly(options);
-      // Use the last good config, because an empty file is valid but does not name the data folder of the daemon.
+      // If the file is empty, use the last good config, because an empty file is valid but does not name the data folder.
       const { config } = await loadOrLastGood(options);
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {
         throw new DocshelfError('daemon_unreachable', 'Cannot reload: no daemon runs on this data folder', {
-          next: 'Run "docshelf serve" to start one.',
+          next: 'Run "docshelf serve" to start a daemon.',
         });
       }
       const lines: string[] = [];
@@ -131,6 +131,6 @@ async function adminUrlOf(config: Config): Promise<string> {
   const other = otherHost === null ? '' : `, but a daemon on the host "${otherHost}" does`;
   const state = `no daemon on this machine uses "${config.storage.dir}"${other}`;
   throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
-    next: 'Start it with "docshelf serve", or wait until it has started. Pass its config with --config.',
+    next: 'Start the daemon with "docshelf serve", or wait until it has started. If the daemon runs with another config, pass that config to this command with --config.',
   });
 }

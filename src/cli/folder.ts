@@ -39,7 +39,7 @@ export function checkCommand(): Command {
 export function previewCommand(programVersion: string): Command {
   return folderCommand(
     'preview',
-    'Serve a folder of HTML or Markdown on this machine, and follow its changes',
+    'Serve a folder of HTML or Markdown on this machine, and update the pages when files change',
     'docshelf preview ./docs --port 8080',
   )
     .addOption(new Option('--port <port>', 'Port on 127.0.0.1').argParser(portNumber).default(8080))
@@ -95,7 +95,7 @@ async function preview(
 
   const stopped = stopSignal();
   let changed = Promise.withResolvers<true>();
-  // Watch the folder before the first export, so that no change is lost. `publish` reports a missing folder.
+  // Watch the folder before the first export, so that no change is lost. If the folder is missing, `publish` reports the error.
   const watcher = existsSync(folder) ? watch(folder, { recursive: true }, () => changed.resolve(true)) : null;
   let report = await publish(1);
   const { startDaemon } = await import('../app/index.ts');

@@ -119,7 +119,7 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   const link = hasLink
     ? undefined
     : await words(
-        'Link to the bundle, which docshelf stores in a separate file',
+        'Link to the bundle (docshelf stores the link in a separate file)',
         'none, import archives instead',
         isBundleLink,
         `Enter a link: ${BUNDLE_LINK_FORMS}.`,
@@ -141,7 +141,7 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   };
 }
 
-/** Mode of the config file, because the operator can add a token to it. */
+/** Mode of the config file. Only its owner can read the file, because the operator can add a token. */
 const OWNER_ONLY = 0o600;
 const LINK_FILE = 'bundle-url';
 const WRITE_STATES: Readonly<Record<string, string>> = {

@@ -69,7 +69,7 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
   return Promise.all(named);
 }
 
-/** Config of a running daemon, after a warning with the error of the file. Null if no daemon on this host uses the file. */
+/** Returns the config of a daemon on this host that uses the file, and prints the error of the file. Null without such a daemon. */
 async function lastGoodConfig(sources: LoadOptions, fault: ConfigError, storageDir: string | null) {
   const { file, env, cwd } = sources;
   const config = await canonicalPath(resolve(cwd, file ?? (env.DOCSHELF_CONFIG || 'config.yaml')));

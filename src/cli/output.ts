@@ -29,7 +29,9 @@ export type CommandTarget = { readonly folder: string | null; readonly daemon: s
 /** Prints which daemon or folder a command will use. With `--json`, the result contains this data instead. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
-  print(daemon === null ? `Using "${folder}": no daemon runs on it.` : `Using ${daemon}.`);
+  print(
+    daemon === null ? `Using "${folder}" directly, because no daemon runs on this data folder.` : `Using ${daemon}.`,
+  );
 }
 
 /** Functions that return the cell of a row, by column name. */

@@ -33,7 +33,7 @@ export function searchCommand(): Command {
     .option('--release <version>', 'Stored version to search (default: the active version)')
     .option(
       '--version <version>',
-      'Show only results of this version: a version that the pages name, or a kept version that readers may open',
+      'Show only results of this version (a version that pages name, or a kept version that readers may open)',
     )
     .option('--language <language>', 'Show only pages in this language: en, pt (also finds pt-BR)')
     .option('--tag <tag>', 'Show only pages with this tag')

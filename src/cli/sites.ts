@@ -59,7 +59,7 @@ function removeCommand(): Command {
       const loaded = await loadOrLastGood(options);
       if ((await namedSites(loaded)).some((site) => site.domain === domain)) {
         throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config contains it`, {
-          next: 'Remove its entry from "sites", wait for the reload, and try again.',
+          next: 'Remove the site from "sites" in the config, wait for the reload, and try again.',
         });
       }
       const { dir } = loaded.config.storage;

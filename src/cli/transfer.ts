@@ -184,7 +184,7 @@ async function copyImage(file: string, work: string): Promise<void> {
 }
 
 async function copySbom(file: string | undefined, work: string): Promise<void> {
-  const next = 'Run "npm run build" to create it, or pass a file with --sbom-file.';
+  const next = 'Run "npm run build" to create the list, or pass a list with --sbom-file.';
   const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(
     rethrowAs('cannot_read', 'read the list of software parts', next),
   );
@@ -247,7 +247,7 @@ function readmeText(
     .at(-1);
   const signed =
     'minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)';
-  /** A row is false if the folder lacks the files that its command needs. */
+  /** Label and command of a line in the instructions. False if the folder lacks the files that the command needs. */
   type Row = readonly [label: string, command: string] | false;
   const host: Row[] = [
     [
@@ -255,12 +255,12 @@ function readmeText(
       `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
     ],
     newest !== undefined && [
-      'Import all on a host',
+      'Import all bundles on a host',
       'docshelf transfer unpack . --config ../config.yaml    (if the config has several sites, add --site DOMAIN)',
     ],
-    ['Start it on a host', 'docshelf serve --config ../config.yaml'],
+    ['Start the daemon on a host', 'docshelf serve --config ../config.yaml'],
     [
-      'Or run it as a service',
+      'Or run the daemon as a service',
       'see "Air gap on a host" in the manual    (the other commands then need sudo and --config /etc/docshelf/config.yaml)',
     ],
     ['List versions on a host', 'docshelf bundle list --config ../config.yaml'],
@@ -268,11 +268,11 @@ function readmeText(
   ];
   const pod: Row[] = [
     newest !== undefined && [
-      'Import all into a pod',
+      'Import all bundles into a pod',
       'tar -cf - . | kubectl --namespace docs exec -i deploy/docshelf -- docshelf transfer unpack -',
     ],
     newest !== undefined && [
-      'Import one into a pod',
+      'Import one bundle into a pod',
       `kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${versionFromFileName(newest) ?? 'VERSION'} < bundles/${newest}`,
     ],
     ['List versions of a pod', 'kubectl --namespace docs exec deploy/docshelf -- docshelf bundle list'],
@@ -289,7 +289,7 @@ function readmeText(
       `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml --set image.repository=REGISTRY/docshelf    (for an upgrade, --reset-then-reuse-values instead of --values values.yaml)`,
     ],
     program !== undefined && ['Install on a host', installCommand(program)],
-    // List the commands for hosts and for clusters if the folder contains only bundles.
+    // List both the commands for hosts and for clusters if the folder contains no program, image or chart.
     ...(program !== undefined || !isForCluster ? host : []),
     ...(isForCluster || program === undefined ? pod : []),
   ];
@@ -395,7 +395,7 @@ const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
-/** Files of a piped transfer that the command still needs after it has computed all digests. */
+/** Files that the command stores from a transfer on standard input. For other files, the command only computes the digest. */
 const KEPT_PATH = new RegExp(`^(?:SHA256SUMS(?:\\.minisig)?|bundles/${SEGMENT})$`);
 
 /** Computes the digests of all files, in the order of their paths, except the checksums and their signature. */

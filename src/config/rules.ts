@@ -206,7 +206,7 @@ interface ContactedLink {
   readonly key: string;
   /** Null if the setting is missing, or if the feature of the setting is off. */
   readonly link: Secret | string | null | undefined;
-  /** Alternative place for user and password, in words for the error message. Null if the link itself may contain both. */
+  /** Place for the user and password that the error message recommends. Null if the link itself may contain both. */
   readonly secrets: string | null;
 }
 
@@ -219,7 +219,7 @@ export function contactedLinks(config: Config): readonly ContactedLink[] {
   // An air-gapped deployment has no hosted search, and another rule already rejects its `renew.apiUrl`, so omit both URLs.
   const isAirGapped = config.deployment.type === 'air-gapped';
   const usesHostedSearch = features.search.enabled !== false && !isAirGapped;
-  // Without a region or endpoint, only the environment knows the bucket's host. The egress policy checks that host at run time.
+  // Without a region or endpoint, the environment sets the bucket's host, which the egress policy checks at run time.
   const hasBucket = exportApi.enabled && store.kind === 's3' && (store.region ?? store.endpoint) !== null;
   return [
     {

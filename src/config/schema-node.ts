@@ -34,7 +34,7 @@ export interface SchemaNode {
   readonly 'x-unit'?: 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
-  /** Key, such as `enabled`, that is set if the config has only `true` or `false` instead of the section. */
+  /** Key, such as `enabled`, that gets the value if the config has `true` or `false` instead of the section. */
   readonly 'x-shorthand'?: string;
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;

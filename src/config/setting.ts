@@ -3,7 +3,7 @@ import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts'
 
 export interface ConfigFault {
   readonly code: 'config_invalid' | 'config_not_built';
-  /** Must not contain the value of the setting, because the value can be a misplaced credential. */
+  /** The message must not contain the value of the setting, because the value can be a misplaced credential. */
   readonly message: string;
   readonly key: string | null;
   readonly where: string | null;

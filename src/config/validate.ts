@@ -66,7 +66,7 @@ function createAjv(): Ajv {
     meta: false,
     validateSchema: false,
     strict: false,
-    // Do not optimize the generated code, because the optimization takes longer than the code, which runs only once.
+    // Do not optimize the generated code, because optimizing takes longer than running the code once.
     code: { optimize: false },
   });
   for (const [name, holds] of Object.entries(FORMATS)) ajv.addFormat(name, holds);
@@ -112,7 +112,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
   return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
 }
 
-/** Keeps one error for each mistake. For a failed `anyOf`, keeps the errors inside a map, or else one error for the value. */
+/** Keeps one error for each mistake. If an `anyOf` fails for a map, keeps the errors of its keys. For other values, keeps one error. */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
   const kept = errors.filter((error) => {

@@ -6,7 +6,7 @@ import { jsonOf } from '../domain/shape.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
-/** Journal with one line per response and one file per attempt. Lines survive the end of the process, but not a power cut. */
+/** Journal of the responses of a crawl. Each attempt of the job adds a file. Lines survive the end of the process, not a power cut. */
 export class CrawlJournal {
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
   readonly #file: number;
@@ -71,7 +71,7 @@ export async function writeRecord(
   const lines = [`${salt} ${digestOf(salt, credentials)}`];
   for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
   await replaceFile(recordOf(recordsDir, domain), `${lines.join('\n')}\n`);
-  // Remove the folder in which an earlier docshelf stored the record and its content.
+  // Remove the folder in which earlier versions of docshelf stored the record and its content.
   await rm(join(recordsDir, domain), { recursive: true, force: true });
 }
 

@@ -255,7 +255,7 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
 }
 
-/** An export fails if at least this many pages failed, and if they are more than FAULT_SHARE_MAX of the requested pages. */
+/** Minimum number of failed pages for an export to fail. They must also be more than FAULT_SHARE_MAX of the requested pages. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 
@@ -268,6 +268,6 @@ function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): 
       ? 'docshelf could not fetch any page of the site'
       : `${faults} of ${counted(asked, 'page')} could not be fetched, because the site responds with errors or not at all`;
   const next =
-    'Check the log of the site. If the site cannot process so many requests, lower concurrency or set rate in its source.';
+    'Check the log of the site. If the site cannot process so many requests, lower concurrency or set rate in the source of the domain.';
   throw badSource(url, state, next);
 }

@@ -32,11 +32,11 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Maximum responses that page threads read or will read next. Few, because a killed process loses these responses. */
+/** Maximum responses that page threads read or will read next. Low, because docshelf loses these responses if its process is killed. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
-/** Fetches each address once if the rules allow the request. Threads find references in responses, and `name` queues them. */
+/** Fetches each address once if the rules allow the request. Threads find references in responses, and `name` queues the addresses. */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
   readonly withDigest = new Set<string>();
@@ -140,7 +140,7 @@ export class Crawl {
     return entry;
   }
 
-  /** Resolves after the response, so that the queue can send the next request. `rest` resolves when the response is read. */
+  /** Resolves when the response arrives, so that the queue can send the next request. `rest` resolves after the response is processed. */
   async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
@@ -211,12 +211,7 @@ export class Crawl {
     if (url === null) {
       findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to an address that is not http(s)');
     } else if (entry.redirects + 1 > REDIRECTS_MAX) {
-      findings.add(
-        'too_many_redirects',
-        entry.url,
-        entry.referrer,
-        `more than ${REDIRECTS_MAX} redirects followed each other`,
-      );
+      findings.add('too_many_redirects', entry.url, entry.referrer, `more than ${REDIRECTS_MAX} redirects in a row`);
     } else {
       const { askedAs, depth, isOptional } = entry;
       const [referrer, redirects] = [entry.referrer || entry.url, entry.redirects + 1];
@@ -252,7 +247,7 @@ export class Crawl {
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
       if (isLink && !entry.isFollowed) continue;
-      // A mention is text that may not be an address. Mark it as optional, so that a missing file is no finding.
+      // A mention is text that may be an address. Mark the address as optional, so that docshelf does not report a missing file.
       const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
       this.name(url, { askedAs: kind, referrer, depth, isOptional });
     }

@@ -1,5 +1,5 @@
 interface FetchQueueOptions<Item> {
-  /** Sends a request. `rest` reads the response while the queue sends the next request. A rejection of either ends the queue. */
+  /** Sends a request. The queue sends the next request while `rest` reads the response. If either promise rejects, the queue ends. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   /** `rateMax` is requests per second, 0 for no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
@@ -19,7 +19,7 @@ interface Line<Item> {
   timer: NodeJS.Timeout | null;
 }
 
-/** Unlike `Scheduler`, limits requests per host, and can pause a host. Reading a response does not delay further requests. */
+/** Limits the requests to each host, and can pause requests to a host. Sends the next request while earlier responses are read. */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;
   readonly #lines = new Map<string, Line<Item>>();

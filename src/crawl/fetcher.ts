@@ -34,7 +34,7 @@ export interface FetchedAnswer {
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Matches header values (RFC 9110, section 5.5). Checked again here, because secret files can change after the config check. */
+/** Valid header value (RFC 9110, section 5.5). Used to check secret files again, because they can change after the config check. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 export function crawlPolicy(
@@ -45,7 +45,7 @@ export function crawlPolicy(
   return new EgressPolicy(rules).forCrawl({ allowAddresses, ownOrigins: [url, ...origins] });
 }
 
-/** Reads the secret files at each export. Do not store `credentials`, which has secrets. @throws DocshelfError `bad_source` */
+/** Reads the secret files at each export. Do not store `credentials`, which contain secrets. @throws DocshelfError `bad_source` */
 export async function openFetcher(settings: CrawlSettings, policy: EgressPolicy, spoolDir: string) {
   const headers: Record<string, string> = {};
   if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);

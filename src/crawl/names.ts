@@ -112,7 +112,7 @@ const STRICT: ReadonlySet<string> = new Set(
 );
 const MEDIA = /^(?:image|audio|video)\//;
 
-/** Decoded path without query, `index` for a folder, extension of the type. Replaces characters that file systems reject. */
+/** Derives the path of a file from its URL without query. Adds `index` for a folder, and the extension of the media type. */
 export function naturalName(url: URL, type: string, ownOrigin: string): NaturalName {
   const isOwn = url.origin === ownOrigin;
   const segments = url.pathname.slice(1).split('/').map(decodeSegment);

@@ -43,7 +43,7 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Uses the response of an earlier attempt, else of the server, or of the previous crawl if the file is unchanged (304). */
+/** Returns the response of an earlier attempt, or else requests the address. On 304, returns the response of the previous crawl. */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();

@@ -146,7 +146,7 @@ type LiveFaults = { readonly failures: readonly string[]; readonly consoleErrors
 
 type Judged = { readonly findings: readonly Finding[]; readonly weight: number };
 
-/** Weights of findings, compared to one missing word. The pages with the largest sums get a screenshot. */
+/** Weights of findings. A missing word has the weight 1. The pages with the largest total weights get a screenshot. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;

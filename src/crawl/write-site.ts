@@ -128,7 +128,7 @@ class Writing {
   }
 }
 
-/** For hosts that ignore `_redirects`, also writes a redirecting page, or a copy of a target that is not a page. */
+/** Writes `_redirects`. For hosts that ignore this file, also writes a page that redirects, or a copy of a target that is not a page. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,

@@ -70,7 +70,7 @@ export class Database implements Session {
     const known = this.#migrations.length;
     if (version <= known) return version;
     throw unfit(
-      `its schema "${SCHEMA_NAME}" is version ${version}, this docshelf knows up to ${known}`,
+      `its schema "${SCHEMA_NAME}" is version ${version}, but this docshelf supports only versions up to ${known}`,
       'Run the docshelf version that the other replicas run, or a newer one.',
     );
   }
@@ -132,7 +132,10 @@ async function checkServer(session: Session): Promise<void> {
   );
   const { number, name } = rows[0] as { readonly number: number; readonly name: string };
   if (number >= SERVER_VERSION_MIN) return;
-  throw unfit(`it is PostgreSQL ${name}, and docshelf needs 15 or newer`, 'Move the database to a newer server.');
+  throw unfit(
+    `it is PostgreSQL ${name}, and docshelf needs 15 or newer`,
+    'Move the database to a newer PostgreSQL server.',
+  );
 }
 
 const unfit = (state: string, next: string): DocshelfError =>

@@ -15,7 +15,7 @@ const DRAIN_MS = 10_000;
 const TICK_MS = 2_000;
 
 export interface ActivationReason {
-  /** `operator` stores the release as the operator's choice, `delivery` deletes that choice, and `settings` keeps it. */
+  /** `operator` stores that an operator chose this release, `delivery` deletes the stored choice, and `settings` keeps it. */
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
   readonly fetched?: string;
@@ -141,7 +141,7 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // If the site was turned off during this call, its list is empty, which is not a change by another daemon.
+    // If the site was turned off during this call, its list of retained releases is empty. Do not report this as a change.
     return this.current !== null && this.#retainedState !== former;
   }
 
@@ -250,17 +250,20 @@ const USE = {
     state: 'docshelf activates it again when the config no longer pins a version',
     next: 'Activate the pinned version first ("docshelf bundle activate VERSION").',
   },
-  elsewhere: { state: 'another daemon serves it', next: 'Activate another version on that daemon first.' },
+  elsewhere: {
+    state: 'another daemon serves it',
+    next: 'First activate another version on the daemon that serves this version.',
+  },
 } as const satisfies Record<string, Use>;
 
 interface PruneRule {
   readonly keep: number;
   readonly inUse: Pick<ReadonlySet<string>, 'has'>;
-  /** Releases that a rollback can activate. They count towards `keep`, and stay unless `keep` is 0. */
+  /** Releases that a rollback can activate. Pruning keeps them unless `keep` is 0, and counts them in the number `keep`. */
   readonly previous: Pick<ReadonlySet<string>, 'has'>;
 }
 
-/** Spares the `keep` most recently active releases, and the `keep` newest releases that were never active. */
+/** Excludes releases in use, the `keep` most recently active releases, and the `keep` newest releases that were never active. */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const wereActive: PrunedRelease[] = [];
   const staged: PrunedRelease[] = [];
@@ -280,6 +283,6 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
-/** Omits the times, because a new time of a release matters only if it changes the order of the list. */
+/** Text to compare two lists. Omits the times, because a new time of a release matters only if it changes the order of the list. */
 const stateOf = (releases: readonly KeptRelease[]): string =>
   releases.map(({ digest, servedAt }) => `${digest} ${servedAt === null}`).join();

@@ -45,7 +45,7 @@ export class DaemonRegistration {
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** Next write of the heartbeat file, which starts after the current write. Calls before its start share this write. */
+  /** Next write of the heartbeat file. All calls during the current write share this next write. */
   #next: Promise<void> | null = null;
 
   constructor(paths: DataPaths) {
@@ -130,7 +130,7 @@ export class DaemonRegistration {
   }
 }
 
-/** Also removes heartbeat files of killed daemons and of a copied folder. Returned socket paths are valid in this process. */
+/** Also removes heartbeat files of killed daemons and of a copied folder. Returns socket paths as this process sees them. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);
@@ -155,9 +155,8 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * Whether the daemon of this heartbeat file uses `folder`. False for a copy of the daemon's folder. On the same host, an equal
- * path suffices, because a restored backup has a new inode. On another host, the id decides, and for an equal device also the
- * inode.
+ * True if the daemon of this heartbeat file uses `folder`, and not a copy. On the same host, an equal path suffices, because a
+ * restored backup has a new inode. On another host, the ids must be equal, and with an equal device also the inodes.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
@@ -221,7 +220,7 @@ async function privateFolder(): Promise<string> {
       'cannot_listen',
       `Cannot listen in "${folder}": it is not a folder, or it belongs to another user`,
       {
-        next: 'Remove it, or set TMPDIR to another folder.',
+        next: `Remove "${folder}", or set TMPDIR to another folder.`,
       },
     );
   }
@@ -229,7 +228,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** Path in this process, which can see the data folder at another path. @param path null for a socket in the data folder */
+/** Path of the socket in this process, in which the data folder can have another path. @param path null for a socket in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },

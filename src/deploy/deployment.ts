@@ -147,9 +147,9 @@ export class Deployment {
         this.#refuseWhilePinned('roll back', null);
         return this.#choose(former, true);
       }
-      const message = 'Cannot roll back: no version that was active before this one is still stored';
+      const message = 'Cannot roll back: no previously active version is stored';
       throw new DocshelfError('no_version', message, {
-        next: 'Activate a version that "docshelf bundle list" shows. If it shows none, pass the config of the daemon with --config.',
+        next: 'Activate a version that "docshelf bundle list" shows. If the list is empty, run the command again with the config of the daemon (--config FILE).',
       });
     });
   }
@@ -249,7 +249,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // If this bundle is the pinned version, the loop activated it before `runExclusive` resolved.
+    // `runExclusive` resolves after the loop has activated the pinned version, which can be this bundle.
     return isPinned ? this.active?.digest === digest : activate;
   }
 

@@ -28,18 +28,18 @@ export interface ObservedState {
 
 export interface Progress {
   readonly nowMs: number;
-  /** False while new settings wait for `reconcile`, and in a command without a daemon. Then only commands activate releases. */
+  /** False from a change of the settings until `reconcile`, and in commands without a daemon. Then only commands activate releases. */
   readonly hasStartedRound: boolean;
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /** Newest release of the preload folder. Null once the loop has applied the settings. */
+  /** Newest release in the preload folder. Null if none exists, or after docshelf has applied the settings. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;
   readonly exportAtMs: number | null;
   readonly isSettled: boolean;
-  /** Failed target. If `retryAtMs` is null, docshelf tries again only after new settings or for another target. */
+  /** Last failure, and its target (`of`). If `retryAtMs` is null, docshelf retries only after the settings or the target change. */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
@@ -97,7 +97,7 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Keep an outdated choice until docshelf serves the target. Otherwise the chosen release, still active, would be the target.
+  // Until docshelf serves the target, keep the record that an operator activated a release. Otherwise that release would stay.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
@@ -206,7 +206,7 @@ function unpinned(
   }
   if (preloaded !== null) {
     const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
-    // Only an archive that docshelf has just unpacked overrides an operator's choice.
+    // Replace a release that an operator activated only if the preloaded archive is new (docshelf has just unpacked it).
     if (isNewer && (held === null || preloaded.isNew)) return serveRef(preloaded);
   }
   if (held !== null) return serveRef(held);

@@ -10,7 +10,7 @@ export interface BundleSource {
 }
 
 export interface OpenRequest {
-  /** Bytes that are already on disk. If the content still has this `etag`, the source can continue after them. */
+  /** Partial download on disk. If the content still has this `etag`, the source can resume at `offset`. */
   readonly resume: { readonly offset: number; readonly etag: string } | null;
   readonly signal: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface OpenedBundle {
   readonly stream: AsyncIterable<Uint8Array>;
   readonly offset: number;
   readonly totalBytes: number | null;
-  /** False if only the end of the connection ends the body (RFC 9112, section 8): an incomplete transfer looks complete. */
+  /** False if the closed connection alone marks the end of the body (RFC 9112, section 8), so a missing part stays undetected. */
   readonly endIsCertain: boolean;
   readonly etag: string | null;
   readonly sha256?: string;

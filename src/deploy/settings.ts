@@ -41,7 +41,7 @@ export function isSameData(one: unknown, other: unknown): boolean {
   return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
 }
 
-/** @param exportsMade counter that changes the fetch key after each export of this daemon */
+/** @param exportsMade number of exports of this daemon. Each export changes the fetch key, so that docshelf fetches the export */
 export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   const { enabled, link, fromExports, version, sha256, renew } = settings;
   const fetched = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
@@ -57,10 +57,10 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   };
 }
 
-/** Identifies the settings under which an operator's choice is valid. A one-way hash, because the link is a credential. */
+/** Hash of the settings. If it changes, a release that an operator activated can be replaced. One-way: the link is a credential. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // Omit the default preload folder: it differs for a list of sites, and a change to a list must not end the operator's choice.
+  // Omit the default preload folder. Its path differs for a list of sites, but a change to a list must keep the operator's release.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');

@@ -12,7 +12,7 @@ import type { DeployEvent, Journal } from './status.ts';
 interface ServedRelease {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
-  /** Time in RFC 3339, UTC. */
+  /** Time of the activation, RFC 3339, UTC. */
   readonly activatedAt: string;
 }
 
@@ -47,7 +47,7 @@ export class ServedRecord implements Serving {
 
 export type ReportPhase = (phase: string, page: string | null) => void;
 
-/** Runs on an unpacked bundle before it is sealed; search builds its index here. */
+/** Runs on an unpacked bundle before docshelf marks the release as complete. Search builds its index here. */
 export type BeforeSeal = (
   releaseDir: string,
   info: ReleaseInfo,
@@ -70,7 +70,7 @@ export interface DeploymentOptions {
   readonly registration: DaemonRegistration;
   readonly slots: ImportSlots;
   readonly settings: DeploySettings;
-  /** Creates the sources for these settings, because `file:` links can point into the preload folder. */
+  /** Creates the bundle sources from the settings, because a `file:` link can point into the configured preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;

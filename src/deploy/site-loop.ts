@@ -21,7 +21,7 @@ import type { SiteContext } from './site-context.ts';
 /** Time to wait for the link and the preload folder before a site without a pin serves its last active version. */
 const SERVE_LAST_AFTER_MS = 3_000;
 
-/** Maximum steps of a pass, which usually has ten. The limit keeps an endless plan from occupying a processor. */
+/** Maximum steps of one pass. A pass usually has ten steps, but an error in `plan` could repeat steps endlessly. */
 const STEPS_MAX = 1_000;
 
 /** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
@@ -32,7 +32,7 @@ export class SiteLoop {
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
-  /** `paused`: settings wait for `reconcile`. `due`: a step for previous settings may still run, and must not set the phase `settled`. */
+  /** `paused`: docshelf waits for `reconcile`. `due`: new settings wait for the next pass, and a running step must not set `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
   #choiceHasEnded = false;
@@ -114,7 +114,7 @@ export class SiteLoop {
         const wanted = this.#context.wanted();
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
-        // Do not restart a fetch that the stop has aborted.
+        // If docshelf stopped while the disk was read, plan no step: the plan would restart the aborted fetch.
         if (stopping.aborted) return null;
         // If the settings changed while the disk was read, plan again for the new settings.
         if (settings() !== before) continue;
@@ -183,7 +183,7 @@ export class SiteLoop {
   async #activate({ release, relabel: mustRelabel, asFetched }: Step & { do: 'activate' }, wanted: Wanted) {
     if (mustRelabel) await relabel(this.#context.store, release);
     const { newest } = this.#preload;
-    // A new archive of the preload folder ends an operator's choice, as any delivery does.
+    // A new archive in the preload folder counts as a delivery, which replaces a release that an operator activated.
     const isNew = newest?.isNew === true && isSame(newest, release);
     if (asFetched === true) await this.#serveFetched(release, null);
     else await this.#serve(release, { by: isNew ? 'delivery' : 'settings' });
@@ -195,7 +195,7 @@ export class SiteLoop {
     const { activation } = this;
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, only an operator changes the stored active release, which docshelf serves again after the pin is removed.
+    // With a pin, only an operator changes the stored active release. docshelf serves that release after the pin is removed.
     const hasPointer = pin === null || reason.by === 'operator';
     if (!enabled || isSame(activation.current, release)) {
       if (hasPointer) await activation.writePointers(release, reason);
@@ -211,7 +211,7 @@ export class SiteLoop {
     });
   }
 
-  /** Prefers an operator's choice until a fetch returns a digest that differs from the previous fetch. */
+  /** Serves the fetched release, or `choice` (activated by an operator) if the digest equals the digest of the previous fetch. */
   async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
     await this.#serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
@@ -256,7 +256,7 @@ export class SiteLoop {
     for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
   }
 
-  /** An operator's choice ends when the settings change, even if they change back later. */
+  /** A change of the settings ends an operator's choice of a release, even if the settings change back later. */
   #expireIfStale(choice: Choice | null): Choice | null {
     return choice !== null && this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
   }
@@ -317,7 +317,7 @@ interface Command {
 
 interface WorkQueueOptions {
   readonly pass: () => Promise<number | null>;
-  /** True while a fetch or preload import runs outside the queue. Each of them must call `wake` at its end. */
+  /** True while a fetch or preload import runs outside the queue. The fetch or import must call `wake` at its end. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }

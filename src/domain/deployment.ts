@@ -26,7 +26,7 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
   if (domain === null) {
     const state = second === undefined ? 'no site' : 'several sites';
     throw new DocshelfError('site_needed', `Cannot choose a site: ${holder} has ${state}`, {
-      next: `Name one of these sites with --site, or with a path under /v1/sites/{domain}: ${known}.`,
+      next: `In a command, select a site with --site. In a request, use a path under /v1/sites/{domain}. The sites are: ${known}.`,
       fields: { domains },
     });
   }

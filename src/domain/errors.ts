@@ -288,7 +288,7 @@ export const problemSchema = {
   ...objectOf(
     {
       type: { const: 'about:blank' },
-      title: text('Reason phrase of the status.'),
+      title: text('Reason phrase of the HTTP status.'),
       status: { type: 'integer', minimum: 400, maximum: 599 },
       detail: text('Error in one sentence.'),
       error: text('Same text as `detail`.'),

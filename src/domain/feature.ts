@@ -57,7 +57,10 @@ function stateOf(feature: Feature, type: DeploymentType, wish: boolean | null): 
   const state = (enabled: boolean, reason: string): FeatureState => ({ id, name, support, enabled, reason });
   if (support === 'unavailable') {
     const because = `it needs a cloud service, and ${type === 'air-gapped' ? 'an air-gapped' : `a ${type}`} deployment has no outbound network`;
-    return state(false, wish === true ? `Overruled: ${key} turns it on, but ${because}.` : `Unavailable: ${because}.`);
+    return state(
+      false,
+      wish === true ? `Overruled: ${key} turns the feature on, but ${because}.` : `Unavailable: ${because}.`,
+    );
   }
   if (wish !== null) return state(wish, `Turned ${wish ? 'on' : 'off'} by ${key}.`);
   return support === 'available'

@@ -57,7 +57,9 @@ export const jobQuerySchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    domain: domainOrHost('Returns only jobs of this site: its domain or one of its full host names, in any case.'),
+    domain: domainOrHost(
+      'Returns only jobs of this site: its domain or one of its full host names. Case does not matter.',
+    ),
     status: { type: 'string', enum: JOB_STATUSES, description: 'Returns only jobs with this status.' },
     limit: {
       type: 'integer',
@@ -95,11 +97,11 @@ export const exportRequestSchema = {
   required: ['domain'],
   additionalProperties: false,
   properties: {
-    domain: domainOrHost('The site: its domain or one of its full host names, in any case.'),
+    domain: domainOrHost('The site: its domain or one of its full host names. Case does not matter.'),
     version: {
       type: 'string',
       pattern: VERSION_PATTERN.source,
-      description: 'Version label of the export. Without it, the bundle has no version.',
+      description: 'Version label of the export. Without a label, the bundle has no version.',
       'x-expects': 'a version: 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit',
     },
     paths: {
@@ -113,7 +115,7 @@ export const exportRequestSchema = {
         pattern: PATH_PATTERN.source,
         'x-expects': 'a path on the site, without scheme, host, "..", backslash and control characters',
       },
-      description: 'Paths of the pages to export. Without it, docshelf exports the whole site.',
+      description: 'Paths of the pages to export. Without paths, docshelf exports the whole site.',
     },
   },
 } as const;

@@ -37,7 +37,7 @@ export const OWN_ORGANIZATION_ID = 'docshelf';
 
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
-/** Adds hosts of the daemon's sites to configured organizations. If none exist, one organization owns all sites and `search.keys`. */
+/** Adds the hosts of each site to the configured organizations. If none is configured, returns one with all sites and `search.keys`. */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },

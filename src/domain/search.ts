@@ -167,6 +167,6 @@ export interface ScoreReasons {
   /** `title` if the query equals the page's title, `identifier` if the query is one name that the section contains. */
   readonly exact: 'title' | 'identifier' | null;
   readonly places: readonly ('title' | 'headings' | 'text')[];
-  /** Importance of the page in its site, 0 to 1. Decides between results with equal scores. */
+  /** Importance of the page in its site, 0 to 1, or -1 for change logs and lists, which rank lower. */
   readonly prior: number;
 }

@@ -1,8 +1,8 @@
 import type { XStatic } from 'typebox/schema';
 
 /**
- * Type of the values that a schema allows. Import only types from TypeBox, because its code takes 125 ms to load. `title` names
- * an OpenAPI component, `x-expects` explains a `pattern`, and `x-trim` trims a value before the check.
+ * Type of the values that a schema allows. Import only types from TypeBox, because loading its code takes 125 ms. In a schema,
+ * `title` is the name of the OpenAPI component, `x-expects` explains `pattern`, and `x-trim` trims values before the check.
  */
 export type ShapeOf<Schema> = Frozen<XStatic<Schema>>;
 

@@ -75,8 +75,8 @@ export const statusSchema = {
         ...objectOf({
           keyword: { enum: SEARCH_STATES },
           semantic: { enum: SEARCH_STATES },
-          sections: count('Sections in the index.'),
-          embedded: count('Sections that have an embedding.'),
+          sections: count('Number of sections in the index.'),
+          embedded: count('Number of sections that have an embedding.'),
         }),
         type: ['object', 'null'],
       },

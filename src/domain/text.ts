@@ -14,7 +14,7 @@ export function printableLines(text: string): string {
   );
 }
 
-/** Escapes characters in JSON without changing the JSON value. Between tokens, the JSON must not have tabs or carriage returns. */
+/** Escapes unprintable characters of a JSON text without changing its value. Between tokens, only spaces and line feeds may occur. */
 export function printableJson(json: string): string {
   return printable(json, (codePoint) => {
     if (codePoint === 0x0a) return '\n';

@@ -54,7 +54,7 @@ export function compareVersions(a: string, b: string): number | null {
   return comparePrereleases(partsA[4], partsB[4]);
 }
 
-/** Order of semver.org, section 11: no pre-release is newest, numbers are older than words, and fewer parts are older. */
+/** Order of semver.org, section 11: `undefined` (a final version) is newest, numbers are older than words, fewer parts are older. */
 function comparePrereleases(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return order(a === undefined ? 1 : 0, b === undefined ? 1 : 0);
   const [listA, listB] = [a.split('.'), b.split('.')];

@@ -10,7 +10,7 @@ const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'cra
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** Age from which to remove the repack folder of a killed process. Packing 200,000 files with 8 GiB takes only minutes. */
+/** Age from which to remove a folder in which a killed process packed an archive again. Packing 8 GiB takes only minutes. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -58,7 +58,7 @@ const MARK_POLL_MS = 2000;
 
 function noApiFolder(dir: string): DocshelfError {
   return new DocshelfError('cannot_write', `Cannot run export jobs: no API daemon stores its bundles in "${dir}"`, {
-    next: 'Set exportApi.store.kind to s3 for all daemons, or give them one shared storage.dir. Jobs wait until then.',
+    next: 'Set exportApi.store.kind to s3 for all daemons, or give them one shared storage.dir. Until then, jobs stay in the queue.',
   });
 }
 

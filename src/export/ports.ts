@@ -40,15 +40,12 @@ export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
 );
 
-/** Jobs that ended before `beforeMs`, or all except the `newest` completed and the `newest` failed jobs of each domain. */
+/** Jobs to remove. `beforeMs`: jobs that ended earlier. `newest`: number of completed and of failed jobs that stay per domain. */
 export type OldJobs = { readonly beforeMs: number } | { readonly newest: number };
 
 export type JobCounts = { readonly queued: number; readonly running: number };
 
-/**
- * Any number of processes can share a queue. Calls resolve when their changes are durable. Writes with a lost claim change
- * nothing and return false.
- */
+/** Processes can share a queue. Calls resolve when their changes are durable. With a lost claim, a write returns false. */
 export interface JobQueue {
   /** Returns an equal queued job (domain, version, paths) if it exists. @throws DocshelfError `queue_full` over `queuedMax` */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
@@ -73,7 +70,7 @@ export interface JobQueue {
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** Stores the page count of the report, because the last `advance` can be lost. Also returns false for a canceled job. */
+  /** Stores the page count of the report, because the last `advance` can have failed. Also returns false for a canceled job. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;

@@ -183,7 +183,7 @@ export class ExportService {
 
 function noSuchJob(act: string, jobId: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot ${act} "${showName(jobId)}": the job does not exist`, {
-    next: 'Check the jobId from the response to the start of the export, and that the key belongs to the same organization.',
+    next: 'Check that the ID is the jobId that the start of the export returned, and that the key belongs to the organization of the job.',
   });
 }
 

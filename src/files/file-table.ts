@@ -238,7 +238,7 @@ function damaged(releaseDir: string): DocshelfError {
   });
 }
 
-/** Maximum digests (about 200 bytes of memory each). If a digest is missing, an import writes the file instead of linking it. */
+/** Maximum digests in memory, about 200 bytes each. For a file without a stored digest, an import writes a copy, not a hard link. */
 const DIGESTS_MAX = 400_000;
 
 /** Paths of files in releases, by the digest in their file table. Earlier releases take precedence. Skips unreadable releases. */

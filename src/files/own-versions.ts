@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage } from '../domain/release.ts';
 import { jsonOf } from '../domain/shape.ts';
 
-/** Number of entries after which the event loop serves other requests. */
+/** Number of files after which the search for versions yields to the event loop, so that other requests do not wait. */
 const ENTRIES_A_TURN = 2_048;
 
 type Files = Pick<FileTable, 'has' | 'get' | 'values'>;
@@ -13,7 +13,7 @@ type Files = Pick<FileTable, 'has' | 'get' | 'values'>;
 export const VERSION_NAME =
   'latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\\d+(?:\\.(?:\\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\\d*)?';
 const VERSION_FOLDER = new RegExp(`^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?/)?(?:docs/)?)(${VERSION_NAME})/(.+)$`);
-/** Matches years, because a folder with a year as its name belongs to a blog. */
+/** Matches years. A folder with a year as its name belongs to a blog, and is not a version. */
 const YEAR = /^(?:19|20)\d\d$/;
 
 const PAGES_COMPARED = 40;

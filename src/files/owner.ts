@@ -20,7 +20,7 @@ export function thisProcess(): Owner {
 export const isLocal = ({ host, pidNamespace }: Owner): boolean =>
   host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
 
-/** Null for a process of another host or pid namespace. The caller then decides by the age of a file. */
+/** Null for a process of another host or pid namespace, which is not visible here. The caller then decides by the age of a file. */
 export const isAlive = (owner: Owner): boolean | null =>
   isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
 

@@ -19,7 +19,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   const given = bearerToken(authorization);
   if (given === null) {
     throw new DocshelfError('unauthorized', 'Cannot authorize the request: it has no bearer token', {
-      next: 'Send admin.token in the header "Authorization: Bearer". For a command, set DOCSHELF__ADMIN__TOKEN to it.',
+      next: 'Send admin.token in the header "Authorization: Bearer". For a command, set DOCSHELF__ADMIN__TOKEN to this token.',
     });
   }
   if (!isSame(given, token.reveal())) {

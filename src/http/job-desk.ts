@@ -25,7 +25,8 @@ export const operatedJobSchema = {
         next: textOrNull('What to do next.'),
       }),
       type: ['object', 'null'],
-      description: 'Parts of `error`. Null if the job did not fail, or failed in an older release of docshelf.',
+      description:
+        'The parts of `error`. Null if the job did not fail, or if it failed in an older version of docshelf.',
     },
   }),
 } as const;

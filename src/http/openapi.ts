@@ -32,7 +32,7 @@ const UNREADABLE_BODY: readonly Fault[] = [
   {
     code: 'unsupported_media_type',
     description: 'The body is not JSON.',
-    message: 'Cannot read the request: its body is not JSON without a Content-Encoding',
+    message: 'Cannot read the request: its body is not JSON, or has a Content-Encoding',
   },
 ];
 
@@ -150,7 +150,7 @@ function reference(schema: object, schemas: Record<string, object>): object {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** Removes docshelf's own keywords, because some clients reject unknown keywords. */
+/** Removes docshelf's keywords (`x-…`) from a JSON schema, because some clients reject unknown keywords. */
 export function withoutHints(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }

@@ -13,7 +13,7 @@ const DATABASE_AWAY = new DocshelfError(
 
 /** Replaces an unexpected error, because its message can contain secrets. The log contains the message under the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot process the request: docshelf failed', {
-  next: 'Search the log of docshelf for the request ID. Its line contains the cause.',
+  next: 'Search the log of docshelf for the request ID. The log line contains the cause.',
 });
 
 const RETRY_AFTER_S = 5;

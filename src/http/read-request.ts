@@ -87,7 +87,7 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
 export function badField(act: string, name: string | null, state: string, next?: string): DocshelfError {
   const detail = next === undefined ? {} : { next };
   if (name === null) return new DocshelfError('bad_request', `Cannot ${act}: ${state}`, detail);
-  // Shorten and clean the name, because it comes from a client.
+  // Shorten the field name and replace special characters, because a client controls the name.
   const field = name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
   return new DocshelfError('bad_request', `Cannot ${act}: the field "${field}" ${state}`, {
     ...detail,
@@ -136,7 +136,7 @@ function requireJsonType(request: Request): void {
   if (!JSON_TYPE.test(request.headers.get('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
     throw new DocshelfError(
       'unsupported_media_type',
-      'Cannot read the request: its body is not JSON without a Content-Encoding',
+      'Cannot read the request: its body is not JSON, or has a Content-Encoding',
       {
         next: 'Send JSON with "Content-Type: application/json" and without a Content-Encoding.',
       },

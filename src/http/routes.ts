@@ -33,7 +33,7 @@ export function route<const Op extends Operation, E extends BoundEnv>(
   };
 }
 
-/** Responds with 405 to other methods of the paths. @param guards middleware by the name of a security scheme */
+/** Adds the routes to `app`. Other methods on the same paths get 405. @param guards middleware by the name of a security scheme */
 export function addRoutes<E extends BoundEnv>(
   app: Hono<E>,
   routes: readonly Route<E>[],
@@ -69,7 +69,7 @@ export const shown = (text: string): string => text.slice(0, 200);
 
 export function refuseMethod(allow: string): (c: Context) => never {
   return (c) => {
-    const message = `Cannot ${c.req.method} "${shown(c.req.path)}": it allows ${allow}`;
+    const message = `Cannot ${c.req.method} "${shown(c.req.path)}": this path allows only ${allow}`;
     throw new DocshelfError('method_not_allowed', message, { fields: { allow } });
   };
 }
@@ -78,7 +78,7 @@ export function refuseMethod(allow: string): (c: Context) => never {
 const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'POST',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type',
-  // A day in seconds. Browsers apply lower maximums of their own.
+  // A day, in seconds, to cache preflight responses. Browsers have lower limits.
   'Access-Control-Max-Age': '86400',
 };
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';

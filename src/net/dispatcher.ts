@@ -70,7 +70,7 @@ class EnvironmentProxy extends Dispatcher {
 
 const MAPPED = listOf(['::ffff:0:0/96']);
 
-/** Ignores invalid entries, and accepts networks with host bits, as curl and Go do. `ipv4` includes IPv4-mapped addresses. */
+/** Reads addresses and networks of NO_PROXY. Ignores invalid entries, and accepts `10.1.2.3/8` for `10.0.0.0/8`, as curl and Go do. */
 function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of noProxy.split(/[\s,]+/)) {
@@ -112,7 +112,7 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/** A proxy can resolve names that docshelf cannot. Without `allowPrivate`, the config must list them. @throws AddressRefused */
+/** Without `allowPrivate`, the config must list a host name that only the proxy can resolve. @throws AddressRefused */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;

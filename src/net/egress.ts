@@ -8,7 +8,7 @@ import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
 interface CrawlReach {
-  /** Pairs `host:port`, and networks in CIDR. Networks apply only to `ownOrigins` and the pairs in `network.allowedHosts`. */
+  /** Private addresses to allow: pairs `host:port`, or networks for `ownOrigins` and for the pairs in `network.allowedHosts`. */
   readonly allowAddresses: readonly string[];
   readonly ownOrigins: readonly string[];
 }
@@ -93,7 +93,7 @@ export class EgressPolicy {
     return guard.allows(address) && (ports === null || ports.has(pair));
   }
 
-  /** Checks whether `network.allowedHosts`, `allowAddresses` or the origins of the crawl contain the host. */
+  /** Checks whether the config lists the host in `network.allowedHosts`, `allowAddresses` or the origins of the crawl. */
   lists(url: Endpoint): boolean {
     if (!this.rules.allowsUnnamed) return namesHost(this.rules, url);
     const { ports, pairs } = this.#private;

@@ -76,7 +76,7 @@ export class HttpClient {
       if (redirects === this.#bounds.redirectsMax) {
         throw new DocshelfError(
           'too_many_redirects',
-          `Cannot fetch ${facts.thing}: more than ${redirects} redirects followed each other`,
+          `Cannot fetch ${facts.thing}: more than ${redirects} redirects in a row`,
           {
             next: 'Use the final address, which does not redirect.',
             fields: { redirects, retryable: false },

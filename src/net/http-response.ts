@@ -23,7 +23,7 @@ interface Fault {
 const NETWORK_NEXT =
   'Check the host name, the network, and network.proxy. docshelf continues to serve the current version.';
 const ADDRESS_NEXT =
-  'If the address is correct, allow it. For a bundle, set network.allowPrivate. For a crawl, set allowAddresses in its source. For a host name that only a proxy can resolve, add the name to network.allowedHosts. docshelf never contacts the metadata services of clouds.';
+  'If the address is correct, allow it. For a bundle, set network.allowPrivate. For a crawl, add the address to allowAddresses of the source. For a host name that only a proxy can resolve, add the name to network.allowedHosts. docshelf never contacts the metadata services of clouds.';
 const PORT_NEXT = 'Check the port, and whether the address must begin with https or http.';
 const CERTIFICATE_NEXT =
   'If the server uses your own certificate authority, put the certificate of the authority into a PEM file. Then set network.caFile to that file.';
@@ -66,7 +66,7 @@ function connectionFault(error: unknown): Fault {
   };
   if (code === 'ADDRESS_REFUSED') return final(messageOf(error), ADDRESS_NEXT, 'address_not_allowed');
   if (CERTIFICATE_FAULT.test(code))
-    return final(`docshelf does not trust its certificate (${messageOf(error)})`, CERTIFICATE_NEXT);
+    return final(`docshelf does not trust the certificate of the server (${messageOf(error)})`, CERTIFICATE_NEXT);
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
     return final(`the server does not speak TLS on this port (${code})`, PORT_NEXT);
   if (error instanceof errors.HTTPParserError)

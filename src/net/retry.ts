@@ -50,7 +50,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** Error codes to retry, because an operator can free space on the volume without a notice to docshelf. */
+/** Error codes to retry, because docshelf cannot know when an operator frees space on the volume. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {

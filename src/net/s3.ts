@@ -84,7 +84,7 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
   return agent;
 }
 
-/** Lifetime of a signed link. Amazon checks it only when a download starts. An hour tolerates a machine whose clock is behind. */
+/** Seconds for which a signed link is valid. Amazon checks this only when a download starts. An hour tolerates a clock that is behind. */
 const SIGNED_S = 3600;
 
 /** Signs links with the credentials in the environment. Contacts only STS, through the given `HttpClient`. */

@@ -7,8 +7,8 @@ const ENTRIES_AT_FIRST = 1024;
 export const fingerprint = (text: string): Uint8Array => hash('sha256', text, 'buffer').subarray(0, FINGERPRINT_BYTES);
 
 /**
- * Assigns numbers to texts by fingerprint, in 24 to 48 bytes per text instead of 130 in a map of strings.
- * Open hash table that is at most half full (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L).
+ * Assigns a number to each text by its fingerprint. Takes 24 to 48 bytes of memory per text, but a map of strings takes 130.
+ * The hash table uses linear probing and is at most half full (Knuth, TAOCP 3, section 6.4, algorithm L).
  */
 export class Fingerprints {
   #count = 0;
@@ -17,7 +17,7 @@ export class Fingerprints {
   #places: Uint32Array;
   readonly #lookup = new Uint32Array(WORDS);
 
-  /** @param expected approximate number of texts, which saves 20 ms for 50,000 texts, because the table need not grow */
+  /** @param expected approximate number of texts, so that the table need not grow. This saves 20 ms for 50,000 texts */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);

@@ -47,9 +47,9 @@ const VECTORS_EVERY_MS = 30_000;
 const OTHERS_EVERY_MS_MAX = 30_000;
 const OTHERS_SILENT_MS = 120_000;
 
-/** Time for the embedding process to finish a batch of texts (80 ms). docshelf kills a process that needs longer. */
+/** Time limit for the embedding process to finish a batch of texts (usually 80 ms). Then, docshelf kills the process. */
 const ENDING_MS_MAX = 2_000;
-/** A long limit, because terminating the thread while the model runs can crash docshelf. `server.shutdownTimeout` is usually shorter. */
+/** Time limit for the query thread to end. Long, because terminating the thread while the model runs can crash docshelf. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
@@ -72,12 +72,12 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /** Sites that find the index of the same release damaged share one build. `#turns` limits the number of concurrent builds. */
+  /** Sites with the same release share one build. `#turns` limits the number of concurrent builds. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
   /** Verifies one index at a time, so that queries run in between if a hundred sites start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /** Vectors for the queries of a site, by search folder. Null for a verified index without vectors. Other indexes have no entry. */
+  /** Vectors by site and search folder. No entry before `open`. Null before `embed` has found or computed vectors. */
   readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -281,7 +281,7 @@ async function untilWhole(
 export type SearchIndex = Pick<EmbeddedEngine, 'build' | 'open' | 'embed' | 'search' | 'close'>;
 
 const MIB = 1024 ** 2;
-/** With all-MiniLM-L6-v2 int8, the first model takes 213 MiB, each further model 75 MiB (measured). */
+/** Each loaded copy of the model takes memory: the first copy of all-MiniLM-L6-v2 int8 213 MiB, further copies 75 MiB (measured). */
 const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
 const READING_MS = 30_000;

@@ -13,7 +13,7 @@ export interface HostedSearchOptions {
 }
 
 const TIMEOUT_MS = 2_000;
-/** If the service is down, five readers wait 2 s each, then one reader every 30 s. */
+/** After five failures in a row, docshelf calls the service only once every 30 s, so that few readers wait for a failed service. */
 const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 
@@ -30,7 +30,7 @@ export class HostedSearch {
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
-    // Hosted search has no prefix search, and each typed letter would count against the rate limit of the service.
+    // Skip hosted search while a reader types: it cannot match prefixes, and each letter would count against its rate limit.
     if (request.prefixLast || !this.#circuit.admits()) return null;
     try {
       const results = await this.#ask(request, signal);

@@ -7,7 +7,7 @@ export interface Section {
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
-  /** Longer spellings of a definition that the last heading names, such as `pkg.Client.fetch` for `fetch`. */
+  /** Qualified names of the definition in the last heading, such as `pkg.Client.fetch` for `fetch`. */
   readonly names?: readonly string[];
   /** Text of the section with code, and with a blank line between blocks. Never empty. */
   readonly text: string;
@@ -38,7 +38,7 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
-/** With `folder`, a worker loads the model. With `parent`, the worker sends texts to the only thread with network access. */
+/** With `folder`, a worker loads the model. With `parent`, the worker sends texts to its parent, which has network access. */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
@@ -50,7 +50,7 @@ export interface KnownModel {
 
 export interface IndexedRelease {
   readonly digest: string;
-  /** Folder with `site/`, the file table, and `search/`. docshelf derives `search/`, and may replace this folder. */
+  /** Folder with `site/`, the file table, and `search/`. docshelf builds `search/`, and may rebuild `search/` later. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   /** Unpacked size of the release, which decides the order of builds. Default: an estimate from the file table. */

@@ -5,7 +5,7 @@ export type { SearchFacts, SearchRequest, SearchResult } from '../domain/search.
 export interface ResultForm {
   readonly root: string;
   readonly version: string | null;
-  /** Value of `metadata.source`. Null, for sites without hosted search, omits the field. */
+  /** Value of `metadata.source` in each result. Null omits the field. */
   readonly source: 'local' | null;
 }
 

@@ -62,7 +62,7 @@ const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
-  /** After the first search, docshelf also keeps the index of the next version open. */
+  /** True after the first search. docshelf then keeps the index of each new version open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
@@ -219,7 +219,7 @@ export class SiteSearch {
     }
   }
 
-  /** The cause may be temporary: a process that has died, a timeout of the model, or a full volume. */
+  /** Retries `act` after a delay. The cause may be temporary: a dead process, a timeout of the model, or a full disk. */
   async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     if (LASTING.has(toDocshelfError(cause).code)) return;
     const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
@@ -227,7 +227,7 @@ export class SiteSearch {
       await sleep(afterMs, undefined, { signal, ref: false });
       await act();
     } catch {
-      // Ignore the error: the attempt has reported the error, or another version is active.
+      // Ignore the error: `act` has already reported the error, or the retry was aborted because another version is active.
     }
   }
 
@@ -246,7 +246,7 @@ export class SiteSearch {
 
 function building(state: string): DocshelfError {
   return new DocshelfError('index_building', `Cannot search now: ${state}`, {
-    next: 'Try again in a few seconds. The status shows when the index is ready.',
+    next: 'Try again in a few seconds. The status of the daemon shows whether the index is ready.',
     fields: { retryAfterS: 5 },
   });
 }

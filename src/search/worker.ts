@@ -16,7 +16,7 @@ const handlers = {
     yieldToReaders();
     return buildIndex(order, (page) => {
       context.progress(page);
-      // Send the progress now, because this page may kill the process.
+      // Report the page before reading it, so that docshelf knows the page if reading it ends this process.
       context.flush();
     });
   },

@@ -100,7 +100,7 @@ function noticeIn(
     lang: tag,
     dir: direction,
   });
-  // Set a target, because client-side routers leave a link with a target to the browser.
+  // Set a target, because client-side routers do not handle links with a target. The browser then loads the page.
   const link = `${startTag('a', { href: address, target: '_self' })}${text(words.lead, active)}</a>`;
   return {
     head: [startTag('link', { rel: 'stylesheet', href: style })],

@@ -22,7 +22,7 @@ export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
 export interface ExtraHeaders {
-  /** Identifies these headers in the cache keys of a snapshot. Empty if no rule of the site applies. */
+  /** Id of this set of headers, used in the cache keys of a snapshot. Empty if no rule of the site applies. */
   readonly id: string;
   readonly headers: AnswerHeaders;
   /** `Cache-Control` from the site or operator. If null, docshelf sends `immutable` or `no-cache`, depending on the file's name. */
@@ -76,7 +76,7 @@ export class HeaderPolicy {
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
-  /** @param asked decoded path with a leading slash, under the base path for which the release was built */
+  /** @param asked decoded path, with a leading slash and the base path for which the release was built */
   headersFor(asked: string, type: string): ExtraHeaders {
     const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;

@@ -70,7 +70,7 @@ export const readHead = (file: string): Promise<Buffer> => readBeginning(file, H
 /** Maximum cached folders, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
 const FOLDERS_MAX = 1024;
 
-/** Languages of docshelf's texts. The nearest folder whose index page names a supported language decides. */
+/** Selects the language of docshelf's texts on a page, from the index page of the nearest folder that names a supported language. */
 export class SiteLanguages {
   readonly #release: ReleaseView;
   /** Languages by path of an index page. `declared` is null if the page names no supported language. */

@@ -20,11 +20,11 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/** @param field `Service-Worker` header, which browsers send for the script, but not for imports (Service Workers, section 4.4) */
+/** @param field value of the `Service-Worker` header, which browsers send for the script, but not for its imports */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing`: the file depends on `Host` or `Accept`, or is from an older release, which docshelf may remove. */
+  /** `isPassing` prevents caching: the file depends on `Host` or `Accept`, or is from an older release, which docshelf may remove. */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */
@@ -51,7 +51,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** Caches only usual spellings of a path, because the number of spellings has no limit. @param path decoded path of `target` */
+  /** Caches only plain or usually encoded targets, because a path has countless encodings. @param path decoded path of `target` */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);

@@ -169,7 +169,7 @@ export class SiteServer {
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // For 304, no body is needed. Other conditions depend on the encoding of the body, so check them after the body is loaded.
+    // Check for 304 first, which needs no body. Check the other conditions later, when the encoding of the body is certain.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);

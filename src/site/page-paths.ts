@@ -13,7 +13,7 @@ const MARKDOWN_EXTENSION = '.md';
 type Paths = Pick<FileTable, 'has'>;
 type RuleKind = 'forced' | 'others';
 
-/** `guide.md` is the Markdown of `guide.html` or `guide/index.html`, `guide.html.md` (llmstxt.org) that of `guide.html`. */
+/** Returns `guide.html` or `guide/index.html` for `guide.md`, and `guide.html` for `guide.html.md` (llmstxt.org). */
 export function pageOfMarkdown(files: Paths, path: string): string | null {
   if (!path.endsWith(MARKDOWN_EXTENSION)) return null;
   const stem = path.slice(0, -MARKDOWN_EXTENSION.length);
@@ -36,15 +36,15 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-/** Work units to look up a path in all its spellings (`a`, `a.html`, `a/index.html`): fixed, and per character of the path. */
+/** Work units to look up a path `a`, and also `a.html` and `a/index.html`: a fixed cost, and a cost per character. */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
-/** Maximum work units to list pages, about 1 s. After `TURN_UNITS`, about 1 ms, docshelf handles other requests. */
+/** Maximum work units to list pages. After each `TURN_UNITS`, docshelf handles other requests before it continues. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** `page` is null for a response without a page, `moved` for too long a path. `isBySlash`: only the last slash changes. */
+/** A `page` (null if no page is sent), or the path of a redirect (null if too long). `isBySlash`: only the last slash changes. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -76,7 +76,7 @@ export class PagePaths {
   /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded, without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // At the first step, ignore rules whose redirects do not end. A redirect that only changes the last slash is not a step.
+    // At the first step, ignore rules that redirect endlessly. Redirects that only change the last slash do not count as a step.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -99,7 +99,7 @@ export class PagePaths {
     return false;
   }
 
-  /** False if the path is the address of a page for which `isOpen` is false. @param path as for `pageAt` */
+  /** False if the path is an address of a page that readers cannot open (see `isOpen`). @param path as for `pageAt` */
   isReachable(path: string, work = new Work()): boolean {
     if (!this.hasForcedRules) return true;
     const page = this.fileAt(this.#builtFor + path, work);
@@ -116,7 +116,7 @@ export class PagePaths {
     });
   }
 
-  /** Returns the pages for which `isOpen` is true. If `isCut` is true, `units` were spent before the last page. */
+  /** Returns the pages that readers can open (see `isOpen`). `isCut` is true if the work budget `units` ended the list early. */
   async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -137,7 +137,7 @@ export class PagePaths {
     return { open, isCut: false };
   }
 
-  /** @param isFirst true to ignore rules whose redirects do not end */
+  /** @param isFirst true to ignore rules that redirect endlessly */
   #stepFrom(built: string, work: Work, isFirst: boolean, host: string | null = null): Step | null {
     const path = this.#inSite(built);
     if (path === null || isInternalPath(path)) return null;

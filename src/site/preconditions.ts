@@ -49,7 +49,7 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
-/** RFC 9110, section 14.1.2. `whole`: several ranges, other units or invalid text. `unsatisfiable`: starts past the end. */
+/** RFC 9110, section 14.1.2. Returns `whole`, the whole file, for several ranges, other units than bytes, and invalid text. */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
   if (match === null) return 'whole';

@@ -135,7 +135,7 @@ export class FilePart {
     return result;
   }
 
-  /** Also reopens the file after `leave`. @throws Error if the size of the file is wrong, or if another file has replaced it since */
+  /** Opens the file, or reopens it after `leave`. @throws Error if the size is wrong, or if the file was replaced in the meantime */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {

@@ -40,7 +40,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
   /**
-   * @param isImmutable true if no stored release has other bytes at this path @param make creates the bytes of a file that is not
+   * @param isImmutable true if the file at this path never changes @param make creates the bytes of a file that is not
    * on disk
    */
   constructor(

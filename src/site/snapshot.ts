@@ -171,7 +171,7 @@ export class SiteSnapshot {
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
-    // Without a path, resolve the hidden name `.`, which results in the 404 page of the root folder.
+    // If the target is no path, look up `.`, which is never served, so that docshelf responds with the 404 page of the root folder.
     const resolution = resolvePath(this.release.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
@@ -308,7 +308,7 @@ function passing(found: Found): Found {
 }
 
 function keyOf(path: string, { id }: ExtraHeaders, release: Pick<KeptRelease, 'digest'> | null = null): string {
-  // Paths contain no control characters, so the keys cannot collide.
+  // Line feeds separate the parts of a key, because paths contain no control characters.
   return id === '' && release === null ? path : `${release?.digest ?? ''}\n${id}\n${path}`;
 }
 

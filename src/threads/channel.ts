@@ -70,7 +70,7 @@ type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Maximum pending calls. A call takes milliseconds, so one more call would wait for seconds. */
+/** Maximum pending calls. Each call takes milliseconds, so a further call would have to wait for seconds. */
 const CALLS_MAX = 1_000;
 /** Maximum total of UTF-16 code units and buffer bytes in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;

@@ -151,7 +151,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     const fields = isFull ? { retryAfterS: 1 } : code === 'worker_ended' ? { retryable: true } : {};
     const next = isFull
       ? 'Try again in a moment.'
-      : 'Try again. If it fails again, raise search.memory for an index, or check the named page or archive.';
+      : 'Try again. If it fails again, raise search.memory for work on a search index. For other work, check the page or archive that the message names.';
     return new DocshelfError(code, `Cannot ${this.#task}${isFull ? ' now' : ''}: ${state}`, {
       cause,
       fields,

@@ -20,7 +20,7 @@ export type Span = { note(facts: SpanFacts): void; fail(error: unknown): void };
 export interface Tracer {
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
   readonly traceparent: string | null;
-  /** Moves the running span into the trace of a cause that is found late. No effect on a span with a parent or children. */
+  /** Moves the running span into the trace of its cause, if known only after the start. No effect on spans with parent or children. */
   follow(traceparent: string | null): void;
 }
 

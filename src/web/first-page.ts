@@ -30,7 +30,7 @@ export function readFirstPage(html: string): FirstPage {
 }
 
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
-/** Separator for a title without another separator, because a hyphen may be part of the title: `Tutorial - Basics`. */
+/** Used only if the title has no other separator, because a hyphen may be part of the title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
 const GENERIC_TITLE =
   /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;

@@ -16,7 +16,7 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** True if the file never changes. Also true if other names of the folder have a digest at the same place. */
+  /** True if the file never changes. Its path shows this, or other names in its folder have a digest at the same position. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -35,7 +35,7 @@ export class ImmutableNames {
   }
 }
 
-/** Digest alphabets: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). The narrowest that fits is used. */
+/** Digest alphabets, smallest first: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). */
 const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;
@@ -87,7 +87,7 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Position and length of the text, which are the same in all names of one generator. */
+  /** Character before the text (`^` at the start), and length of the text. Both are equal in all names of one generator. */
   readonly place: string;
 }
 
@@ -116,7 +116,7 @@ function hashedName(path: string): boolean {
   return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
 }
 
-/** If this number and share of the texts at a place are certain digests, similar texts at the place also count as digests. */
+/** If this number and share of the texts with one `place` are certainly digests, similar texts with this `place` count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

@@ -147,7 +147,7 @@ function weightOf(type: string, weights: Weights): number {
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
-/** True if the client gives `wanted` at least the weight of `usual`. Both types are in lower case, without parameters. */
+/** True if `accept` lists `wanted` with at least the weight of `usual`. Both types are in lower case, without parameters. */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept);
   const ofWanted = weights.get(wanted) ?? 0;
@@ -223,7 +223,7 @@ export function charsetInMarkup(text: string): string | null {
 export const charsetInCss = (text: string): string | null =>
   /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 
-/** A file that docshelf has converted to UTF-8 begins with a byte order mark, so the charset changes. */
+/** Changes the charset to UTF-8 if the file begins with a byte order mark, which docshelf adds to each file that it converts. */
 export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }

@@ -70,7 +70,7 @@ interface OwnSearchKind {
   readonly mark: RegExp;
   readonly unless?: RegExp;
   readonly script?: RegExp;
-  /** The search works if one file matches. A hosted search has a `service` instead. */
+  /** The search works if the bundle has an index file that matches. A search by an external service has a `service` instead. */
   readonly index?: { readonly file: RegExp; readonly name: string };
   readonly service?: string;
   readonly boxes: string;

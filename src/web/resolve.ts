@@ -61,7 +61,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 }
 
 function nearestNotFoundPage(files: Paths, path: string): string | null {
-  // Releases have no deeper paths, so ignore further segments of the request.
+  // Search only to the maximum depth of a bundle. The path of a request can have far more segments.
   let end = 0;
   for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++)
     end = path.indexOf('/', end) + 1;

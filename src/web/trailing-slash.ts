@@ -2,7 +2,7 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Number of votes of a reference that breaks at the other form of the page's address. A link that only redirects has one vote. */
+/** Votes of a relative reference that works at only one of its page's addresses, `/x/` and `/x`. A link to `/x/` has one vote. */
 const BROKEN_WEIGHT = 10;
 
 /** Placeholder for the host of the site, which a bundle does not contain. */
@@ -18,7 +18,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
-/** Counts links and canonical URLs that write `x/index.html` as `/x/` or `/x`, and references that work from only one form. */
+/** Counts links and canonical URLs that write `x/index.html` as `/x/` or `/x`, and references that work at only one of these. */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
   readonly #basePath: string;

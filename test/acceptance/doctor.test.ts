@@ -171,7 +171,7 @@ describe('docshelf doctor', () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
     const { programVersion } = await daemon.status();
-    const message = `It is docshelf ${programVersion}, with process id ${daemon.pid}.`;
+    const message = `The daemon is docshelf ${programVersion}, with process id ${daemon.pid}.`;
     expect(about(result, 'daemon')).toMatchObject([{ state: 'ok', message }, { state: 'ok' }]);
     expect(about(result, 'port')).toEqual([]);
   });

@@ -95,7 +95,7 @@ describe('the commands of docs/backup.md', () => {
     await operator.run(ssh);
     for (const machine of [other, overSsh]) {
       const checked = await machine.run(blockWith('backup', 'docshelf doctor'));
-      expect(checked).toMatch(/A version to serve is stored[\s\S]*0 errors/);
+      expect(checked).toMatch(/docshelf can serve a stored version[\s\S]*0 errors/);
     }
   });
 
@@ -310,7 +310,7 @@ describe('the commands of docs/upgrade.md', () => {
     const checkConfig = shellBlocks('upgrade').find((block) => block.startsWith('docshelf config check')) ?? '';
     expect(await operator.run(checkConfig)).toContain('is valid');
     const check = await operator.run(blockWith('upgrade', 'docshelf bundle list'));
-    expect(check).toMatch(/It is docshelf \d[\s\S]*0 errors[\s\S]*2026-11-01/);
+    expect(check).toMatch(/The daemon is docshelf \d[\s\S]*0 errors[\s\S]*2026-11-01/);
     await daemon.stop();
   });
 });

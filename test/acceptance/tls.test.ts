@@ -135,7 +135,7 @@ test('commands reach an admin listener with TLS', async () => {
   );
   expect([refused.code, refused.stderr]).toEqual([
     69,
-    expect.stringContaining('docshelf does not trust its certificate'),
+    expect.stringContaining('docshelf does not trust the certificate of the daemon'),
   ]);
 });
 

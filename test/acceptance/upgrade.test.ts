@@ -257,6 +257,8 @@ describe.skipIf(!HAS_POSTGRES)('the home folder and the database of a former bui
     await daemon.stop();
     const refused = await bench.run(['serve'], { cwd: home.folder, program: FORMER_PROGRAM });
     expect(refused.code).toBe(78);
-    expect(refused.stderr).toMatch(/its schema "docshelf" is version 6, this docshelf knows up to 5/);
+    expect(refused.stderr).toMatch(
+      /its schema "docshelf" is version 6, but this docshelf supports only versions up to 5/,
+    );
   });
 });

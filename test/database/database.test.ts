@@ -104,7 +104,8 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     await open(url, { migrations: [NOTES, 'SELECT 1'] }).bringUp();
     const newer = {
       code: 'database_unfit',
-      message: 'Cannot use the database: its schema "docshelf" is version 2, this docshelf knows up to 1',
+      message:
+        'Cannot use the database: its schema "docshelf" is version 2, but this docshelf supports only versions up to 1',
     };
     await expect(open(url, { migrations: [NOTES] }).bringUp()).rejects.toMatchObject(newer);
     await expect(open(url, { migrations: [NOTES] }).checkSchema()).rejects.toMatchObject(newer);

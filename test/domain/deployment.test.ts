@@ -21,7 +21,9 @@ describe('chooseSite()', () => {
     expect(faultOf(() => chooseSite([acme, globex], null, 'the config'))).toMatchObject({
       code: 'site_needed',
       message: 'Cannot choose a site: the config has several sites',
-      next: expect.stringContaining('--site, or with a path under /v1/sites/{domain}: acme, globex.'),
+      next: expect.stringContaining(
+        '--site. In a request, use a path under /v1/sites/{domain}. The sites are: acme, globex.',
+      ),
       fields: { domains: ['acme', 'globex'] },
     });
   });

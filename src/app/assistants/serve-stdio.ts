@@ -16,7 +16,7 @@ import { siteDocumentation } from './site-documentation.ts';
 
 export interface StdioOptions {
   readonly site: SiteConfig & { readonly domain: string };
-  /** Called for each request, because the active version can change between requests. */
+  /** Returns the active release. Called for each request, because another release can become active between requests. */
   readonly active: () => Promise<ReleaseRef | null>;
   readonly programVersion: string;
 }

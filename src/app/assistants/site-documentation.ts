@@ -77,7 +77,7 @@ const FORM_SAMPLE_MAX = 12;
 /** Maximum cached titles. Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;
 
-/** Number of page addresses to compute, in about 2 ms, before the event loop may run other work. */
+/** Number of page addresses to compute in one turn of the event loop. A turn takes about 2 ms. */
 const TURN_PAGES = 1_000;
 
 const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;

@@ -159,7 +159,7 @@ const archiveNames = async (folder: string): Promise<string[]> =>
 
 function cannotRead(subject: string, path: string, consequence: string, errno: string | undefined): Diagnosis {
   const message = `Cannot read "${path}": ${errno ?? 'failed'}, so ${consequence}`;
-  const next = 'Make it readable for the user that docshelf runs as.';
+  const next = `Make "${path}" readable for the user that docshelf runs as.`;
   return faulty('folder', subject, { code: 'cannot_read', message, next });
 }
 
@@ -174,9 +174,13 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
     const stored = [...labels].filter(([label]) => version === null || label === version);
     if (stored.some(([, { digest }]) => releases.has(digest)))
       return [
-        sound('bundle', subject, version === null ? 'A version to serve is stored.' : `Version ${version} is stored.`),
+        sound(
+          'bundle',
+          subject,
+          version === null ? 'docshelf can serve a stored version.' : `Version ${version} is stored.`,
+        ),
       ];
-    // If a stored release cannot be read, `info` throws the error to report.
+    // `info` throws an error for a stored release that cannot be read. The check reports this error.
     for (const [, { digest }] of stored) await store.info(digest);
   } catch (error) {
     return [faulty('bundle', subject, toDocshelfError(error))];
@@ -224,7 +228,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
-  // A credential in the config file makes that file a secret.
+  // If the config file contains a credential, check the permissions of the config file like those of a secret file.
   const holdsSecret = CONFIG_KEYS.some(
     ({ path, schema }) => schema['x-unit'] === 'secret' && /:\d+:\d+$/.test(origins.get(path.join('.')) ?? ''),
   );
@@ -234,7 +238,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
 
 async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
   try {
-    // Kubernetes mounts Secrets and ConfigMaps as links into a folder such as `..2024_06_01_…`.
+    // Kubernetes mounts a Secret as a link into a folder whose name begins with two dots, such as `..2024_06_01_…`.
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
     // Accept a mounted Secret that all users can read (the default mode), because only processes of the container see the file.

@@ -18,7 +18,7 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Remaining validity below which a link gets a warning, because it can expire during a rollout. New links are valid for an hour. */
+/** Remaining validity below which docshelf warns about a link, because the link can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Maximum clock difference without a warning. Far below the 15 minutes at which S3 rejects presigned links. */
 const SKEW_MS_MAX = 30_000;
@@ -27,7 +27,7 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
-/** With an air gap, contacts only `network.allowedHosts`. @param checked the shared config first, so that its targets are checked once */
+/** In an air-gapped deployment, contacts only `network.allowedHosts`. @param checked begins with the config that all sites share */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
@@ -50,7 +50,9 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
   try {
     const found = (await Promise.all(checks.map((check) => check()))).flat();
     found.push(...observed(watch));
-    return found.length > 0 ? found : [skipped('reach', 'the network', 'The config names no host.')];
+    return found.length > 0
+      ? found
+      : [skipped('reach', 'the network', 'The config contains no host that docshelf would contact.')];
   } finally {
     watch.stop();
   }
@@ -86,7 +88,7 @@ async function checkTarget(target: NetworkTarget, config: Config, needsLink: boo
     const { code, fields } = toDocshelfError(cause);
     if (config.deployment.type === 'air-gapped' && code === 'host_not_allowed') {
       const state = `"${shown}" was not contacted: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
-      const next = `If it is in your own network, add "${fields.host}" to network.allowedHosts.`;
+      const next = `If the host "${fields.host}" is in your own network, add it to network.allowedHosts.`;
       found.push(skipped('reach', setting, state, next));
     } else {
       const diagnosis = faulty('reach', setting, unreachable(cause, shown));
@@ -101,7 +103,8 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   if (endsAtMs === null) return [];
   const end = new Date(endsAtMs).toISOString();
   const leftMs = endsAtMs - Date.now();
-  const next = 'Generate a new link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
+  const next =
+    'Generate a new link, for example with "docshelf export bundle JOB", and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
     const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
     const expired = faulty('link', setting, { code: 'link_expired', message, next });
@@ -112,7 +115,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Returns null for an IP address, and with a proxy, because the proxy looks up the name. @throws DocshelfError `host_not_allowed` */
+/** Looks up the host name. Returns null for an IP address, or if a proxy looks up names. @throws DocshelfError `host_not_allowed` */
 async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
@@ -150,15 +153,15 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   if (response.status < 500) return;
   const shown = linkWithoutSecrets(link);
   throw new DocshelfError('source_failed', `Cannot use "${shown}": it responds with ${response.status}`, {
-    next: 'Check that server, and proxies between it and docshelf.',
+    next: 'Check the server, and any proxy between the server and docshelf.',
   });
 }
 
-/** The document must name its issuer (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
+/** The discovery document must contain `issuer` (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {
-      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
+      next: 'Set server.auth.issuer to the exact value of "issuer" in the discovery document of the provider.',
     });
   const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const response = await client.get(link, { signal, redirects: 'answer' });
@@ -198,10 +201,14 @@ function observed(watch: ExchangeWatch): Diagnosis[] {
 function clockState(origin: string, aheadMs: number): Diagnosis {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   if (Math.abs(aheadMs) <= SKEW_MS_MAX)
-    return sound('clock', origin, `Its clock differs from the clock of this machine by at most ${seconds} s.`);
+    return sound(
+      'clock',
+      origin,
+      `The clock of ${origin} differs from the clock of this machine by at most ${seconds} s.`,
+    );
   const state = `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the clock of ${origin}.`;
   const next =
-    'Synchronize the clock of this machine with NTP. docshelf needs the time to check links and certificates.';
+    'Synchronize the clock of this machine with NTP. docshelf needs the correct time to check links and certificates.';
   return warning('clock', origin, state, next);
 }
 

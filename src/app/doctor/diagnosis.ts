@@ -23,7 +23,7 @@ export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;
-  /** Code of the problem. A warning has a code if the problem would be an error in another situation. */
+  /** Error code, or null. A failed check of a server or link that docshelf does not need now is a warning with a code. */
   readonly code: ErrorCode | null;
 }
 
@@ -63,6 +63,11 @@ export function certificateState(subject: string, whose: string, endsAtMs: numbe
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
   const state = `${whose} has a certificate that expires on ${day} (in ${counted(days, 'day')}).`;
   if (endsAtMs - nowMs < SOON_MS)
-    return warning('certificate', subject, state, 'Ask the operator of the server to renew it before that day.');
+    return warning(
+      'certificate',
+      subject,
+      state,
+      'Ask the operator of the server to renew the certificate before that day.',
+    );
   return sound('certificate', subject, state);
 }

@@ -65,16 +65,20 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
   const status = url === null ? null : await statusOf(url, signal);
   if (status === null) {
     const message = `Cannot reach the daemon at ${url}: it does not respond`;
-    const next = 'Check its log. If the daemon hangs, end it and start it again.';
+    const next = 'Check the log of the daemon. If the daemon hangs, stop it and start it again.';
     return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
   }
   const { sites, pending, programVersion } = status;
   const found = [
-    sound('daemon', 'the running daemon', `It is docshelf ${programVersion}, with process id ${daemon.owner.pid}.`),
+    sound(
+      'daemon',
+      'the running daemon',
+      `The daemon is docshelf ${programVersion}, with process id ${daemon.owner.pid}.`,
+    ),
     ...(sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '')),
   ];
   if (pending.length > 0) {
-    const state = `It does not use the new values of these settings yet: ${pending.join(', ')}.`;
+    const state = `The daemon does not use the new values of these settings yet: ${pending.join(', ')}.`;
     found.push(warning('daemon', 'the running daemon', state, 'Restart the daemon to use the new values.'));
   }
   return found;
@@ -85,17 +89,18 @@ function stateOf({ state, active, lastError }: SiteReport, prefix: string): Diag
   const serving = active === null ? 'serves no version' : `serves version ${active.version}`;
   const found: Diagnosis[] = [
     state === 'ready' || state === 'off'
-      ? sound('daemon', subject, `It is ${state}, and ${serving}.`)
-      : warning('daemon', subject, `It is ${state}, and ${serving}.`, NEXT_OF_STATE),
+      ? sound('daemon', subject, `The site is ${state}. The daemon ${serving}.`)
+      : warning('daemon', subject, `The site is ${state}. The daemon ${serving}.`, NEXT_OF_STATE),
   ];
   if (lastError !== null) {
     const { code, message, next } = lastError;
-    found.push({ check: 'daemon', subject: `${prefix}its last error`, state: 'warning', message, next, code });
+    found.push({ check: 'daemon', subject: `${prefix}the last error`, state: 'warning', message, next, code });
   }
   return found;
 }
 
-const NEXT_OF_STATE = 'Read its last error for the reason. To list the stored versions, run "docshelf bundle list".';
+const NEXT_OF_STATE =
+  'Read the last error of the site for the reason. To list the stored versions, run "docshelf bundle list".';
 
 async function statusOf(adminUrl: string, signal: AbortSignal): Promise<StatusReport | null> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
@@ -112,7 +117,7 @@ async function checkPorts({ server, admin, api, search, exportApi }: Config): Pr
       if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
       const isTaken = errno === 'EADDRINUSE';
       const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program, or a daemon with another data folder, uses this port' : errno}`;
-      const next = `${isTaken ? 'End that program, or set' : 'Set'} ${name}.port and ${name}.host to a free port and an address of this machine.`;
+      const next = `${isTaken ? 'Stop that program, or set' : 'Set'} ${name}.port and ${name}.host to a free port and an address of this machine.`;
       return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
     }),
   );

@@ -40,7 +40,7 @@ import { type ServedSettings, switcherFilesOf } from './site-form.ts';
 export type OpenVersion = { readonly server: SiteServer; readonly snapshot: SiteSnapshot };
 
 const OPEN_BYTES_MAX = 64 * 1024 ** 2;
-/** Bytes of memory for a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
+/** Bytes of memory that an open version needs for each of its files: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
 const PREPARED_BYTES = 1024 ** 2;
 /** Time without a request after which docshelf closes a version. Readers who compare two versions return sooner. */
@@ -267,7 +267,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass no `servedAt`, so that the snapshot compares the files of these releases, but does not serve their assets.
+    // Pass null as `servedAt`, so that the snapshot only compares files with the other releases, and does not serve their assets.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

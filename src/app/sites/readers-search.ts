@@ -129,7 +129,7 @@ export class ReaderSearch implements Search {
   }
 }
 
-/** Removes the version filter, because the pages of a stored version can name another version or none. */
+/** Removes the version filter of a search in one stored version, because its pages can name another version label or none. */
 export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
     request: { ...request, filter: { ...request.filter, version: null } },

@@ -178,7 +178,7 @@ export class Site {
     return this.config.basePath;
   }
 
-  /** Null if all clients may read. Sites with the same sign-in have the same key. */
+  /** Key that is equal for sites with the same sign-in. Null if all clients may read the site. */
   get signInKey(): string | null {
     const { access, config } = this.#site.state.settings;
     return access.signIn === null ? null : signInKey(config.config);
@@ -219,7 +219,7 @@ export class Site {
     await this.deployment.reconcile();
   }
 
-  /** Call the returned function in the tick of the route change, so requests find their site. @throws DocshelfError `config_invalid` */
+  /** Returns a function that applies the settings. Call it in the tick that changes the routes. @throws DocshelfError `config_invalid` */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));

@@ -208,7 +208,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/** Uses the Unix mode of zips from every system. A trailing slash also marks a folder. Without a mode, so does the DOS attribute. */
+/** Reads the kind from the Unix mode, or from the DOS attribute if there is no mode. A name with a trailing slash is a folder. */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);

@@ -24,7 +24,7 @@ const DESCRIPTOR_BYTES_MAX = 24;
 /** Maximum size of the central directory: about 2,000,000 headers with names of 80 bytes. */
 const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 
-/** Bytes of an entry in the archive: local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9). */
+/** Range of bytes that an entry takes in the archive: local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9). */
 export interface ZipRecord {
   readonly entry: ZipEntry;
   readonly index: number;
@@ -147,7 +147,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/** Tries long forms first (with signature, with sizes of 8 bytes), because the zeros of an empty entry also match short forms. */
+/** Finds the length of a data descriptor. Tries long forms first, because the descriptor of an empty entry also matches short forms. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];

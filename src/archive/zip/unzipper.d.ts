@@ -2,7 +2,7 @@
 declare module 'unzipper/lib/Open/unzip.js' {
   import type { PassThrough, Readable } from 'node:stream';
 
-  /** `facts`, from the central directory, replace the values in the local header. */
+  /** unzipper uses `facts`, which come from the central directory, instead of the values in the local header. */
   export default function unzip(
     source: { readonly stream: (offset: number, length: number) => Readable },
     offset: number,

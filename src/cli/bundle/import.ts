@@ -106,8 +106,10 @@ export function bundleImportCommand(): Command {
       const isUnnamed = version === null && delivered.version === versionFromDigest(delivered.digest);
       const added = [
         ...(isUnnamed ? [UNNAMED] : []),
-        ...(isHeld ? ['The config pins another version, or turns serving off.'] : []),
-        ...(preview === null ? [] : [`Preview it for a day: ${preview.link}`]),
+        ...(isHeld
+          ? ['docshelf did not activate this version, because the config pins another version or turns serving off.']
+          : []),
+        ...(preview === null ? [] : [`Preview link, valid for one day: ${preview.link}`]),
       ];
       const done = { ...delivered, ...place, ...(preview === null ? {} : { preview }) };
       printResult(options, done, () => [sentenceOf(delivered), ...added].join('\n'));

@@ -67,7 +67,7 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   // Check first whether the folder exists, because `openCommandShelf` would create it.
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot change versions in "${dir}": there is no such folder`, {
-      next: 'Pass the config of the daemon with --config, or run the command in the folder of its config.yaml.',
+      next: 'Run the command again with the config of the daemon (--config FILE), or in the folder of its config.yaml.',
     });
   }
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);

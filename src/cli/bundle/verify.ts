@@ -16,7 +16,7 @@ import { storedRelease, storedReleaseInfo } from '../stored-versions.ts';
 export function bundleInspectCommand(): Command {
   return siteCommand(
     'inspect',
-    'Show the content of an archive and check its listing, or show the data of a stored version',
+    'Show the content of an archive and check its file list, or show the data of a stored version',
     'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
   )
     .argument('<archive-or-version>', 'Archive file or stored version')

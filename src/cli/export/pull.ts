@@ -152,9 +152,9 @@ function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloade
 
 function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): string {
   const lines = [`Downloaded the bundle of ${jobId}: version ${version}, SHA-256 ${sha256}.`];
-  if (file !== null) lines.push(`It is stored in ${file}.`);
+  if (file !== null) lines.push(`The bundle is stored in ${file}.`);
   if (imported !== null) lines.push(sentenceOf(imported));
-  if (values !== null) lines.push(`Its link, version, and digest are set in ${values}.`);
+  if (values !== null) lines.push(`The link, version, and digest of the bundle are set in ${values}.`);
   return lines.join('\n');
 }
 

@@ -71,7 +71,8 @@ export async function withService(
     await serviceAddress(options, config, process.env),
   );
   try {
-    const next = 'Run "docshelf export wait JOB". A started job continues at the service.';
+    const next =
+      'If the job has started, it continues at the export service. To wait for the job, run "docshelf export wait JOB".';
     await whileInterruptible(next, (signal) => act(opened, site, signal));
   } finally {
     await opened.close();
@@ -98,7 +99,7 @@ export function requestOf(options: StartOptions, config: Config): ExportRequest 
   const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
   if (site !== null && site !== '') return { domain: site, version: version ?? null, paths: paths ?? null };
   throw new DocshelfError('usage', 'Cannot start an export: no site is selected', {
-    next: 'Pass its domain, such as --domain acme, or set staticExport.renew.domain in the config.',
+    next: 'Pass the domain of the site, such as --domain acme, or set staticExport.renew.domain in the config.',
   });
 }
 

@@ -17,7 +17,7 @@ export async function checkValuesFile(file: string): Promise<void> {
   if (sectionIn(text).bundleUrlFile !== undefined) {
     const state = `Cannot set staticExport.bundleUrl in "${file}": it sets bundleUrlFile`;
     throw new DocshelfError('cannot_write', state, {
-      next: 'Remove bundleUrlFile, or write the link to that file ("docshelf export bundle").',
+      next: 'Remove bundleUrlFile, or write the link into the file that bundleUrlFile names ("docshelf export bundle JOB" prints the link).',
     });
   }
   editValues(text, { bundleUrl: '', version: '', sha256: '' });

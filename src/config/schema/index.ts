@@ -42,7 +42,7 @@ export const exportApi = t.section(
       {
         sandbox: t.oneOf(
           ['auto', 'off'],
-          'Sandbox of Chromium. auto: on. As root, Chromium does not start with a sandbox. off: only for trusted sites in a container without user namespaces.',
+          'Sandbox of Chromium. auto: on, so Chromium does not start as root. off: only for trusted sites in a container without user namespaces.',
           'auto',
         ),
         tabs: t.integer(1, 32, 'Number of pages that Chromium renders at the same time.', 4),
@@ -108,7 +108,7 @@ export const exportApi = t.section(
         lease: t.duration(
           '1s',
           '10m',
-          'Time without a sign of life from a worker, after which another worker resumes its job.',
+          'Time without a heartbeat from a worker, after which another worker resumes its job.',
           '15s',
         ),
       },
@@ -127,7 +127,7 @@ export const deployment = t.section(
     ),
     domain: t.optional(
       t.domain(
-        `Domain of the site. Default: the domain in the manifest of the first bundle, otherwise ${DEFAULT_DOMAIN}. docshelf stores it in the data folder.`,
+        `Domain of the site. Default: the domain in the manifest of the first bundle, otherwise ${DEFAULT_DOMAIN}. docshelf stores the domain in the data folder.`,
         undefined,
         { examples: ['acme'] },
       ),
@@ -141,7 +141,7 @@ export const deploy = t.section(
     parallel: t.integer(
       1,
       64,
-      'Number of archives that docshelf unpacks at the same time, over all sites. It fetches four times as many at the same time.',
+      'Number of archives that docshelf unpacks at the same time, over all sites. docshelf fetches up to four times as many archives at the same time.',
       2,
     ),
   },
@@ -156,7 +156,7 @@ const limits = t.section(
       t.integer(
         1,
         10_000_000,
-        'Maximum number of files in an archive. The same maximum applies to folders.',
+        'Maximum number of files in an archive. The same maximum applies to the number of folders.',
         1_000_000,
       ),
     ),
@@ -289,7 +289,7 @@ export const staticExport = t.section(
     ),
     from: t.oneOf(
       ['link', 'exports'],
-      'Source of the bundle. link: bundleUrl or bundleUrlFile. exports: the newest completed export of the domain in this daemon. If a version is pinned, only exports of this version count.',
+      'Source of the bundle. link: bundleUrl or bundleUrlFile. exports: the newest completed export of the domain in this daemon. If a version is pinned, docshelf uses only exports of this version.',
       'link',
     ),
     renew,
@@ -301,7 +301,7 @@ export const staticExport = t.section(
 const switched = {
   enabled: t.optional(
     t.boolean(
-      'Turns the feature on or off. If it is not set: on if the feature table lists it as available, else off.',
+      'Turns the feature on or off. Default: on if the feature is available in this type of deployment, otherwise off.',
     ),
   ),
   origins: t.list(

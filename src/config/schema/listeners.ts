@@ -66,13 +66,13 @@ const auth = t.section(
       ),
     ),
   },
-  'Sign-in of readers. The words in parentheses name the kinds that use a key.',
+  'Sign-in of readers. A key with a kind in parentheses, such as (oidc), applies only to this kind.',
 );
 
 export const perSite = {
   trailingSlash: t.oneOf(
     ['auto', 'always', 'never'],
-    'Trailing slash in the address of the page of a folder. auto: as in the links of the site.',
+    'Trailing slash in the address of the index page of a folder. auto: as in the links of the site.',
     'auto',
   ),
   spaFallback: t.boolean('Serves the start page for paths that have no extension and match no page.', false),
@@ -87,7 +87,7 @@ export const perSite = {
         { examples: [{ 'Access-Control-Allow-Origin': '*' }] },
       ),
     },
-    'Response headers that docshelf adds to the headers of HTTP itself.',
+    'Response headers that docshelf adds to the standard HTTP headers.',
   ),
   auth,
 };
@@ -221,7 +221,7 @@ export const network = t.section(
         { pattern: '^(?:[A-Za-z0-9._:\\[\\]-]{1,261}|\\*\\.[A-Za-z0-9._-]{1,253})$' },
         'A host, host:port, or *.domain for all its subdomains at every port.',
       ),
-      'Hosts that docshelf may contact for bundles, registries, crawls, the store, the model and search. Empty: every host, or none in an air-gapped deployment.',
+      'Hosts that docshelf may contact for bundles, registries, crawls, S3 buckets, the embedding model and the hosted search. Empty: every host, or none in an air-gapped deployment.',
       { examples: [['bundles.example.com']] },
     ),
     allowPrivate: t.boolean(

@@ -51,7 +51,7 @@ export const search = t.section(
     memory: t.size(
       '64MiB',
       '64GiB',
-      'Memory limit of the process that builds the search index and computes vectors. A process that exceeds it ends, and docshelf retries later. A second process may use half of this limit.',
+      'Memory limit of the process that builds the search index and computes vectors. A process that exceeds the limit ends, and docshelf retries later. With several sites, a second process can use half of this limit.',
       '384MiB',
       { restart: true },
     ),
@@ -86,7 +86,7 @@ const source = t.record(
         { format: 'private-place' },
         'A network in CIDR notation, or host:port.',
       ),
-      'Private addresses that this crawl may contact (crawl). A network applies to the origin of the site and to the host:port pairs of network.allowedHosts. host:port permits one more host. docshelf never contacts its own listeners or the metadata services of clouds.',
+      'Private addresses that this crawl may contact (crawl). A network permits its addresses only for the origin of the site and for the host:port pairs of network.allowedHosts. An entry host:port permits one more host. docshelf never contacts its own listeners or the metadata services of clouds.',
       { examples: [['10.1.0.0/16', 'assets.internal:8443']] },
     ),
     robots: t.oneOf(
@@ -141,7 +141,7 @@ const source = t.record(
     ),
     timeout: t.duration('1s', '1d', 'Maximum time for the command (command).', '15m', { notBuilt: true }),
   },
-  'Source of the pages of an export. The words in parentheses name the kinds that use a key.',
+  'Source of the pages of an export. A key with a kind in parentheses, such as (crawl), applies only to this kind.',
 );
 
 const site = t.record({ hosts: t.hosts('Full host names of the site.'), source: t.optional(source) }, 'One site.');

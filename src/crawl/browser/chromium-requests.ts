@@ -70,7 +70,7 @@ export class ChromiumRequests {
       if (isMissed) for (const visit of visits) visit.fail(url, why);
     };
     const isOwnDocument = owners.isMainFrame && paused.resourceType === 'Document';
-    // Until the browser requests the document of a visit, ignore other requests, because they belong to the previous page.
+    // A visit loads one page. Until the browser requests the page itself, ignore other requests, because they belong to the previous page.
     const visits = owners.visits.filter((visit) => visit.hasDocument || isOwnDocument);
     for (const visit of visits) visit.begin();
     try {
@@ -149,7 +149,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   if (body.bytes > BODY_BYTES_MAX) {
     throw new DocshelfError(
       'source_too_large',
-      `Cannot show a page a response of ${body.bytes} bytes: it is too large`,
+      `Cannot show a response of ${body.bytes} bytes in a page: it is too large`,
     );
   }
   return readFile(body.file);
@@ -185,7 +185,7 @@ function withoutFragment(url: string): string {
 
 const REQUESTS_MAX = 3_000;
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
-/** Maximum documents of a visit. Each redirect counts as a document. Browsers follow 20 redirects. */
+/** Maximum requests for the document of one page. Each redirect causes another request. Browsers follow 20 redirects. */
 const DOCUMENTS_MAX = 20;
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;
@@ -202,7 +202,7 @@ export class Visit {
   #documents = 0;
   #messages = 0;
   #inFlight = 0;
-  /** `performance.now()` at the start or end of the last request. */
+  /** Time (`performance.now()`) when a request last started or ended. */
   lastChangeAt = performance.now();
   readonly #onFlood: () => void;
   readonly url: string;

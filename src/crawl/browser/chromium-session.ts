@@ -45,7 +45,7 @@ export class ChromiumSession {
     this.#answer = answer;
   }
 
-  /** Returns page errors in `state`. @throws DocshelfError `browser_failed` if the browser keeps ending; the signal's reason */
+  /** The returned `state` reports page errors. @throws DocshelfError `browser_failed` if the browser keeps ending; the signal's reason */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     return this.#scheduler.run(async () => {
       const first = await this.#attempt(url, options);
@@ -184,7 +184,7 @@ class ChromiumBrowser {
     await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
   }
 
-  /** Requests without a tab, such as those of a shared worker, belong to all tabs. */
+  /** A request without a tab, such as a request of a shared worker, counts as a request of every tab. */
   readonly #ownersOf: OwnersOf = (frameId) => {
     const tabs = [...this.#tabs];
     const own = tabs.find((tab) => tab.hasFrame(frameId));

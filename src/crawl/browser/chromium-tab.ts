@@ -11,9 +11,9 @@ interface SnapshotBounds {
 
 // The functions below run in the page. The browser gets their source text, so they must not use names from outside.
 
-/** Loads lazy parts: scrolls one screen at a time for intersection observers, and starts to load lazy pictures and frames. */
+/** Loads the lazy parts of a page: scrolls one screen at a time for intersection observers, and loads lazy pictures and iframes. */
 async function scrollToEnd(stepsMax: number): Promise<void> {
-  // A frame may take a second on a busy machine. After 2 s without a frame, the page is probably not drawn, so wait only 100 ms.
+  // A busy machine can take a second for an animation frame. After 2 s without a frame, wait only 100 ms for each further frame.
   let frameMsMax = 2_000;
   // Intersection observers see only one scroll position per frame, so scroll once per frame.
   const inNextFrame = (act: () => void) =>
@@ -69,7 +69,7 @@ function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Waits with a timer in the page, because a page with a stalled script looks quiet, but also delays this timer. */
+/** Uses a timer in the page, because a script that blocks the page also delays this timer. */
 const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
@@ -176,7 +176,7 @@ export class ChromiumTab {
     return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
-  /** Adds a frame that runs in another process, because the events of this tab do not report the frame. */
+  /** Adds an iframe of this page that runs in another process, because the events of this tab do not report such an iframe. */
   adoptFrame(frameId: string, parentFrameId: string): void {
     if (this.hasFrame(parentFrameId)) this.#frameIds.add(frameId);
   }
@@ -322,7 +322,7 @@ export class ChromiumTab {
   #watchFrames(): void {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
     this.#cdp.on('Page.frameDetached', ({ frameId, reason }) => {
-      // With the reason `swap`, the frame moves to another process but still exists.
+      // With the reason `swap`, the iframe still exists, but moves to another process.
       if (reason !== 'swap') this.#frameIds.delete(frameId);
     });
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {

@@ -224,7 +224,7 @@ export interface ReadPage {
 
 export interface SiteNames {
   readonly paths: ReadonlyMap<string, string>;
-  /** Fragments (with `#`) that redirects add, by the canonical address of the redirect. */
+  /** Fragments (with `#`) to add to links, by the canonical address that redirects to an address with the fragment. */
   readonly fragments: ReadonlyMap<string, string>;
   readonly asked: readonly string[];
 }

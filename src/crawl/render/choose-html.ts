@@ -3,10 +3,10 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
-/** The original HTML is used if it lacks at most this share of the rendered words, because scripts add buttons or dates. */
+/** The export uses the original HTML if at most this share of the rendered words is missing there, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Up to MISSING_SHARE_MAX, the original HTML is also used if it lacks fewer words than this: a menu rather than a chapter. */
+/** Up to MISSING_SHARE_MAX, the export also uses the original HTML if fewer words than this are missing, such as those of a menu. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -50,7 +50,7 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Also counts hidden text. Only styles decide whether an inline element separates words, so each word gets the larger count. */
+/** Includes hidden text. Counts with and without breaks at inline elements, because only styles decide whether they separate words. */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));

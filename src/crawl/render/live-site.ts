@@ -100,7 +100,10 @@ const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<FetchedAnswer> {
   const { url, status, contentType, location, content } = fetched;
   if (content !== null && content.size > BROWSER_BODY_BYTES_MAX)
-    throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
+    throw new DocshelfError(
+      'source_too_large',
+      `Cannot show "${url}" in a browser: it is too large (${content.size} bytes)`,
+    );
   const headers: Readonly<Record<string, string | null>> = { 'content-type': contentType || null, location };
   const body = content === null ? new Uint8Array() : await readFile(store.pathOf(content.sha256));
   return { status, header: (name) => headers[name] ?? null, body };
@@ -108,7 +111,7 @@ export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<F
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** Renders live pages from the responses of the crawl. Sends only those requests to the site that the crawl did not send. */
+/** Responds to requests of live pages with the responses of the crawl. Sends all other requests to the live site. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
@@ -182,7 +185,7 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** Writes into the job's folder, because another attempt may verify the site. */
+/** Writes into the folder of the export job, because a later attempt of the job may verify the site. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }

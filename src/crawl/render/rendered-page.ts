@@ -20,7 +20,7 @@ export type AnsweredRequest = { readonly url: string; readonly status: number };
 
 export interface FailedRequest {
   readonly url: string;
-  /** Status, error code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not accepted by the browser). */
+  /** Status, error code, or reason: `method`, `stream`, `budget`, `scheme` (request not sent), `answer` (browser rejected the response). */
   readonly why: string;
 }
 
@@ -46,7 +46,7 @@ export interface BrowserPage {
 
 export type RenderOptions = { readonly signal: AbortSignal; readonly withScreenshot?: boolean };
 
-/** Facts about a live page, which the crawl stores for every page. */
+/** Facts about a page of the live site, to compare with the exported page. */
 export interface LivePage {
   readonly textSha256: string | null;
   readonly failures: readonly string[];
@@ -77,7 +77,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   scheme: 'it is neither http nor https',
 };
 
-/** Findings `not_rendered` for scripts that did not finish, and `request_refused` for requests that no export supports. */
+/** Returns `not_rendered` if the page did not finish loading, and `request_refused` for each request that docshelf did not send. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left')

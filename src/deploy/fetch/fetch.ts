@@ -146,7 +146,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
     next:
       expected === opened.sha256
         ? 'Try again. If it fails again, push the bundle to the registry again, because its bytes do not match the manifest.'
-        : 'Compare staticExport.sha256 with the digest that the export reported, or generate the bundle again.',
+        : 'Compare staticExport.sha256 with the digest that the export reported. If they are equal, generate the bundle again.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });
 }
@@ -190,7 +190,7 @@ export class Part {
     await this.discard();
     this.#handle = await open(this.#file, 'wx', 0o600);
     this.#etag = this.#lock === null ? null : etag;
-    // Write the validator before the first byte, so that the validator never describes bytes of another download.
+    // Write the ETag to disk before the first byte of the download, so that the ETag never belongs to bytes of another download.
     if (this.#etag !== null) await replaceFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
   }
 

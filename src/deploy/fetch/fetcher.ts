@@ -24,7 +24,7 @@ export interface FetchTask {
 }
 
 interface FetchEnd {
-  /** Called in the tick in which `current` becomes null, so that the site loop cannot plan the same fetch again. */
+  /** Called in the same tick in which `Fetcher.current` becomes null, so that the site loop cannot start the same fetch again. */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
   readonly wake: () => void;
@@ -37,7 +37,7 @@ export class Fetcher {
   readonly #end: FetchEnd;
   #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
   #done: Promise<void> = Promise.resolve();
-  /** Started job whose bundle has not arrived. Prevents the start of a second job. */
+  /** Started export job whose bundle docshelf has not fetched yet. The next attempt waits for this job instead of starting another. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
   #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
 
@@ -198,7 +198,7 @@ export class Fetcher {
     return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 
-  /** Finds the stored release, which exists if the site has not changed since an earlier export. */
+  /** Returns the stored release with this digest, or null. An export of an unchanged site has the digest of an earlier export. */
   async #stored(digest: string): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];

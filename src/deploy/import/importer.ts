@@ -83,7 +83,7 @@ export class Importer {
     };
     reportPhase('checking', null);
     try {
-      // Skip the age check for exports of this daemon, because an unchanged export keeps the time of its first manifest.
+      // Do not reject this daemon's exports as too old: if the content is unchanged, a new export keeps the old creation time.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
         const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
@@ -173,7 +173,7 @@ export class Importer {
       };
       const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
         journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
-      // Use this slot only while unpacking. Building the search index takes long, and has a separate slot.
+      // Use the unpacking slot only for this call: building the search index takes long, and uses a separate slot.
       const unpack = () => {
         reportPhase('unpacking', null);
         return this.#context.unpack(unpackRequest, onProgress, signal);
@@ -291,7 +291,7 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await flushPath(releaseDir);
 }
 
-/** Hex SHA-256. @throws DocshelfError `cannot_read` */
+/** Hex SHA-256 of the file. @param name file name for the error @throws DocshelfError `cannot_read` */
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
   return digestFile(file, signal).catch((error: unknown) => {
     signal.throwIfAborted();
@@ -314,14 +314,14 @@ function changedMeanwhile(name: string): DocshelfError {
 /** Maximum time to wait for another daemon's fetch, which can hang. After that, this daemon also fetches. */
 const FETCH_MS_MAX = 600_000;
 
-/** One daemon at a time runs `act` for equal `wanted` values. The other daemons use its result, or run `act` if it failed. */
+/** For equal `wanted` values, one daemon runs `act` and the others reuse its result. If `act` fails, the next daemon runs `act`. */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],
   signal: AbortSignal,
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
-  // Name the lock and the result like partial downloads, so that the cleanup of the spool removes them.
+  // Name the lock file and the result file like partial downloads, so that the cleanup of the spool folder removes both files.
   const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });

@@ -16,15 +16,15 @@ import type { SitePaths } from '../releases/data-folder.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
 
-/** Interval of polls. File events alone miss changes on network volumes, and the end of a copy. */
+/** Interval of polls of the inbox, because file events do not report changes on network volumes, or the end of a copy. */
 const POLL_MS = 1_000;
 const SETTLED_MS = 1_500;
-/** Delay after an error that the archive did not cause, such as a full disk. */
+/** Delay before docshelf retries an archive, if the archive did not cause the error, for example if the disk is full. */
 const TRY_AGAIN_MS = 60_000;
 
 const REASON_EXTENSION = '.reason.txt';
 const REJECTED_MAX = 20;
-/** Maximum total size of rejected archives: the default limit of one archive. The newest rejected archive always stays. */
+/** Maximum total bytes of rejected archives, equal to the default limit of one archive. The newest archive stays in any case. */
 const REJECTED_BYTES_MAX = 8 * 1024 ** 3;
 
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
@@ -32,7 +32,7 @@ const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUND
 interface InboxOptions {
   readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
   readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
-  /** Interval of polls while the inbox is empty. A thousand sites with one poll per second use a tenth of a processor. */
+  /** Interval of polls while the inbox is empty. Polling a thousand inboxes every second would use a tenth of a processor core. */
   readonly pollMs?: number;
 }
 

@@ -56,7 +56,7 @@ export async function judge(
   return version;
 }
 
-/** Call this function under the lock of the data folder, so that no process removes the release first. */
+/** Call this function under the lock of the data folder, so that no process removes the release before this function marks it. */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -70,7 +70,7 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/** Stores the link first, so that a crash leaves no label without its link. @returns `moved`: former digest of the label */
+/** Stores the link before the version label, so that no label lacks its link after a crash. @returns `moved`: previous digest */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -118,7 +118,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   return version;
 }
 
-/** Compares domain, version and time with the signed comment, because a signature of the bytes alone does not confirm them. */
+/** Compares domain, version and time with the signed comment, because a signature of the bytes does not confirm these values. */
 function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;
   const differences = [
@@ -169,7 +169,7 @@ async function refuseToMovePin(
   );
 }
 
-/** Rejects a bundle that the link returned for another pinned version, because the config can change before the link does. */
+/** Rejects a bundle that the link already returned for another version: after a new pin, the link may still return that bundle. */
 async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
@@ -209,7 +209,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/** An unchanged export keeps the time of its first manifest, but its file name has the current date, so the later time counts. */
+/** Later of `madeAt` and the day in the file name, because the manifest of an unchanged export keeps its first creation time. */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;

@@ -29,7 +29,7 @@ interface Pin {
   readonly sha256: string | null;
 }
 
-/** Imports the pinned archive first. Skips unchanged archives, so that no version label moves back from a newer bundle. */
+/** Imports the pinned archive first. Does not import unchanged archives again, so that version labels stay on newer bundles. */
 export async function importPreload({
   store,
   folder,
@@ -131,7 +131,7 @@ export class Preload {
     return this.#run?.found?.newest ?? null;
   }
 
-  /** Failures to report; the caller empties the list. */
+  /** Import failures. The caller reports the failures and empties the list. */
   get failures(): DocshelfError[] {
     return this.#run?.found?.failures ?? [];
   }

@@ -11,7 +11,7 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** Age at which a folder of another host is removed. Longer than any import, because this host cannot see imports there. */
+/** Age at which a staging folder of another host is removed: longer than any import, because this host cannot see its process. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {
@@ -47,7 +47,7 @@ export async function sweepDataFolder(paths: DataPaths): Promise<void> {
   await new ReleaseStore(paths).sweepIncomplete();
 }
 
-/** Text that changes with a file's bytes (size, time, inode), or null if the file does not exist. */
+/** Size, modification time and inode as text, to detect a changed or replaced file. Null if the file does not exist. */
 export async function stampOf(file: string): Promise<string | null> {
   const info = await stat(file, { bigint: true }).catch(() => null);
   return info?.isFile() === true ? `${info.size}-${info.mtimeNs}-${info.ino}` : null;

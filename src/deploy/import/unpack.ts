@@ -170,7 +170,7 @@ export function bytesNeeded(
   return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
 }
 
-/** Bytes that hard links save. Excludes the largest linked file, because each file is written before a link replaces it. */
+/** Disk bytes that hard links save. Excludes the largest linked file, because docshelf writes each file before a link replaces it. */
 export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
   let [bytes, most] = [0, 0];
   for (const { sha256, size } of files) {

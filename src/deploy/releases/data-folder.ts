@@ -160,7 +160,7 @@ export async function settleFolderDomain(
   return settled.domain;
 }
 
-/** Moves the inbox of a former single site. Call this function before the sites open. @returns archives that no site imports */
+/** Moves archives of a former single site to its new inbox. Call before the sites open. @returns archives that no site imports */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
   const kept = await readFolderDomain(paths);
   if (kept !== null && domains.includes(kept.domain)) {
@@ -169,7 +169,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
-/** Assigns the folder of `docs` to the only site without a folder. Call this function only at process start: a reload can add sites. */
+/** Renames the folder of the default domain for the only site without a folder. Call only at process start: a reload can add sites. */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;

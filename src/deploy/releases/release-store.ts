@@ -48,7 +48,7 @@ export class ReleaseStore {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
       return true;
     } catch (error) {
-      // Throw all errors except a missing file, because the cleanup removes releases that seem absent.
+      // Return false only if the marker file is missing, because the cleanup removes each release without a marker.
       if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
       throw error;
     }
@@ -64,7 +64,7 @@ export class ReleaseStore {
     if (info.formatVersion > RELEASE_FORMAT_VERSION) {
       throw new DocshelfError(
         'data_folder_newer',
-        `Cannot read release ${digest.slice(0, 12)}: its format is version ${info.formatVersion}, this docshelf knows up to ${RELEASE_FORMAT_VERSION}`,
+        `Cannot read release ${digest.slice(0, 12)}: its format is version ${info.formatVersion}, but this docshelf supports only versions up to ${RELEASE_FORMAT_VERSION}`,
         { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
       );
     }

@@ -28,7 +28,7 @@ export interface LabelPointer {
 
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
-  /** Digest of the last fetch. If a later fetch returns a different digest, the operator's choice ends. */
+  /** Digest of the last fetch. A fetch with a different digest replaces a release that an operator activated. */
   readonly lastFetched: string | null;
   readonly history: readonly ReleaseRef[];
 }
@@ -94,7 +94,7 @@ export class SiteStore extends ReleaseStore {
   async open(): Promise<void> {
     const { inbox, rejected } = this.site;
     for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
-    // Move archives back, because the config may have changed from a list of sites to a single site.
+    // Move archives from the inbox that this site had in a list of sites, because the config may have changed to a single site.
     if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
   }
 
@@ -180,7 +180,7 @@ export class SiteStore extends ReleaseStore {
     return typeof newest.createdAt !== 'string' ? null : (newest as NewestRelease);
   }
 
-  /** Records the newest active release. Stores a future time as now, so that a wrong clock does not reject later bundles. */
+  /** Records the newest release that was active. Replaces a future creation time with now, so that docshelf accepts later bundles. */
   async noteActive(release: NewestRelease): Promise<void> {
     const newest = await this.newest();
     const now = new Date().toISOString();
@@ -204,7 +204,7 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Writes only if the data folder has a domain, so that the table alone does not create a folder for the default domain. */
+  /** Writes the table only if the data folder has a domain. Otherwise the write would create a folder for the default domain. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
@@ -264,7 +264,7 @@ export class SiteStore extends ReleaseStore {
     return pointer?.digest === digest ? { ...view, createdAt: pointer.createdAt ?? view.createdAt } : view;
   }
 
-  /** Keeps the files of releases that other sites use. @param choose runs while no process imports or activates a release */
+  /** Keeps the files of releases that other sites use. @param choose returns digests to remove, under the exclusive folder lock */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];
     const digests = await this.whileStored('exclusive', async () => {

@@ -42,7 +42,7 @@ export async function removeSite(paths: DataPaths, domain: string): Promise<read
     if (daemon !== undefined) {
       const { host, pid } = daemon.owner;
       throw new DocshelfError('in_use', `Cannot remove site "${domain}": the daemon ${pid} on ${host} serves it`, {
-        next: 'Remove it from the config, wait for the reload, and try again.',
+        next: 'Remove the site from the config, wait for the reload, and try again.',
       });
     }
     return [...(await store.names())];

@@ -146,7 +146,7 @@ function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
     ? 'Set the address of the service to the target of the redirect.'
-    : `If ${origin} is the export service, set its address. docshelf does not send the key to the target of a redirect.`;
+    : `If ${origin} is the address of the export service, configure this address. docshelf does not send the key to the target of a redirect.`;
 }
 
 const codeIn = (body: string): unknown => membersOf<{ code: unknown }>(body).code;

@@ -31,7 +31,7 @@ const POLL_JITTER = 0.25;
 /** Maximum outage of the export service while docshelf waits for a job. A redeployment of the service takes less time. */
 const OUTAGE_MS_MAX = 120_000;
 
-/** Statuses of a service without a list of jobs. Some of these services respond with 200 and other content. */
+/** HTTP statuses with which services without a list of jobs respond to a request for the list. Some send 200 with other content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` */
@@ -182,7 +182,7 @@ export class ExportServiceClient {
     const value = read(jsonOf(text));
     if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
     throw new DocshelfError('export_service_failed', `Cannot ${act}: the response is not from an export service`, {
-      next: 'Check the address. docshelf appends /v1/static-export to it.',
+      next: 'Check the address of the export service. docshelf appends /v1/static-export to this address.',
       fields: { status, retryable: false },
     });
   }

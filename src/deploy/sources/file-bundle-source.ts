@@ -69,7 +69,7 @@ export class FileBundleSource implements BundleSource {
   }
 }
 
-/** Stops at the size that the file had when it was opened, so that the reader notices a file that shrank. */
+/** Reads at most the size that the file had at its opening. If the file shrank, the stream ends early, which the reader detects. */
 async function* read(
   handle: FileHandle,
   name: string,

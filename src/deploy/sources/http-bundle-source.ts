@@ -93,7 +93,7 @@ function resumableRange(response: HttpResponse, resume: { readonly offset: numbe
   if (start !== resume.offset || end !== totalBytes - 1 || end < start) return null;
   const declared = contentLengthOf(response);
   if (declared !== null && declared !== totalBytes - start) return null;
-  // A 206 response has the ETag (RFC 9110 section 15.3.7). With a different ETag, the file would mix two bundles.
+  // If the ETag of a 206 response differs (RFC 9110, section 15.3.7), do not resume, because the file would mix two bundles.
   const etag = response.header('etag');
   return etag === null || etag === resume.etag ? { totalBytes } : null;
 }
@@ -103,7 +103,7 @@ function contentLengthOf(response: HttpResponse): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns only a strong ETag, because a weak ETag must not join ranges (RFC 9110, section 13.1.5). */
+/** Returns only a strong ETag, because a client must not resume a download by a weak ETag (RFC 9110, section 13.1.5). */
 const strongTag = (etag: string | null): string | null =>
   etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
 
@@ -134,7 +134,7 @@ export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storag
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =
-  'Generate a new link (the bundle call of the export job) and set it as staticExport.bundleUrl. If staticExport.version names a stored version, no link is needed.';
+  'Generate a new link, for example with "docshelf export bundle JOB", and set it as staticExport.bundleUrl. If staticExport.version names a stored version, no link is needed.';
 const SET_CLOCK = 'Set the clock of the machine that signed the link, and of this machine, then generate a new link.';
 const CHECK_LINK =
   'Compare the link with the generated link, including its query. In a shell or a YAML file, put the link in quotes.';
@@ -150,7 +150,7 @@ interface RefusingAnswer {
 
 export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
   const { status } = response;
-  // If the body breaks off, the status is sufficient. The caller checks its signal for an abort.
+  // If the body cannot be read, use the status alone. The caller checks its signal for an abort.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
   const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
@@ -217,10 +217,10 @@ function isAhead(links: readonly Secret[], nowMs: number): boolean {
 
 const MISMATCH = /SignatureDoesNotMatch|signature did not match/i;
 
-/** Text of the 403 response before a link is valid, from S3, MinIO, and services of AWS. */
+/** Matches the 403 response of S3, MinIO and AWS services to a link that is not yet valid. */
 const EARLY_BODY = /request is not (?:yet valid|valid yet)|signature (?:is )?not yet (?:current|valid)/i;
 
-/** Text of the 400 or 403 response to an expired link, from S3, Google, Azure ("… specified time frame"), and docshelf. */
+/** Matches the 400 or 403 response of S3, Google, Azure ("… specified time frame") and docshelf to an expired link. */
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified (?:key )?time frame/i;
 

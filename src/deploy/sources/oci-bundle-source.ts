@@ -186,7 +186,7 @@ function registryRefusal(reference: OciReference, response: HttpResponse, hasCre
       ? refusal(
           'link_refused',
           'the registry rejects the credentials',
-          `Check the credentials in the file of ${LINK_SCHEMES.oci.credentialsKey}. Their user must have the right to pull from this repository.`,
+          `Check the credentials in the file that ${LINK_SCHEMES.oci.credentialsKey} names. The user of these credentials must have the right to pull from this repository.`,
         )
       : refusal(
           'link_refused',
@@ -384,7 +384,7 @@ async function readCredentials(file: string | null, registry: string): Promise<R
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
 
-/** Host of an entry in config.json, whose name is a host or a link such as `https://registry.example/v2/`. */
+/** Returns the host of an entry in config.json. @param name host, or a link such as `https://registry.example/v2/` */
 function hostOf(name: string): string {
   return name
     .replace(/^https?:\/\//, '')

@@ -49,7 +49,7 @@ export class S3BundleSource implements BundleSource {
     } catch (error) {
       const aheadMs = toDocshelfError(error).fields.storeAheadMs;
       if (typeof aheadMs !== 'number') throw error;
-      // Retry with the store's clock, as the SDK does for its own requests.
+      // Sign the link again by the store's clock, as the SDK does for its own requests.
       return this.#open(object, link, request, aheadMs);
     }
   }
@@ -100,7 +100,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   const refusal = (code: ErrorCode, state: string, next: string): DocshelfError =>
     cannotFetch(link, code, `${state} (${shown})`, next, fields);
 
-  // The link was signed a moment ago. If the store calls it expired or not yet valid, a clock is wrong.
+  // docshelf has just signed the link. If the store reports the link as expired or not yet valid, a clock is wrong.
   const isClock = status === 403 && (saysEarly(body) || saysExpired(body));
   const known = s3FaultOf(serverCode ?? '') ?? (isClock ? s3FaultOf('RequestTimeTooSkewed') : null);
   if (known?.kind === 'region' || (status >= 300 && status < 400)) {

@@ -53,7 +53,7 @@ export async function applyRetention(options: RetentionOptions, old: OldJobs): P
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(old);
-  // Continue if daemons share jobs (`shared`): another daemon may have removed the jobs, but this daemon's copies remain.
+  // With shared jobs, continue even if `removed` is 0: another daemon may have removed jobs whose files this daemon still stores.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

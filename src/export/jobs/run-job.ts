@@ -17,7 +17,7 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
-/** Number of pages after which the next step starts a new thread (0.1 to 0.4 s), to free the memory of the pages. */
+/** After this number of pages, the next step runs in a new thread, to free memory. Starting a thread takes 0.1 to 0.4 s. */
 const PAGES_PER_THREAD_MAX = 1_000;
 
 /** Share of the job's remaining time in which to compute vectors. The rest is for packing, signing and storing. */
@@ -50,9 +50,7 @@ interface Attempt extends RunJobOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs one attempt from the last checkpoint. Attempts never collide: files are named by digest or are in the attempt's folder.
- */
+/** Runs one attempt from the last checkpoint. Attempts share only files that are named by digest, so they never conflict. */
 export async function runJob(
   claim: Claim,
   progress: JobProgress,

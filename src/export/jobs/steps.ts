@@ -93,7 +93,7 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Exports a folder without a job. All of `workDir` must be on one volume, and the caller must keep it while using the files. */
+/** Exports a folder without a job. `workDir` must be on one volume. Keep `workDir` while you use the exported files. */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

@@ -35,11 +35,16 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
     if (size > bytesMax)
-      throw badSource(path, `it is larger than ${bytesMax / 1024 ** 2} MiB`, 'Split it into several files.');
+      throw badSource(path, `it is larger than ${bytesMax / 1024 ** 2} MiB`, 'Split the file into several files.');
     return await handle.readFile();
   } catch (error) {
     if (error instanceof DocshelfError) throw error;
-    throw badSource(path, `it cannot be read (${errnoOf(error) ?? error})`, 'Make it readable for docshelf.', error);
+    throw badSource(
+      path,
+      `it cannot be read (${errnoOf(error) ?? error})`,
+      'Make the file readable for docshelf.',
+      error,
+    );
   }
 }
 

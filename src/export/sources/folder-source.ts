@@ -111,7 +111,7 @@ async function addFile(sink: SiteSink, path: string, file: string): Promise<void
   } catch (error) {
     if (!(error instanceof DocshelfError) || error.code !== 'cannot_read') throw error;
     const next =
-      'Make it readable for the user that docshelf runs as, and do not rebuild the site while it is exported.';
+      'Make the file readable for the user that docshelf runs as, and do not rebuild the site during the export.';
     throw badSource(file, 'it cannot be read', next, error);
   }
 }
@@ -182,6 +182,6 @@ function asBadSource(file: string, error: unknown): unknown {
   if (error.code === 'no_pages')
     return badSource(file, 'it contains no HTML page', 'Pack the built site, not its sources.', error);
   if (error.code === 'cannot_read')
-    return badSource(file, 'it cannot be read', 'Make it readable for the user that docshelf runs as.', error);
+    return badSource(file, 'it cannot be read', 'Make the archive readable for the user that docshelf runs as.', error);
   return error;
 }

@@ -26,7 +26,7 @@ type Found = { readonly path: string; readonly file: string; readonly info: Stat
 const NEITHER = 'it is neither a file nor a folder';
 const OWN = "it is docshelf's own folder, which each export creates again";
 const BY_PRODUCT = 'it comes from an archive program or a file manager';
-const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
+const TOO_LARGE = 'Set the path of the source to the folder of the built site only, or split the site.';
 
 /** Number of concurrent file lookups: twice the threads of libuv's pool. */
 const LOOKS_MAX = 8;
@@ -162,5 +162,5 @@ const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 const unreadable = (path: string) => (error: unknown) => {
   const state = `it cannot be read (${errnoOf(error) ?? String(error)})`;
-  throw badSource(path, state, 'Make it readable for the user that docshelf runs as.', error);
+  throw badSource(path, state, 'Make the file or folder readable for the user that docshelf runs as.', error);
 };

@@ -29,10 +29,7 @@ const ID = /^[1-9]\d{0,8}$/;
 /** Maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
-/**
- * Keys that sign links, shared by all processes of one data folder. If the clock jumps forward, a key is created too early. The
- * two newest keys always stay, so that the links of both are valid again when the clock is right.
- */
+/** Keys that sign links, for all processes of a data folder. Keeps the two newest: a wrong clock can create a key too early. */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
   #newest: SigningKey | null = null;

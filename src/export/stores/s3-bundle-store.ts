@@ -17,8 +17,8 @@ const bundleObject = (sha256: string): ObjectName => ({
 });
 
 /**
- * Links are presigned GETs (SigV4), so Amazon responds to HEAD with 403. A link expires with temporary credentials that signed
- * it, such as a role's. `expiresAt` includes this limit.
+ * Links are presigned for GET (SigV4), so Amazon rejects HEAD with 403. If temporary credentials sign a link, such as those of a
+ * role, the link expires with the credentials. `expiresAt` is then the earlier time.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
@@ -43,7 +43,7 @@ export class S3BundleStore implements BundleStore {
 
   async link({ sha256, fileName }: { readonly sha256: string; readonly fileName: string }, ttlMs: number) {
     const { client } = this.#objects;
-    // Use the store's clock, by which the store checks the link. The SDK knows the clock's offset after the first request.
+    // Sign by the clock of the store, which checks the expiry. The SDK knows the difference of the clocks after the first request.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
@@ -82,7 +82,7 @@ export class S3BundleStore implements BundleStore {
 }
 
 const FOLDER = 'jobs/';
-/** Age from which a file in use is uploaded again: less than 8 days, the age from which a sweep removes files (`UNUSED_MS`). */
+/** Age from which docshelf uploads a file again that jobs still use, because a sweep removes files after 8 days (`UNUSED_MS`). */
 const AGE_MS_MAX = 4 * 24 * 3_600_000;
 
 const sharedFile = (name: string): ObjectName => ({

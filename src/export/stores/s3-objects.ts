@@ -38,7 +38,7 @@ interface S3Settings extends S3Place {
 
 const CONNECT_MS_MAX = 10_000;
 const IDLE_MS_MAX = 60_000;
-/** Maximum attempts. The SDK waits before each attempt, and does not repeat requests that the store rejects permanently. */
+/** Maximum attempts of the SDK per request. The SDK waits between attempts, and does not repeat permanently rejected requests. */
 const ATTEMPTS_MAX = 4;
 
 function createS3Client(settings: S3Settings): S3Client {
@@ -116,7 +116,7 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
   const state = `the store responds with ${status} (${code})`;
   return status >= 500 || status === 429
     ? passing(state, 'docshelf tried several times. Check the store, then start the export again.')
-    : lasting(state, 'Compare the keys of exportApi.store with the settings of the bucket.');
+    : lasting(state, 'Compare the settings under exportApi.store with the settings of the bucket.');
 }
 
 function connectionFault(error: unknown): Fault {
@@ -125,14 +125,14 @@ function connectionFault(error: unknown): Fault {
     return lasting('the region of the bucket is unknown', 'Set exportApi.store.region.');
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
     return lasting(
-      `docshelf does not trust its certificate (${code})`,
+      `docshelf does not trust the certificate of the store (${code})`,
       'If the store uses your own certificate authority, put the certificate of the authority into a PEM file. Then set exportApi.store.caFile to that file.',
     );
   }
   if (code === 'ADDRESS_REFUSED') {
     return lasting(
-      'docshelf may not contact its host',
-      'Add the host to network.allowedHosts, or correct exportApi.store.endpoint.',
+      'docshelf may not contact the host of the store',
+      'Add the host of the store to network.allowedHosts, or correct exportApi.store.endpoint.',
     );
   }
   const errno = errnoOf(error);

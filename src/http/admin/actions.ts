@@ -226,7 +226,7 @@ const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
-  // Set no idle limit for a command, because the command can wait for the input of a pipe.
+  // Set no idle limit for a command on the socket, because the command can wait for data from a pipe.
   if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
     // Remove the idle limit after the upload, because the import can take longer.

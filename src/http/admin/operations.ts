@@ -35,7 +35,7 @@ const diffSchema = {
     removed: comparedPages('Pages that exist only in `before`', {}),
     moved: comparedPages('Pages with the same text at another address', { from: text('Path in `before`.') }),
     changed: comparedPages('Pages with a different main text', {
-      wordsAdded: { ...pageCount, description: 'Both counts are 0 for a page of more than 2 MiB.' },
+      wordsAdded: { ...pageCount, description: '`wordsAdded` and `wordsRemoved` are 0 for a page of more than 2 MiB.' },
       wordsRemoved: pageCount,
     }),
     unchanged: { ...pageCount, description: 'Pages with the same main text.' },
@@ -161,7 +161,7 @@ const VERSION = {
   example: '2024-06-01',
 } as const;
 const FILE_NAME = {
-  description: 'A plain file name of at most 255 bytes. Its end can contain the version.',
+  description: 'A plain file name of at most 255 bytes. The end of the name can contain the version.',
   schema: { type: 'string' },
   example: 'acme-export-2024-06-01.tar.gz',
 } as const;
@@ -182,7 +182,7 @@ const STORED = { ...LABEL, description: 'A stored version.' } as const;
 
 const badName = {
   code: 'bad_request',
-  description: 'A name or parameter is invalid. The message names it.',
+  description: 'A name or parameter is invalid. The message states which one.',
   message: 'Cannot read "version": it is not 1 to 128 letters, digits, ".", "_", "+" or "-"',
 } as const;
 const notStored = {

@@ -35,7 +35,7 @@ export const acting = {
 const badField = (message: string) =>
   ({
     code: 'bad_request',
-    description: 'A field is missing, unknown or out of bounds. The message names it.',
+    description: 'A field is missing, unknown or out of bounds. The message names the field.',
     message,
   }) as const;
 export const secret = { ...acting, method: 'GET', act: 'answer' } as const;

@@ -21,7 +21,7 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-/** @param fault returns the error of the key store, or null. With an error, keys created at run time can be missing */
+/** @param fault returns the last error of reading the stored keys, or null. After an error, `organizations` may lack stored keys */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,

@@ -80,7 +80,7 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/** Serves a bundle to clients with a signed link. A new link can resume a download, because the entity tag is the same. */
+/** Serves a bundle to clients with a signed link. A new link can resume a download, because all links have the same entity tag. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();
@@ -132,7 +132,7 @@ function changed(fileName: string): DocshelfError {
 }
 
 function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
-  const message = `Cannot send that part of "${fileName}": it has ${counted(sizeBytes, 'byte')}`;
+  const message = `Cannot send the requested range of "${fileName}": the file has ${counted(sizeBytes, 'byte')}`;
   return new DocshelfError('range_not_satisfiable', message, {
     next: 'Request a range within the file, or the whole file.',
     fields: { contentRange: `bytes */${sizeBytes}` },

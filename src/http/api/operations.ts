@@ -138,7 +138,7 @@ export const search = {
   act: 'search',
   summary: 'Search a site',
   description:
-    'Semantic and keyword search in the sections of a site. Each organization can send 10,000 requests in any period of one hour. Every request with a valid key counts, except requests over the limit. All origins can call it.',
+    'Semantic and keyword search in the sections of a site. Each organization can send 10,000 requests in any period of one hour. Every request with a valid key counts, except requests over the limit. Pages of all origins can send this request.',
   parameters: {
     domain: {
       description: 'The site: its domain or one of its full host names. Case does not matter.',
@@ -169,7 +169,7 @@ export const search = {
   faults: [
     {
       code: 'bad_request',
-      description: 'The JSON is malformed, or a field is unknown or out of bounds. The message names it.',
+      description: 'The JSON is malformed, or a field is unknown or out of bounds. The message names the field.',
       message: 'Cannot search: the field "pageSize" must be at most 50',
     },
     {
@@ -219,7 +219,8 @@ const noDomain = {
 const badField = (message: string) =>
   ({
     code: 'bad_request',
-    description: 'The JSON is malformed, or a field or parameter is unknown or out of bounds. The message names it.',
+    description:
+      'The JSON is malformed, or a field or parameter is unknown or out of bounds. The message names the field or parameter.',
     message,
   }) as const;
 const notCompleted = (description: string, message: string) =>

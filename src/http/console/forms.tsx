@@ -6,7 +6,7 @@ import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visi
 
 interface ActionResultProps extends VisitProps {
   readonly message: ActionMessage;
-  /** Name of the message in the session. The undo button sends this name, so a message without a name has no button. */
+  /** Name under which the session stores the message. The undo button sends this name, so without a name, no button appears. */
   readonly name?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ interface PageCall extends CallInput {
   readonly failed?: string;
 }
 
-/** Sends a call to the admin API. If the call fails or needs a session, `value` is null, and the page shows `instead`. */
+/** Sends a call to the admin API. If the call fails or a sign-in is missing, `value` is null, and the page shows `instead`. */
 export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, { hint, failed, ...input }: PageCall) {
   if (visit.session === null && operations[id].security !== null)
     return { value: null, status: 200, instead: <p class="card empty">{hint}</p> };

@@ -31,7 +31,7 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /** Unread bytes. Starts with a line break, because `#boundary` starts with one, but the first boundary of a form may not. */
+  /** Unread bytes. Begins with an added line break, because `#boundary` includes one, but a form can begin without a line break. */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 

@@ -154,7 +154,7 @@ export const FORM_TOKEN = 'formToken';
 
 const OWN_PAGE_HELP = 'Open the console in a separate tab and use its forms.';
 const BEHIND_TLS_HELP =
-  'If a proxy terminates TLS, add it to server.trustedProxies. Let it send X-Forwarded-Proto: https and the original Host.';
+  'If a proxy terminates TLS, add it to server.trustedProxies. Configure the proxy to send X-Forwarded-Proto: https and the original Host.';
 
 /** Checks the origin, because browsers send the session cookie also for pages on other ports of the host. */
 export function requireOwnPage(request: Request, own: string): void {

@@ -5,7 +5,7 @@ import { type AuditTrail, actorOf } from '../audit/audit.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import type { ConsoleSession } from './sessions.ts';
 
-/** Rate of audit lines for all failed sign-ins, 1,440 a day, so that the audit files have room for two months of changes. */
+/** Maximum rate of audit lines for failed sign-ins: 1,440 a day for all clients. The audit files then have room for two months. */
 const FAILED_RATE = { burst: 20, perSecond: 1 / 60 };
 const ALL = 'all clients';
 

@@ -5,7 +5,7 @@ import type { AdminOptions } from '../admin/actions.ts';
 
 const STREAMS_MAX = 200;
 const CHECK_MS = 1_000;
-/** Pause after a check, as a multiple of the time of the check. With 9, checks use at most a tenth of a processor. */
+/** Pause after a check, as a multiple of the duration of the check. With 9, checks use at most a tenth of a processor core. */
 const REST_PER_CHECK = 9;
 /** Interval of messages without an event, because proxies close streams that are silent for a minute. */
 const BEAT_MS = 20_000;
@@ -15,7 +15,7 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8
 type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
-/** Sends an event after each change of the state, so that pages reload. One check serves all open streams. */
+/** Sends an event to all open pages of the console after each change of the state, so that the pages reload. */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();

@@ -9,7 +9,7 @@ import { type ActionMessage, type ConsoleSession, requireSession, type Sessions 
 import type { SignInAudit } from './sign-in-audit.ts';
 
 export interface ConsoleParts extends AdminOptions {
-  /** Handler for calls of the admin API, through which the console makes every change. */
+  /** Handler of the admin API. The console makes every change through this API. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }

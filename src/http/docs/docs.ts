@@ -41,7 +41,7 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
   });
 }
 
-/** The page works without its script, which adds forms to send calls. Relative addresses work behind a proxy with a path. */
+/** The page is readable without its script, which adds forms to send calls. Relative addresses work behind a proxy with a path. */
 function docsPage(document: OpenApiText, files: Readonly<Record<'css' | 'js', string>>): string {
   const { info, tags, components } = document;
   const calls = callsOf(document);

@@ -21,7 +21,7 @@ const LOCK_MS_MAX = 10_000;
 const USES_LOCK_MS_MAX = 1_000;
 const FORMAT = 1;
 
-/** Stores keys and their last uses in two files, so that writing the uses cannot restore a revoked key. */
+/** Stores the keys and their times of last use in two files, so that writing a time of use cannot restore a revoked key. */
 export class FolderKeys extends KeyStore {
   readonly #file: string;
   readonly #usesFile: string;
@@ -95,7 +95,7 @@ export class FolderKeys extends KeyStore {
     }
   }
 
-  /** Skips invalid entries, because access to the API does not depend on the times of last use. */
+  /** Returns the times of last use by key. Skips invalid times instead of failing, because access to the API does not need them. */
   protected async readUses(): Promise<Uses> {
     const members = membersOf<Record<string, string>>(await readIfThere(this.#usesFile));
     const isUse = (pair: [string, unknown]): pair is [string, string] =>
@@ -120,7 +120,7 @@ function keysOf(file: string, text: string): readonly MadeKey[] {
   const { format, keys } = membersOf<{ format: number; keys: unknown[] }>(text);
   if (typeof format === 'number' && format > FORMAT) {
     throw new DocshelfError('data_folder_newer', `Cannot read the keys in "${file}": a newer docshelf wrote them`, {
-      next: 'Use that docshelf version with this data folder.',
+      next: 'Use the newer docshelf version with this data folder.',
     });
   }
   const damaged = (place: string): DocshelfError =>

@@ -49,7 +49,7 @@ export class KeyDesk {
   /** @throws DocshelfError `not_found`, `key_of_config`, and the codes of `KeyStore.remove` */
   async revoke(id: string): Promise<ListedKey> {
     if (isKey(id)) {
-      throw new DocshelfError('not_found', 'Cannot revoke the key: the ID is needed, not the key', {
+      throw new DocshelfError('not_found', 'Cannot revoke the key: the request contains the key instead of its ID', {
         next: 'Use an ID from GET /v1/keys. The key is still valid.',
       });
     }

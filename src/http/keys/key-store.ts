@@ -27,17 +27,17 @@ export interface MadeKey {
   readonly expiresAt: string | null;
 }
 
-/** Maximum keys. They take 3 MB, and a look-up among them takes microseconds. */
+/** Maximum keys. This number of keys takes 3 MB of memory, and a look-up takes microseconds. */
 export const KEYS_MAX = 10_000;
 /** Maximum stored times of last use, 100 bytes each. */
 export const USES_MAX = 20_000;
 
-/** Interval between reads. A change must apply within 5 s, which leaves time for two reads. */
+/** Interval of reads. Two reads fit into 5 s, the maximum time until a change by another daemon must apply. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
 export interface KeyStoreOptions {
-  /** Called for the first of several equal errors. After an error, the keys of the last successful read stay valid. */
+  /** Called only for the first of consecutive errors of the same kind. After an error, the last successfully read keys stay valid. */
   readonly onFault: (error: unknown) => void;
   readonly readEveryMs?: number | undefined;
   readonly usesEveryMs?: number | undefined;
@@ -72,7 +72,7 @@ export abstract class KeyStore {
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Stores each time of use that is later than the stored time of its key. Keeps only the latest `USES_MAX` times. */
+  /** Merges times of last use into the stored times: the later time of each key stays. Keeps only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {

@@ -13,11 +13,11 @@ import {
 const COLUMNS =
   'id, organization_id AS organization, type, name, sha256, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-/** Returns no row if the revision is still `known`. If the table contains no keys, returns one row whose key columns are null. */
+/** Returns no row if no key has changed since revision `known`. For an empty table, returns one row whose key columns are null. */
 const READ = statement(`
   SELECT revision, ${COLUMNS} FROM ${SCHEMA_NAME}.api_key_revision LEFT JOIN ${SCHEMA_NAME}.api_keys ON true
   WHERE revision IS DISTINCT FROM :known::uuid ORDER BY seq`);
-/** Runs first in each change. It locks the only row of the table, so that changes run one after the other. */
+/** First statement of each change. Locks the only row of `api_key_revision`, so that changes run one after the other. */
 const REVISE = statement(`UPDATE ${SCHEMA_NAME}.api_key_revision SET revision = gen_random_uuid()`);
 const ADD = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_keys (id, organization_id, type, name, sha256, created_at, expires_at)

@@ -9,7 +9,7 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/** Rate per client: enough for an office behind one address. A full burst of searches takes 1 s of one core. */
+/** Maximum rate per client: enough for an office behind one address. A burst of 300 searches uses one processor core for 1 s. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
 /** Maximum clients in memory, 200 bytes each. Drops the least recently seen client, which can send a full burst anyway. */
@@ -71,7 +71,7 @@ export function clientOf(address: string): string {
     .join(':');
 }
 
-/** Delay of a response to a wrong credential. The nth waiting response to a client waits n times as long. */
+/** Delay of a response to a wrong credential, multiplied by the number of responses that wait for the client (at most 10). */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 

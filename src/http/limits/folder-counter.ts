@@ -13,7 +13,7 @@ interface FolderCounterOptions {
   /** Returns milliseconds since 1970, because daemons that share the folder need a common clock. */
   readonly now?: () => number;
   readonly lockMsMax?: number;
-  /** Milliseconds after a failure during which docshelf counts requests without the folder. */
+  /** Milliseconds after a failure during which docshelf counts requests only in memory. Then docshelf tries the folder again. */
   readonly retryMs?: number;
 }
 
@@ -91,7 +91,7 @@ export class FolderCounter implements RequestCounter {
     return new RequestTable(this.#file);
   }
 
-  /** Closes the damaged file. Deletes it only if it was not open yet: another daemon can have replaced an open file. */
+  /** Closes the damaged file. Deletes only a file that was just opened: another daemon can have replaced an older open file. */
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
@@ -126,11 +126,11 @@ export class FolderCounter implements RequestCounter {
     };
   }
 
-  /** Assumes that the requests of others all arrived at the last read, so that none leaves the window too early. */
+  /** Counts all requests of other daemons as sent at the last read of the folder, so that no request leaves the window too early. */
   #othersOf(organization: string, nowMs: number): number {
     const others = this.#others.get(organization);
     if (others === undefined || nowMs >= others.readMs + this.policy.windowMs) return 0;
-    // If the clock was set back, count the requests of others for one more window from now.
+    // If the clock was set back, count the requests of other daemons for a full window from now.
     if (nowMs < others.readMs) this.#others.set(organization, { ...others, readMs: nowMs });
     return others.count;
   }
@@ -145,7 +145,7 @@ interface Used {
 
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
-/** Does not flush, so a power failure can lose the last seconds. Row numbers give the count without a scan of the rows. */
+/** Does not flush writes: a power failure can lose the requests of the last seconds. Row numbers give the count without a scan. */
 class RequestTable {
   readonly #database: DatabaseSync;
   readonly #expire: StatementSync;

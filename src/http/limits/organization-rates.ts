@@ -17,11 +17,11 @@ export interface RateVerdict {
 
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /** Null if the request is allowed although it could not be counted. @throws DocshelfError `database_unavailable` */
+  /** Counts a request. Null if docshelf allows the request without counting it. @throws DocshelfError `database_unavailable` */
   take(organization: string): Promise<RateVerdict | null>;
 }
 
-/** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
+/** Response headers that report the rate limit (draft-ietf-httpapi-ratelimit-headers-10). */
 export function rateHeaders({ requestsMax, windowMs }: RatePolicy, { remaining, resetS }: RateVerdict) {
   return {
     'RateLimit-Policy': `"hour";q=${requestsMax};w=${windowMs / 1000}`,

@@ -34,7 +34,7 @@ export class PostgresCounter implements RequestCounter {
     return request.promise;
   }
 
-  /** Never rejects, because each error goes to the promises of the requests. */
+  /** Never rejects. Instead, an error rejects the promises of the counted requests. */
   async #takeAll(organization: string, first: Waiting): Promise<void> {
     const waiting: Waiting[] = [];
     this.#waiting.set(organization, waiting);
@@ -73,7 +73,7 @@ export class PostgresCounter implements RequestCounter {
 }
 
 interface GuardedCounterOptions {
-  /** Decides about requests that cannot be counted: `open` allows them, and `closed` rejects them. */
+  /** Returns `open` to allow requests that docshelf cannot count, or `closed` to reject them. */
   readonly onFault: () => 'open' | 'closed';
   readonly report: (error: unknown) => void;
   readonly answerMsMax?: number;
@@ -83,7 +83,7 @@ interface GuardedCounterOptions {
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
-/** After a failure, uses the counter only once per second. All other requests get the result of `onFault` at once. */
+/** After a failure, tries to count only one request per second. All other requests get the result of `onFault` at once. */
 export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;
@@ -135,7 +135,7 @@ function tooLate(): DocshelfError {
   });
 }
 
-/** Omits the text of the cause, because only the operator may see addresses. */
+/** Omits the message of the cause, because it can contain the address of the database, which only the operator may see. */
 function cannotCount(cause?: unknown): DocshelfError {
   const { code } = cause === undefined ? { code: 'database_unavailable' as const } : toDocshelfError(cause);
   return new DocshelfError(code, 'Cannot process the request now: docshelf cannot count requests for the rate limit', {

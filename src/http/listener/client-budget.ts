@@ -8,7 +8,7 @@ interface Limits {
 const MiB = 1024 ** 2;
 const LIMITS = {
   connection: { requests: 128, bytes: 2 * MiB },
-  // An address gets at most half of the total bytes, so that other addresses always have room.
+  // One client address gets at most half of the bytes in `all`, so that other addresses always have room.
   address: { requests: 1_024, bytes: 32 * MiB },
   all: { requests: 4_096, bytes: 64 * MiB },
   /** Milliseconds without progress after which the budget can end a client's response to make room. */
@@ -20,7 +20,7 @@ type BudgetLimits = Record<'connection' | 'address' | 'all', Limits> & {
   readonly connections: number;
 };
 
-/** Bytes to reserve for a response of unknown size, and for each part of a large response. */
+/** Bytes to reserve in the budget for a response of unknown size, and for each part of a large response. */
 export const PART_BYTES = 64 * 1024;
 const SEARCHED_MAX = 64;
 const SEARCH_PAUSE_MS = 50;
@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** @param isFirst true if the connection has no other pending request, so that no limit applies @returns null without room */
+  /** @param isFirst true ignores the limits, because the connection has no other pending request @returns null if there is no room */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -268,7 +268,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** Reserves `bytes` if there is room for twice the increase. Otherwise, returns false. */
+  /** Increases the reservation to `bytes`. Returns false if the budget does not have room for twice the increase. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);
@@ -319,7 +319,7 @@ const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>
 
 /** Derives the maximum from the open-file limit of the process, because each connection needs a file descriptor. */
 function connectionsAllowed(): number {
-  // Exclude network interfaces from the report, because the look-up of their names can take seconds.
+  // Omit network interfaces from the diagnostic report of Node, because the look-up of their names can take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | string } } };
   const handles = Number(userLimits?.open_files?.soft ?? 1_024);

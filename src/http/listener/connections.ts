@@ -9,7 +9,7 @@ export const LINGER_MS = 2_000;
 /** Replaces `closeIdleConnections`, which omits unused connections, and connections whose response began before the stop. */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
-  /** Latest response of each connection, except prepared responses, which need no delay because their requests have no body. */
+  /** Latest response of each connection. Omits prepared responses, which never wait for the body of a request. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
@@ -18,7 +18,7 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // End only idle connections. The budget ends unread responses, and creating a response can take longer than the timeout.
+    // Keep connections with a pending response, because creating the response can take longer than this timeout.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
@@ -26,7 +26,7 @@ export class Connections {
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
-      // Release the budget of responses that wait behind another response, because Node emits no `close` for them.
+      // End the reservations of queued responses in the budget, because Node emits no `close` for these responses.
       socket.once('close', () => {
         for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
         this.#owed.delete(socket);
@@ -42,7 +42,7 @@ export class Connections {
   began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
     const owed = this.#owed.get(socket);
-    // The unread bytes of a socket belong to the response that has the socket. Node queues later responses without a socket.
+    // Count unread bytes only for the response that has the socket. Node queues later responses without a socket.
     const client: Client = {
       unreadBytes: () => (answer.socket === null ? 0 : socket.writableLength),
       readBytes: () => socket.bytesWritten - socket.writableLength,
@@ -75,7 +75,7 @@ export class Connections {
     else if (!socket.destroyed) setImmediate(again);
   }
 
-  /** Calls `act` after the parser has read the current packet. If this completes the request, the connection can stay open. */
+  /** Calls `act` after the parser has read the current packet. If the packet completes the request, the connection can stay open. */
   afterPacket(answer: ServerResponse, act: () => void): void {
     closeIfIncomplete(answer);
     this.#afterPacket.set(answer, act);

@@ -56,13 +56,13 @@ export interface Listener {
 }
 
 /**
- * Maximum time without visible progress of a client. The kernel reports progress only in steps of a third of its buffer. A step
- * of at most 1.4 MB takes five minutes at 5 KiB per second. If other responses need the room, `stillMs` applies.
+ * Time without progress after which docshelf disconnects a client. The kernel reports progress only in steps of up to 1.4 MB, and
+ * a slow client (5 KiB per second) needs five minutes for such a step.
  */
 export const UNREAD_MS_MAX = 300_000;
 
 const TIMES = {
-  /** Idle time longer than the 60 s of load balancers, which could otherwise send a request while docshelf closes the connection. */
+  /** Time to keep an idle connection open. Longer than the 60 s of load balancers, so that a load balancer closes it first. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
@@ -79,12 +79,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Join repeated fields, so that docshelf can ignore a list of dates in If-Unmodified-Since (RFC 9110, section 13.1.4).
+    // Join repeated header fields, because docshelf must ignore If-Unmodified-Since with several dates (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
     // docshelf checks Host itself, because the response of Node has no request id.
     requireHostHeader: false,
   });
-  // Keep the half-open connection of a site, so that its client can read the response. Other listeners cancel the request.
+  // Respond on a site even after the client ends its half of the connection. Other listeners cancel the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {

@@ -34,12 +34,12 @@ const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer c
 /** Valid Host header. The framework parses host and target as one URL, so a path in the host would replace the path of the target. */
 const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 
-/** Absolute target without a host (RFC 9110, section 4.2.1), or with user information, which can mislead (section 4.2.4). */
+/** Matches absolute targets without a host (RFC 9110, section 4.2.1), or with user information, which can mislead (section 4.2.4). */
 const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
-  // Reject CONNECT, which is always HTTP/2 here, because Node emits a separate event for CONNECT of HTTP/1.1.
+  // CONNECT arrives here only with HTTP/2, because Node emits a separate event for CONNECT of HTTP/1.1.
   if (method === 'CONNECT') return FOR_PROXY;
   if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
@@ -51,7 +51,7 @@ export function refusalOf(incoming: IncomingMessage): Refusal | null {
   else if (!HOST.test(headers.host)) return BAD_HOST;
   const authority = headers[':authority'];
   if (authority !== undefined && authority !== headers.host) return OTHER_HOST;
-  // Check the size here, because Node enforces the limit for HTTP/2 only after the client has acknowledged the limit.
+  // Check the size of the header here, because Node enforces its HTTP/2 limit only after the client has acknowledged the limit.
   if (httpVersion === '2.0' && rawHeaders.reduce((sum, each) => sum + each.length, 0) > HEADER_BYTES_MAX)
     return FIELDS_TOO_LARGE;
   // Reject every transfer coding except `chunked` (RFC 9112, section 6.3, item 4).
@@ -81,7 +81,7 @@ export function setHostOfHttp2({ headers }: IncomingMessage): void {
 
 export function normalizeAddress(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
-  // A request about the whole server (RFC 9112, section 3.2.4) gets the same response as the path `/`.
+  // `OPTIONS *` is about the whole server (RFC 9112, section 3.2.4). It gets the same response as the path `/`.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
   // Write the scheme in lower case, because schemes are case-insensitive (RFC 3986, section 3.1).
   else if (url !== undefined && !url.startsWith('/'))
@@ -144,7 +144,7 @@ export function answerMalformed(
     if (answered.has(socket)) return;
     answered.add(socket);
     connections.respondNow(socket);
-    // Send nothing on an unused connection, or in the middle of another response, which would become unreadable.
+    // Send nothing on an unused connection. Also send nothing during another response, which would become unreadable.
     const isUnused = socket.bytesRead === 0;
     const incomplete = connections.incompleteOf(socket);
     const isAsked = incomplete !== undefined && !incomplete.writableEnded;
@@ -152,7 +152,7 @@ export function answerMalformed(
       socket.destroy();
       return;
     }
-    // Do not respond twice, and do not respond after the last request of the connection (RFC 9112, section 9.6).
+    // Send nothing if the request already has a response, or if a previous request was the last one (RFC 9112, section 9.6).
     if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
       connections.whenIdle(socket, () => socket.destroySoon());
       return;

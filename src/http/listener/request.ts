@@ -80,7 +80,7 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id, client };
 }
 
-/** Time to continue after the client ends its half of the connection, because the client can still wait for the response. */
+/** Time to continue a request after the client ends its half of the connection, because the client may still read the response. */
 const HALF_OPEN_MS = 1_000;
 
 /** Aborts after the client ends its half of the connection, as browsers do to cancel. @param afterMs delay. Default: 0 */

@@ -128,7 +128,7 @@ export class RequestMeter {
   }
 }
 
-/** Maximum length of a client's text in a log line, because an address, for example, can have 16 KiB. */
+/** Maximum length of a client's text in a log line, because a client can send an address of 16 KiB. */
 const TEXT_LENGTH_MAX = 1024;
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 

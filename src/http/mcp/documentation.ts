@@ -40,7 +40,7 @@ export async function servedRelease(site: Documentation, version: string | null)
   if (release !== null) return release;
   const versions = await site.versions();
   if (version === null || versions.length === 0) {
-    const next = 'Try again later. The operator of docshelf finds the reason in its status.';
+    const next = 'Try again later. The operator of docshelf finds the reason in the status of the daemon.';
     throw new DocshelfError('no_bundle', 'Cannot read the documentation: no version is active', { next });
   }
   const named = versions.slice(0, VERSIONS_NAMED_MAX).join(', ');

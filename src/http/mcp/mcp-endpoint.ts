@@ -33,7 +33,7 @@ const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Res
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-/** Headers of the MCP package to remove. HTTP/2 forbids `connection` (RFC 9113, section 8.2.2), and no response is a stream. */
+/** Response headers to remove. HTTP/2 forbids `connection` (RFC 9113, section 8.2.2), and `x-accel-buffering` is for streams. */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
 /** Serves the Model Context Protocol over streamable HTTP. There are no sessions, so each request gets one complete response. */
@@ -50,7 +50,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerSiteSearch {
     };
     try {
       requireOwnOrigin(request, place());
-      // Check the method before the rate limit, because clients of older protocol versions try once to open a stream with GET.
+      // Reject GET without counting it for the rate limit, because older clients try once to open a stream with GET.
       if (request.method !== 'POST') return problemResponse(notAllowed(request.method), requestId);
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
@@ -109,7 +109,7 @@ function requireOwnOrigin(request: Request, place: OriginPlace): void {
   const origin = request.headers.get('origin');
   if (origin === null || isOwnOrigin(origin, new URL(request.url).host, place)) return;
   throw new DocshelfError('forbidden', 'Cannot accept the request: it comes from a page of another site', {
-    next: 'Send no Origin header, or set server.publicUrl to the address of this site.',
+    next: 'If the page belongs to this site, set server.publicUrl to the address of the site. Otherwise, send no Origin header.',
   });
 }
 
@@ -128,7 +128,7 @@ export function isOwnOrigin(origin: string, host: string | undefined, { publicUr
     const ours = names.length === 0 ? [own.hostname] : names;
     if (url.protocol === own.protocol && url.port === own.port && ours.includes(url.hostname)) return true;
   }
-  // Ignore the scheme, because a proxy can terminate TLS.
+  // Do not compare the schemes, because a proxy can terminate TLS.
   if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
   const name = hostName(url.host);
   const isOfThisMachine = isIP(bareHost(name)) !== 0 || name === 'localhost' || name === hostname().toLowerCase();
@@ -173,7 +173,7 @@ async function whole(
   return new Response(body, { status: answer.status, headers });
 }
 
-/** Returns only the responses in the events. Omits the notifications, because their requests have ended. */
+/** Extracts the responses from a stream of events. Omits notifications about requests, because these requests have ended. */
 function responsesIn(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')

@@ -180,7 +180,7 @@ export function defineMetrics(registry: Registry) {
       'node',
     ]),
     jobs: gauge('export_jobs', 'Queued and running export jobs, by status.', ['status']),
-    jobsEnded: counter('export_jobs_ended_total', 'Export jobs of the site that this process completed, by result.', [
+    jobsEnded: counter('export_jobs_ended_total', 'Export jobs that ended in this process, by site and result.', [
       'site',
       'result',
     ]),

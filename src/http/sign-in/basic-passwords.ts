@@ -96,7 +96,7 @@ export class PasswordCheck implements Passwords {
       (most, orders) => (orders.length > most.length ? orders : most),
       [] as Order[],
     );
-    // Drop a password only if its queue stays longer than the caller's queue, so that no client loses its only place.
+    // Drop a password only if its client still has more queued passwords than the caller, so that no client loses its only password.
     const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
     if (dropped === undefined) throw tooManyWaiting();
     this.#waitingCount--;
@@ -186,7 +186,7 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /** Adds hashes of rising cost, so that each check takes as long as one hash of the highest cost. Each step doubles the time. */
+  /** Adds hashes so that each check takes as long as one hash of the highest cost. Each cost takes twice the time of the previous cost. */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));

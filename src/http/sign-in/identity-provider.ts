@@ -38,7 +38,7 @@ export class Issuer {
     const done = this.#read().catch((error: unknown) => {
       const { retryMs = RETRY_MS } = this.#options;
       this.#discovered = { done, untilMs: this.#now() + retryMs };
-      // After a failed request, use the former document until the provider responds again.
+      // After a failed request, use the last known metadata until the provider responds again.
       if (this.#last !== null) return this.#last;
       throw error;
     });
@@ -145,7 +145,7 @@ export function isBadToken(error: unknown): boolean {
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/** The error contains only one word of its cause, because clients can cause the error, and must not write text to the log. */
+/** Contains only one word of the cause, because a client can cause this error, and must not choose the text of a log line. */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =
@@ -157,7 +157,7 @@ export function refusedSignIn(error: unknown): DocshelfError {
   });
 }
 
-/** Converts errors of the libraries that mean an unavailable provider. Returns any other error unchanged. */
+/** Converts library errors about a missing or invalid response of the provider to DocshelfErrors. Returns other errors unchanged. */
 export function providerFault(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
   const kinds = [oidc.ClientError, oidc.ResponseBodyError, joseErrors.JOSEError];

@@ -30,7 +30,7 @@ export class TrustedHeader implements SignIn {
   knows(incoming: IncomingMessage): boolean {
     const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
-    // Reject two values, because one of them can be a header that the reader sent and the proxy passed on.
+    // Reject repeated headers, because the proxy can have passed on a header that the reader sent.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
     return isNamed && this.#isTrusted(peerOf(incoming));
   }

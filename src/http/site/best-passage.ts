@@ -33,7 +33,7 @@ export function bestPassage(text: string, highlights: readonly Hit[]) {
   return { start: Math.max(from, start), end: until, isCode: false };
 }
 
-/** Start of the word at `place`. If no space is near, as in data or some scripts, returns a position between two characters. */
+/** Start of the word at `place`. If no space is near, as in Chinese text, returns a position between two characters. */
 function afterSpace(text: string, place: number): number {
   const space = /\s\S*$/.exec(text.slice(place - WORD_LENGTH_MAX, place));
   if (space !== null) return place - space[0].length + 1;

@@ -69,7 +69,7 @@ function readFiles() {
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }
 
-/** Compresses a file at its first request. The start needs only addresses, and a reader needs the words of only one language. */
+/** Compresses a file only at its first request, because a reader requests the texts of only one language. */
 function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset {
   let made: HashedAsset | null = null;
   return () => {

@@ -14,7 +14,7 @@ export interface ListedVersion {
 
 export type OpenedVersion =
   | { readonly kind: 'active' }
-  /** The reader requested a valid preview link. The cookie gives access to further pages of the version. */
+  /** The reader opened a valid preview link. `cookie` gives the reader access to all pages of this version. */
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
@@ -36,7 +36,7 @@ export interface VersionSource {
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
-/** Query parameter for the version of the page that contains the link. */
+/** Query parameter of a link to another version. Contains the version from which the reader switches. */
 const FROM = 'docshelf-from';
 
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;

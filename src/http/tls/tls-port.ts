@@ -46,9 +46,13 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
 }
 
 function noName(host: string): DocshelfError {
-  return new DocshelfError('misdirected', `Cannot redirect "${host}" to HTTPS: no certificate has that name`, {
-    next: 'Use a host name of the certificate. The operator can add a certificate for this name, or set publicUrl of the listener.',
-  });
+  return new DocshelfError(
+    'misdirected',
+    `Cannot redirect "${host}" to HTTPS: no certificate contains this host name`,
+    {
+      next: 'Use a host name of the certificate. The operator can add a certificate for this name, or set publicUrl of the listener.',
+    },
+  );
 }
 
 /** Key and certificate chain in PEM. The server's certificate comes first. The config check ensures that both belong together. */

@@ -27,7 +27,7 @@ export interface ContentPart {
   readonly childPages: TextWriter;
 }
 
-/** Maximum length of a part's text in UTF-16 code units, about a thousand passages. */
+/** Maximum length of the text of a part, in UTF-16 code units. This text has about a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
 /** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text of the page. */
@@ -61,7 +61,7 @@ interface DefinitionList {
   readonly element: Element;
   readonly outer: Writers;
   readonly level: number;
-  /** Null until docshelf counts the terms of the list. Only a term without an anchor requires the count. */
+  /** Null until a term without an anchor requires the number of terms. */
   hasOneTerm: boolean | null;
   isNamed: boolean;
   /** True after a term, until the description begins. Several terms may share one description. */
@@ -70,7 +70,7 @@ interface DefinitionList {
 
 interface Writers {
   readonly text: TextWriter;
-  /** Writes the text under the last heading before the list. A definition does not count as a heading. */
+  /** Writer for the text under the last heading. Definitions are not headings here. */
   readonly headed: TextWriter;
 }
 

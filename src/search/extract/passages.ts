@@ -26,8 +26,8 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts between paragraphs, else between sentences, else inside a sentence. Two passages of one paragraph may share a sentence.
- * The token counts of two texts must add up to nearly the count of the joined text.
+ * Cuts a text between paragraphs, else between sentences, else inside a sentence. Two passages of a paragraph may share a sentence.
+ * @param countTokens must count nearly as many tokens in two parts as in the whole text
  */
 export function cutPassages(
   text: string,

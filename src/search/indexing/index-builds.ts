@@ -14,7 +14,7 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/** Share of the memory limit for the second process. A small site needs a third (measured). Larger builds use the first process. */
+/** Share of the memory limit for the process that builds small sites during a long build. A small site needs a third (measured). */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
 /** Memory for a build of 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
@@ -183,7 +183,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/** Time after which another release may embed. Resuming takes much less time: 3 s for 100,000 passages. */
+/** Time after which the embedding of a release pauses if other work waits. Resuming takes only 3 s for 100,000 passages. */
 const TURN_MS = 60_000;
 
 const LONG_BUILD_MS = 5_000;
@@ -229,7 +229,7 @@ export class IndexTurns {
   }
 
   /**
-   * @param size in any unit. If sites have had equally many turns, the smallest build runs first
+   * @param size of the build, in any unit. If sites have had equally many turns, the smallest build runs first
    * @param site identifies the site, because sites take turns
    * @throws errors of `work`; the signal's reason
    */

@@ -62,7 +62,7 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ha
 /** Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer characters per token. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/** An exact count takes as long as indexing. The estimate may be wrong: passages have 220 tokens, but the model reads 256. */
+/** Estimates, because an exact count takes as long as indexing. Passages of 220 tokens leave room for errors: the model reads 256. */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

@@ -167,9 +167,9 @@ interface ReadersOptions {
 /** Larger pages may exceed the memory limit, because a page of only tags or attributes takes up to 100 times its size (measured). */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
-/** Starting a thread takes as long as 120 pages, and the first 200 pages of a thread take 1.6 times the usual time (measured). */
+/** Pages to read without threads. Starting a thread takes as long as 120 pages, and its first 200 pages take 1.6 times as long. */
 const PAGES_BEFORE_THREADS = 1_000;
-/** For few pages, threads cost too much: in one profile, a thread took 0.6 s of processor time for only 169 pages. */
+/** Minimum pages of a site to use threads. In one profile, a thread took 0.6 s of processor time for only 169 pages. */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
 /** Number of pages in the queue of each thread. The values 4, 8 and 32 were not faster (measured). */
 const PAGES_AHEAD = 16;

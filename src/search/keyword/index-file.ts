@@ -245,7 +245,7 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // All pages of a site may share a document title. Because of the order, `titled` can stop at the second title.
+    // Sorted, so that `titled` can stop at the second title. All pages of a site may share a document title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
     // Returns one row of JSON, because 50,000 rows of one number each take ten times as long.
     phrase: database.prepare(

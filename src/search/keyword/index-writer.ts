@@ -13,7 +13,7 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Maximum occurrences of terms in memory, about 30 MB. A new term counts as 8, because it has a separate builder. */
+/** Maximum occurrences of terms in memory, about 30 MB. The first one of a term counts as 8, because each term needs a list. */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
@@ -108,7 +108,7 @@ export class KeywordIndexWriter implements Disposable {
 
   #flush(): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    // Insert nearly in the order of the primary key: `sort` compares UTF-16 code units, SQLite compares UTF-8 bytes.
+    // Insert nearly in the order of the primary key: `sort` compares UTF-16 code units, but SQLite compares UTF-8 bytes.
     for (const term of Array.from(this.#postings.keys()).sort()) {
       const builder = this.#postings.get(term) as PostingsBuilder;
       insert.run(term, this.#run, builder.sections, builder.bytes());

@@ -303,13 +303,13 @@ function scriptOf(word: string): Script {
   return (code >= 0x600 && code < 0x780) || code >= 0xfb50 ? 'Arab' : 'other';
 }
 
-/** Minimum number of different stop words, and minimum share of all words. Prose has a share of 0.3 to 0.5, code has less. */
+/** Minimum number of different stop words in prose, and minimum share of stop words in all words. Code has a lower share. */
 const LEAST = { kinds: 3, share: 0.15 };
 const LIKELY = { kinds: 5, share: 0.25 };
 const LETTERS = /\p{L}+/gu;
 export const SAMPLE_LENGTH = 1_000;
 
-/** Finds the language by script and stop words. Null if it is not clear. @param likely language to check first */
+/** Finds the language by script and stop words. Null if the language is not clear. @param likely language to check first */
 export function detectLanguage(text: string, likely: WordLanguage = ENGLISH): WordLanguage | null {
   const sample = text.slice(0, SAMPLE_LENGTH).toLowerCase();
   const words = (sample.match(LETTERS) ?? []).map(fold);

@@ -28,9 +28,9 @@ export interface ParsedQuery {
 
 /** Maximum length of a query in UTF-16 code units. The API allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** Maximum phrases and exclusions. A phrase of very frequent words took 22 ms of processor time with 30,000 sections (measured). */
+/** Maximum phrases and excluded words, because a phrase of frequent words takes 22 ms of processor time for 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
-/** Maximum words of a keyword search outside quotes. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
+/** With more words outside quotes, phrases are optional. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
 /**
@@ -79,7 +79,7 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-/** Maximum terms to score, the rarest first. A question has 10 words, the longest topic of the development sets has 40. */
+/** Maximum terms to score, the rarest first. A usual question has 10 words, and the longest test query has 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
@@ -87,7 +87,7 @@ const NAME_WORDS_MAX = 4;
 /** Maximum misspellings and unknown pairs of characters to look up in a query. Each look-up takes up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
-/** A word in at most this number of sections may be a misspelling of a word that is `OFTENER` times as frequent. */
+/** A word in at most this number of sections also matches similar words that are at least `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
 /** Weight of a name in another naming convention, such as `retry_count` for `retryCount`. */
@@ -96,7 +96,7 @@ const DIGIT = /\p{N}/u;
 /** Matches words that writers never join with the next word: `a part` is not `apart`. */
 const ARTICLE = /^(?:an?|the)$/;
 
-/** Sorts `wishes`, the terms to score, by rarity. @param unfinished true if the last word may be a prefix */
+/** Plans the scoring of a query. `wishes` are terms to score, the rarest first. @param unfinished true if the last word may be a prefix */
 export function planOf(
   text: string,
   unfinished: boolean,
@@ -112,7 +112,7 @@ export function planOf(
   const names: Name[] = [];
   let misspellings = 0;
 
-  /** @param related terms of related words, which count for the rarity only if no section contains the other terms */
+  /** @param related terms of related words. They determine the rarity only if no section contains an `exact` or `also` term */
   function wish(exact: readonly string[], weight: number, also = none, related = none): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
@@ -126,7 +126,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // A compound that contains the word scores lower, but proves that the word occurs on the site.
+        // For `share`, a compound that contains the word counts as the word, because it proves that the site knows the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -290,13 +290,13 @@ function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
 
-/** Two words that texts also write as one word. */
+/** Two words that some texts write as one word, such as `RFC` and `9110`. */
 type Pair = readonly [first: string, second: string];
 
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 const OPTION_BEFORE = /(?:^|\s)-{1,2}$/;
 
-/** Returns pairs of name and number, because `RFC 9110` and `RFC9110` are the same name. */
+/** Returns pairs of name and number, such as `RFC` and `9110` for both `RFC 9110` and `RFC9110`. */
 function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
   const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
@@ -306,7 +306,7 @@ function numberedNames(words: readonly Word[]): Pair[] {
   return pairs.slice(0, NUMBERED_MAX);
 }
 
-/** Matches a number with a unit of time, size, frequency or layout. */
+/** Matches a number with a unit of time, size or frequency, or a CSS length. */
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
@@ -326,7 +326,7 @@ function runTerms(run: string, spellings: Spellings): string[][] {
 
 const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
 
-/** Adds or removes kana in an unknown pair of characters: `取り` for `取消`, and `取消` for `取り` before `り消`. */
+/** Finds the other spelling of an unknown Japanese pair, with or without kana: `取り` for `取消`, or `取消` for `取り消`. */
 function otherKana(pair: string, next: string, has: (term: string) => boolean): string[] {
   const [first = '', second = ''] = pair;
   const kana = OKURIGANA.find((each) => has(first + each) && has(each + second));
@@ -350,7 +350,7 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   return isName && attachedSymbols(text).length === 0 ? spellings.keysOf(first).slice(0, 1) : [];
 }
 
-/** Terms of the phrase in each language, or null without words. @param startingWith returns the index terms with a beginning */
+/** Terms of the phrase in each language. Null if the phrase has no words. @param startingWith returns index terms by their beginning */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
@@ -359,7 +359,7 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // A run of text without spaces may continue after the phrase. Other runs must end, so add their last character as a term.
+  // At the end of a phrase, text without spaces may continue. Elsewhere, it must end, so add its last character as a term.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];
@@ -410,12 +410,12 @@ export function correctedQuery(
   return copied === 0 ? null : corrected + query.slice(copied);
 }
 
-/** Maximum names to search in table rows. A query with more names is the text of a message. */
+/** Maximum names of a query to find in table rows. A query with more names is usually a copied message. */
 const NAMES_MAX = 2;
 
 /**
- * Finds the line that defines a name: an option, a table cell with only an error code, or a signature such as `nextval ( regclass )`.
- * Does not match calls in code, which have no space before the bracket. Null if the query has no such name.
+ * Returns a function that finds the position of the line that defines a name of the query: an option, a table cell with only an
+ * error code, or a signature such as `nextval ( regclass )`, but not a call such as `nextval(x)`. Null if the query has no name.
  */
 export function rowFinder(query: string): ((text: string) => number | null) | null {
   const tokens = query.trim().split(/\s+/);

@@ -45,7 +45,7 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
-/** Factor for change logs and lists, which does not reduce the extra score of exact titles and identifiers. */
+/** Factor for the score of change logs and lists. The extra score of exact titles and identifiers stays the same. */
 export const SECONDARY_PART = 0.7;
 
 export function rarity(sectionsWithTerm: number, sections: number): number {

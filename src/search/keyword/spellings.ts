@@ -15,7 +15,7 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
-/** Maximum length of a compound. Longer words are data. */
+/** Maximum length of a word that docshelf splits into the parts of a compound. */
 const COMPOUND_LENGTH_MAX = 60;
 /** Letters that link the parts of a compound. */
 const LINKING = ['', 's', 'es', 'n', 'en', 'e', 'er'];

@@ -18,12 +18,12 @@ const OTHER_INITIAL_LENGTH = 6;
 
 const BYTES_PER_WORD = 60;
 
-/** Number of consecutive letters that related words share. */
+/** Length of the letter sequences by which docshelf finds related words. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
-/** Maximum letters of an inflection after a short word at the end of a compound. */
+/** Maximum letters of an ending after a word of four letters at the end of a compound. */
 const ENDING_LENGTH = 2;
-/** Share of a word's letter sequences (`GRAM`) that a related word must contain. */
+/** Minimum share of a word's letter sequences (`GRAM`) that a related word contains. */
 const RELATED_MIN = 0.6;
 
 interface CountedWords {
@@ -79,8 +79,8 @@ export class Vocabulary {
   }
 
   /**
-   * Finds longer words that contain all or most of the word (`datenbankverbindung` for `verbindung`), and beginnings of the word.
-   * A longer word must begin with a word of four letters, or end with this word and an ending. Takes 1 ms for 40,000 words.
+   * Finds longer words that contain all or most of `word` (`datenbankverbindung` for `verbindung`), and words with which `word`
+   * begins. If `word` has four letters, it must be at the beginning or near the end of the longer word.
    */
   related(word: string, languages: readonly WordLanguage[], limit: number): Related[] {
     const bits = this.#bitsOf(languages);
@@ -217,9 +217,9 @@ function lettersOf(word: string): number {
   return bits >>> 0;
 }
 
-/** Maximum words, twice the number of the largest measured site. Search finds further words only if they are spelled exactly. */
+/** Maximum words to store for corrections, twice the number of the largest measured site. Further words match only exactly. */
 const WORDS_MAX = 400_000;
-/** Matches words to correct. Longer words, and words that begin with a digit, are data and need no correction. */
+/** Matches words that search can correct. Excludes long words and words that begin with a digit, which are usually data such as hashes. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
 interface KnownWord {

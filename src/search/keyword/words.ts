@@ -1,5 +1,5 @@
 export interface Word {
-  /** `joined` is a name with signs, such as `server.port` or `C++`, listed before its words. `run` is text without spaces. */
+  /** `joined` is a name with signs, such as `server.port` or `C++`. Its words follow it in the list. `run` is text without spaces. */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
   /** Word in lower case, with diacritics, which stemmers need. */
@@ -12,11 +12,11 @@ export interface Word {
 
 /**
  * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number.
- * `++` or `#` may end the name of a programming language. Soft hyphens and joiners are invisible.
+ * `++` or `#` may end the name of a programming language. Soft hyphens and zero-width joiners do not split a word.
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
-/** Most texts contain only ASCII letters and digits, and patterns for ASCII take 0.16 ms instead of 0.23 ms. */
+/** Matches texts whose letters and digits are all ASCII, for which `PLAIN_JOINED` takes 30 % less time than `JOINED` (measured). */
 const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
 const PLAIN_JOINED =
   /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
@@ -24,7 +24,7 @@ const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
 /** Matches an apostrophe, or the middle dot of Catalan, as in `col·lecció`. */
 const APOSTROPHE = /['\u00b7]/;
-/** Signs that keyboards and typography use as an apostrophe, and the quotes in Hebrew abbreviations, each of one UTF-16 code unit. */
+/** Characters to replace with `'`: other apostrophes, and quotes in Hebrew abbreviations. Each is one UTF-16 code unit. */
 const APOSTROPHES =
   /[\u00b4\u2018\u2019\u201b\u2032\uff07]|(?<=\p{Script=Hebrew})["\u05f3\u05f4\u201d](?=\p{Script=Hebrew})/gu;
 /** Signs between the parts of a path, address or number, but not the `#` at the end of a name. */
@@ -56,9 +56,9 @@ const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Maximum letters of a name, such as `Node.js` or `TCP/IP`, that is also indexed as one word without its sign. */
+/** Maximum letters of a name with two parts, such as `Node.js`, that docshelf also indexes as one word: `nodejs`. */
 const ONE_WORD_LENGTH_MAX = 16;
-/** Maximum letters after the sign of a name such as `Node.js`. Longer parts are file extensions or names in a folder. */
+/** Maximum letters after the dot or slash of such a name. A longer part is a file extension or a name in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(written: string): Word[] {
@@ -141,7 +141,7 @@ function addParts(words: Word[], found: string, pieces: readonly string[], start
 function addPieces(words: Word[], found: string, pieces: readonly string[], start: number): void {
   let at = 0;
   for (const piece of pieces) {
-    // The signs between pieces differ in length, such as `.` and `::`, so search for each piece.
+    // Search for the position of each piece, because the signs between pieces, such as `.` and `::`, differ in length.
     at = found.indexOf(piece, at);
     if (piece === found) addPiece(words, piece, start);
     else addJoined(words, piece, start + at);
@@ -189,7 +189,7 @@ export function plain(folded: string): Surface {
   return { folded, spelling: folded, parts: NO_PARTS };
 }
 
-/** Shared empty array, because a site has millions of words. */
+/** Words without parts share this array, so that millions of words do not each allocate an array. */
 const NO_PARTS: readonly string[] = Object.freeze([]);
 
 function addWord(words: Word[], word: string, start: number): void {
@@ -327,10 +327,10 @@ export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
 interface TextTerms {
-  /** Terms in the order of the text, for phrases. For text without spaces, pairs of characters, then the last character. */
+  /** Terms in text order, for phrase search. Text without spaces has a term for each pair of characters, and for the last character. */
   readonly sequence: string[];
   readonly characters: string[];
-  /** Joined names, and the letters and digits of words such as `HTTP2`. Phrases and column lengths do not include these names. */
+  /** Names with signs, and parts of words such as `HTTP2`. Phrase search and column lengths ignore these terms. */
   readonly names: string[];
   readonly parts: string[];
 }

@@ -12,7 +12,7 @@ interface Excerpt {
   readonly highlights: readonly Highlight[];
 }
 
-/** Terms of the query in a section, and the languages whose rules may have created these terms. */
+/** Index terms of the query that occur in a section, and their languages, to highlight the words in the text. */
 interface Marked {
   readonly terms: readonly string[];
   readonly languages: readonly WordLanguage[];
@@ -21,7 +21,7 @@ interface Marked {
 interface QueryFindings {
   readonly matchedIn: (section: number) => readonly string[];
   readonly passageOf: (section: number) => number | undefined;
-  /** Position of the table row that defines a name of the query, in the text of the section. */
+  /** Position in the section's text of the line that defines a name in the query, such as an option in a table. */
   readonly rowOf: (section: number) => number | undefined;
   readonly partsOf: ((section: number) => RankParts) | null;
 }
@@ -51,7 +51,7 @@ export function excerptsOf(
   });
 }
 
-/** Adds a passage that starts at a table row. Null without a row, or for a single passage, which docshelf shows completely. */
+/** Adds a passage that starts at the position `row`. Null if there is no such position, or if the section has only one passage. */
 function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
   if (row === undefined || passages.length < 2) return null;
   const end = passages.find((passage) => passage.end > row)?.end;
@@ -70,13 +70,13 @@ function excerptOf(
   if (passages.length < 2) return excerpt(whole);
   const passage = passages[nearest ?? -1];
   const near = passage && excerpt(text.slice(passage.start, passage.end));
-  // Readers look for their words, so show a passage with these words if the nearest passage has none.
+  // If the nearest passage contains no query word, show a passage with query words, because readers look for them.
   return near !== undefined && near.highlights.length > 0
     ? near
     : mostMarked(text, passages, marked, near ? [near] : []);
 }
 
-/** Returns the passage with most distinct query words. `near` wins a tie, then the first, because a section usually begins with its topic. */
+/** Returns the passage with most distinct query words. On a tie, prefers `near`, then the earliest passage. */
 function mostMarked(
   text: string,
   passages: readonly Passage[],

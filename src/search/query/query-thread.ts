@@ -28,7 +28,7 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/** Maximum bytes of open indexes, about 30 sites of 100 pages. With 100 sites, the process stays under 500 MiB. */
+/** Maximum bytes of open indexes, enough for about 30 sites of 100 pages. With 100 such sites, the process stays under 500 MiB. */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
 export class QueryThread {
@@ -63,7 +63,7 @@ export class QueryThread {
             load: () => this.#parts(searchDir, vectors),
           };
     return this.#releases.use(searchDir, async (release) => {
-      // Read the facts first, because another query may close the release when this search has ended.
+      // Read the facts before the search: when the search has ended, docshelf may close this release to open another one.
       const facts = request.wantsFacts ? release.facts(request) : null;
       const results = await release.search(request, label, semantic, form);
       const body: ResponseBody = facts === null ? results : { results, ...facts, semantic: vectors !== null };

@@ -7,7 +7,7 @@ interface Legs {
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact' | 'names'>[];
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
-  /** Factor for the cosine of a section, lower for change logs and lists. `normalised` of a hit already includes this factor. */
+  /** Factor that lowers the cosine of change logs and lists. The keyword score `normalised` already includes this factor. */
   readonly partOf?: (section: number) => number;
   /** True for a query of one or two words. */
   readonly isShort: boolean;
@@ -22,22 +22,21 @@ export interface RankedSection {
 export type RankParts = Omit<ScoreReasons, 'places' | 'prior'>;
 
 /**
- * relevance = known · n^0.8 + 1.9 · cosine², where n is `normalised` of the keyword hit. The square keeps distant passages low.
- * With exponents of 0.7 to 0.9, weights of 1.7 to 2, and cosine exponents of 1.5 to 2, nDCG@10 stays within 0.005 (four sets).
+ * Relevance = known · n^0.8 + 1.9 · cosine², where n is the keyword score `normalised`. The numbers are not critical:
+ * keyword exponents of 0.7 to 0.9 and cosine weights of 1.7 to 2 change nDCG@10 by at most 0.005 (measured).
  */
 const KEYWORD_EXPONENT = 0.8;
 const COSINE_WEIGHT = 1.9;
-/** Maximum of `normalised`. A section with all words of a short query in title, headings and text has about 3.1 (four sets). */
+/** Cap for the keyword score `normalised`. Sections with each word of a short query in title, headings and text reach about 3.1. */
 const KEYWORDS_MAX = 3;
 /** Keywords and cosine add at most 4.4 to the relevance, so they never outweigh an exact match. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
-/** With this factor, sections with `1.2.3` rank above sections with parts of this name, even if the model prefers the parts. */
+/** With this weight, sections with the whole name `1.2.3` rank above sections with only parts of the name, such as `1.2`. */
 const NAMES_LIFT = 1;
 
 /**
- * Minimum cosine of a result without a word of the query. On four sets, made-up words stay below 0.47, and relevant results that
- * only the model finds have at least 0.51. A long query is seldom made up: for "how do I get my money back", a page about refunds
- * has 0.45.
+ * Minimum cosine of a result that contains no word of the query. In measurements, queries of made-up words stay below 0.47,
+ * and relevant results have at least 0.51. Long queries seldom have made-up words, and their relevant results can have 0.45.
  */
 const MEANING_ALONE_MIN = { short: 0.47, long: 0.4 };
 
@@ -61,7 +60,7 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
   const facts: QueryFacts = { known, bestCosine };
   let previous = 1;
   return best.ranked().map(({ section, score: relevance }) => {
-    // The model knows little about single words and nothing about names, so keywords alone may give a higher score.
+    // For a short query, also compute a score from keywords alone, because the model knows little about single words and names.
     const byWords = isShort ? scoreOf(found.get(section) ?? 0, { known, bestCosine: null }) : 0;
     previous = Math.min(previous, Math.max(scoreOf(relevance, facts), byWords));
     return { section, score: previous };
@@ -84,8 +83,8 @@ function cosinePart(cosine: number): number {
 }
 
 /**
- * `known` is the share of the query that occurs on the site. This share is low if an English question matches only a name on
- * Japanese pages. With a multilingual model, the factor raised R@3 from 0.56 to 0.64. Within one language, results do not change.
+ * The factor `known` is the share of the query that occurs on the site. The factor makes keywords less important than the cosine
+ * if the query and the site have only a name in common, for example an English question about Japanese pages.
  */
 function keywordPart(normalised: number, known: number): number {
   return known * Math.min(KEYWORDS_MAX, normalised) ** KEYWORD_EXPONENT;
@@ -97,8 +96,8 @@ interface QueryFacts {
 }
 
 /**
- * Logistic curves from relevance to score, which separate answerable from unanswerable queries. Fitted on four development sets,
- * where queries of one set are unanswerable on another. Mean area under the ROC curve: 0.970, or 0.924 with keywords only.
+ * Logistic functions from relevance to score, which give low scores if the site cannot answer the query. Fitted on four sets of
+ * queries, each also run on the sites of the other sets. Mean area under the ROC curve: 0.970, or 0.924 with keywords only.
  */
 const WITH_COSINE = { relevance: 2.45, bestCosine: 12.66, known: 5.66, offset: -13.18 };
 const KEYWORDS_ALONE = { relevance: 3.35, bestCosine: 0, known: 9.15, offset: -10.65 };
@@ -112,7 +111,7 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
 /** Maximum share of letters that the model cannot read, as in a foreign name. Above this share, only keywords count. */
 const UNREADABLE_PART_MAX = 0.25;
 
-/** True if the model can judge the query. False for a query of signs, or in a script that the model cannot read. */
+/** True if the model can judge the query. False if the query has no letters or digits, or is in a script that the model cannot read. */
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
   if (!/[\p{L}\p{N}]/u.test(query)) return false;
   let letters = 0;

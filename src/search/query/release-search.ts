@@ -15,13 +15,13 @@ import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/** docshelf shows a newer version of a page if its odds are at least this share of the odds of the most relevant version. */
+/** docshelf prefers a newer version of a page if the odds of its score are at least this share of the best version's odds. */
 const AS_GOOD_PART = 0.25;
 const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Number.EPSILON));
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
 const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
 
-/** Sorts pages without a version folder first, then names such as `latest`, numbers from the highest, and unreleased versions. */
+/** Order of version folders: no version folder, names such as `latest`, numbers (highest first), unreleased versions. */
 function comparePages(one: string, other: string): number {
   const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
   const groupOf = (folder: string): number => {
@@ -39,7 +39,7 @@ export interface SemanticParts {
 interface SemanticSource {
   readonly digest: string;
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged`. Queries then use only keywords */
+  /** @throws DocshelfError `release_damaged`, after which queries use only keywords */
   readonly load: () => Promise<SemanticParts>;
 }
 

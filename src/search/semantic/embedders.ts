@@ -32,7 +32,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
   };
 }
 
-/** Calls to the parent thread, which are used if the model is an endpoint (`ModelChoice`). */
+/** Calls to the parent thread, which sends the texts to an embedding service (`parent` in `ModelChoice`). */
 interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
@@ -79,12 +79,12 @@ export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls 
   };
 }
 
-/** Time to wait for a thread. Terminating a thread that loads a model (usually 0.3 s) can end docshelf (see `startProcess`). */
+/** Time to wait until a thread ends. Long, because terminating a thread that loads a model can end docshelf (see `startProcess`). */
 const ENDING_MS_MAX = 60_000;
 
 /**
- * Threads with one model each, because the model blocks its thread: 2.6 ms for a question of 19 tokens. A thread loads the model
- * with its first text. After a thread has died, the next text starts it again.
+ * Runs the model in threads, because the model blocks its thread (2.6 ms for a question of 19 tokens). Each thread loads the
+ * model at its first call. If a thread has died, the next call starts a new thread.
  */
 export class ModelThreads implements Embedder {
   readonly digest: string;

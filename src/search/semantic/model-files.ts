@@ -18,7 +18,7 @@ export interface ModelFiles {
   readonly digest: string;
 }
 
-/** Maximum tokens of a text. The time of attention grows with the square of the length, and passages have about 220 tokens. */
+/** Maximum tokens of a text, because the time of a model grows with the square of the length. Passages have about 220 tokens. */
 const TOKENS_MAX = 512;
 /** Files by preference. Quantised graphs have a quarter of the size, three times the speed, and similar vectors (cosine 0.99). */
 const ONNX_FILES =

@@ -34,7 +34,7 @@ export class EmbeddingModel implements Embedder {
       const output = chooseOutput(session, files.onnxFile);
       const probe = await session.run(inputsOf(session, tokens.encode('a'), files), [output]);
       const dims = (probe[output] as Tensor).dims.at(-1) ?? 0;
-      // Vector indexes store sign bits in words of 32 bits.
+      // Vector indexes store one bit per number in words of 32 bits, so the length must be a multiple of 32.
       if (dims === 0 || dims % 32 !== 0 || dims > 4096)
         throw invalid(files.onnxFile, `its vectors have ${dims} numbers`);
       return new EmbeddingModel(files, tokens, session, output, dims);
@@ -68,7 +68,7 @@ export class EmbeddingModel implements Embedder {
 
   /**
    * Embeds one text per run. On one core, batches are slower (44 instead of 52 passages per second) and take 130 MB more memory.
-   * In a batch, a quantised graph scales all texts by the same largest number, so vectors would depend on the other texts.
+   * Also, a quantised model scales all texts of a batch by their largest number, so a vector would depend on the other texts.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);

@@ -1,6 +1,6 @@
 /**
- * Minimum number of vocabulary entries with at least two letters of a script, so that a model reads the script. MiniLM has 26,461
- * for Latin and at most 8 for other scripts, multilingual-e5-small at least 404 for each of 26 scripts.
+ * A model can read a script if at least this number of its vocabulary entries have two or more letters of the script. MiniLM has
+ * 26,461 such entries for Latin, and at most 8 for other scripts.
  */
 const PIECES_MIN = 100;
 
@@ -16,7 +16,7 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
 });
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/** Language tag with a script (RFC 5646, section 2.2.3). Finding the likely script of another tag takes 20 times as long. */
+/** Language tag that contains its script, such as `zh-Hant`. With `Intl.Locale`, finding the script takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
 /** Returns `Latn` for `de`. Returns null if the tag is invalid, or if the language has no known script. */
@@ -58,8 +58,8 @@ export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boole
 }
 
 /**
- * Decodes a vocabulary entry in which each character represents a byte. Printable Latin-1 characters represent their own code,
- * characters from U+0100 on the other bytes in order.
+ * Decodes a vocabulary entry in which each character represents a byte. A printable Latin-1 character represents the byte with
+ * its code. Characters from U+0100 on represent all other bytes, in ascending order.
  */
 function fromByteLevel(piece: string): string {
   const bytes = Array.from(piece, (character) => {

@@ -139,7 +139,7 @@ function recordIn(record: Buffer): VectorRecord | null {
 }
 
 const USES = 'uses';
-/** Minimum age of a segment to rewrite. A process may still write to a newer segment. */
+/** Minimum time since the last write to a segment before docshelf rewrites it, because a process may still write to the segment. */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
 /** Maximum keys to compare in one pass. A million keys take at most 48 MB of memory. */

@@ -32,8 +32,8 @@ const DIMS_MAX = 4096;
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Maximum rows, one per passage: 1.6 GB on disk and 220 MB in the query thread. A million sections have about two million rows.
- * Search finds further sections only by keywords.
+ * Maximum rows, one per passage, which take 1.6 GB on disk and 220 MB of memory. Enough for about two million sections.
+ * Search finds sections without a row only by keywords.
  */
 export const ROWS_MAX = 4_000_000;
 

@@ -49,7 +49,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** File cache of the snapshot. `MarkdownPages` ends its keys in a line feed, so that they differ from all other keys. */
+  /** File cache of the snapshot. Keys that `MarkdownPages` adds end in a line feed, so that they differ from the snapshot's keys. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;

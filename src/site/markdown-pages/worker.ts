@@ -28,7 +28,7 @@ interface HeadsOrder {
   readonly title: string | null;
 }
 
-/** `navigation` has the order of the links on the start page, then on the first page of each section. */
+/** Returns the listed pages. `navigation` contains the links of the start page, then those of the first page of each section. */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];

@@ -69,14 +69,14 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/** Uses few threads, because each thread keeps several copies of a file. One thread remains free for other sites. */
+/** Uses few threads, because each thread keeps several copies of a file. `siteMax` leaves one thread for other sites. */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
   max: 3,
   siteMax: 2,
 });
-/** Number of ended threads after which docshelf serves a file without changes. A single end may have another cause. */
+/** If the rewriting of a file has ended this number of threads, docshelf serves the file without changes. */
 const THREAD_ENDS_MAX = 2;
 /** Maximum bytes of a page to which the main thread adds markup, at 10 ms per MiB. A worker thread handles larger pages. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
@@ -142,11 +142,11 @@ async function mountedBytes(
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
     const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
-    // The thread has no file table, so repeat the call with the paths that the thread wrongly assumed to be files.
+    // The thread has no file table, so it assumes that all paths exist. If some do not exist, repeat the call with a list of these.
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
-  /** Returns a new value, with the algorithm of the former `integrity` value. Null if the bytes of the file do not change. */
+  /** Returns the new `integrity` of the file at `url`, with the algorithm of `former`. Null if docshelf does not change the file. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
     const entry = entryAt(url, plain.path, release.builtFor, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;

@@ -5,7 +5,7 @@ import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
 /** Maximum processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** Time before docshelf terminates the thread of an aborted call. Most calls end sooner, and starting a new thread takes as long. */
+/** Time for an aborted call to end before docshelf terminates its thread. Starting a new thread takes about as long. */
 const ABORT_WITHIN_MS = 200;
 /** After this number of slow files, docshelf transforms no further large files of the release. */
 const OVERLONG_MAX = 5;
@@ -32,7 +32,7 @@ export class OverlongFiles {
     return isOver;
   }
 
-  /** @param effect continues a sentence about the files: `are served without their Markdown` */
+  /** @param effect predicate for the subject `Files of version "1"`, such as `have no Markdown` */
   notice(version: string, effect: string): string | null {
     if (this.#paths.size === 0) return null;
     const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
@@ -58,7 +58,7 @@ interface Lane<Calls extends CallsOf<Calls>> {
   readonly threads: readonly Thread<Calls>[];
 }
 
-/** Large files can take seconds, so they have a separate thread. */
+/** Transforms large files in a separate thread, so that small files need not wait seconds for a large file. */
 export class TransformThreads<Calls extends CallsOf<Calls>> {
   readonly #small: Lane<Calls>;
   readonly #large: Lane<Calls>;

@@ -11,7 +11,7 @@ const DIFF_MS_MAX = 120_000;
 /** Maximum waiting comparisons. A further comparison would wait for minutes. */
 const WAITING_MAX = 4;
 
-/** Each comparison takes a processor and the memory of two file tables. */
+/** Runs one comparison at a time, because a comparison uses a whole processor and keeps two file tables in memory. */
 const comparing = new Scheduler({
   max: 1,
   waitingMax: WAITING_MAX,

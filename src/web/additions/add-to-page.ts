@@ -6,7 +6,7 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** Adds markup and converts the page to UTF-8. Returns `bytes` for only a part of a page, or if there is nothing to add. */
+/** Adds markup and converts the page to UTF-8. Returns `bytes` if the file is only a part of a page, or if nothing is added. */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();

@@ -36,7 +36,7 @@ const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
-/** Directives for script files. The first one that a policy contains applies (Content Security Policy 3, section 6.8.1). */
+/** Directives for script files. Browsers apply only the first of these in a policy (Content Security Policy 3, section 6.8.1). */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
 /** Assumes that a host in a policy is the host of the site. @param policies value of `Content-Security-Policy` */

@@ -31,7 +31,7 @@ const SHARE_MIN = 0.7;
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
-/** Selects the main landmark's article, or else the landmark, an article, a known container, the part with most unlinked text. */
+/** Order of preference: article in the main landmark, main landmark, article, known container, part with most unlinked text. */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
   const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);
@@ -107,7 +107,7 @@ export function isOutsideContent(element: Element, { isMarked, density }: Conten
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);
-  // A list of links is a menu before the text of the page, but further reading after it.
+  // Before the text of the page, a list of links is a menu. After the text, a list of links is further reading.
   if (tagName === 'ul') return isBeforeText && density.isLinkList(element);
   return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
 }

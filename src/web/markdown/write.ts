@@ -102,7 +102,7 @@ const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => 
   return `[^${node.identifier}]: ${text}`;
 });
 
-/** Declares the first character of the output, on which the escaping of the preceding text depends. */
+/** Declares the first character that `write` outputs. The Markdown library needs this to escape the text before it. */
 const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
 
 const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [

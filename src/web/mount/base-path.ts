@@ -22,7 +22,7 @@ function withPlainPath(target: string): string {
 }
 
 export type StrippedTarget =
-  /** `target` is the rest of the target, which begins with the last slash of the base path. */
+  /** `target` is the request target without the base path, but with the last slash of the base path. */
   | { readonly kind: 'inside'; readonly target: string }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'outside' };
@@ -78,7 +78,7 @@ export class BasePathVotes {
     let base = '/';
     let rest = path;
     for (let depth = 0; depth <= DEPTH_MAX; depth++) {
-      // An empty path after a base path proves nothing, because every base path has a start page.
+      // Skip an empty `rest`, which is the start page and would confirm any base path.
       if ((rest !== '' || depth === 0) && isServedPath(this.#files, rest)) return base;
       const slash = rest.indexOf('/');
       if (slash <= 0) return null;
@@ -110,7 +110,7 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
   return path.endsWith('.json') ? 'data' : null;
 }
 
-/** Maximum size of a file to rewrite, which takes 100 ms per MiB, and several times the size of the file in memory. */
+/** Maximum size of a file to rewrite. Rewriting takes 100 ms per MiB, and memory of several times the file size. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
 export function isMountable(path: string, mediaType: string, size: number): boolean {

@@ -10,7 +10,7 @@ export interface MountedSite extends Mount {
 /** `text` has one UTF-16 code unit per byte of the file, so that its offsets are byte offsets (see `source-text.ts`). */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
-/** Keeps the bytes after the base path if possible. @param url decoded address @param writing flags of `write.ts` */
+/** Replaces the base path of an address, and keeps other bytes if possible. @param url decoded @param writing flags of `write.ts` */
 export function rebaseAt(
   text: string,
   start: number,
@@ -27,7 +27,7 @@ export function rebaseAt(
   return { start, end, text: writtenUrl(rebased, writing) };
 }
 
-/** End of the base path in the text, which may write a slash as `\/`. Null if the text writes the base path in another way. */
+/** End of the base path in the text, where `\/` can represent a slash. Null if the text encodes the base path in another way. */
 function endOfStart(text: string, start: number, from: string): number | null {
   let at = start;
   for (const character of from) {
@@ -38,7 +38,7 @@ function endOfStart(text: string, start: number, from: string): number | null {
   return at;
 }
 
-/** @param pattern with the flags `dg` and a group `url`, which matches no escapes */
+/** @param pattern has the flags `dg`, and a group `url` that matches no text with escapes */
 export function* rebaseMatches(
   pattern: RegExp,
   { text, site }: MountSource,

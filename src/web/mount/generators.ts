@@ -13,11 +13,11 @@ const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`]
 /** Matches code such as `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/** In a build without base path, `removeBasePath` returns its argument, so docshelf makes it remove the new base path. */
+/** In a build without base path, `removeBasePath` returns its argument. docshelf changes the function to remove the new base path. */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const REMOVER_CHARS = 400;
-/** Code that names a page's payload, `PAGE.txt`. Without a rewrite, the start page's payload would be outside of the base path. */
+/** Code that builds the address of a page's data, `PAGE.txt`. Unchanged, the start page's data would be outside of the base path. */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -55,7 +55,7 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
 
 interface Payload {
   readonly text: string;
-  /** Position in the file of each unit of `text`, and of its end. Null if `text` is the file. */
+  /** Position in the file of each UTF-16 code unit of `text`, and of the end of `text`. Null if `text` is the whole file. */
   readonly places: readonly number[] | null;
 }
 
@@ -89,7 +89,7 @@ function unescaped(text: string, at: number): readonly [units: string, length: n
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
 
-/** Edits rows, `<id>:<model>\n`, except text rows, `<id>:T<bytes>,<text>`, whose text must keep its length. */
+/** Edits the rows of Next.js's page data, `<id>:<model>\n`. Skips text rows, `<id>:T<bytes>,<text>`, which contain their length. */
 function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < text.length; ) {
@@ -257,7 +257,7 @@ const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
 /** Length of the site data to search for `base`, which comes after language, title and description. */
 const NEAR_CHARS = 4_000;
 
-/** Changes only the first `base`, which VitePress's themes add to all other site data. A later `base` belongs to a sidebar. */
+/** Changes only the first `base`, because VitePress's themes add `base` to the other addresses. A later `base` is of a sidebar. */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);
   const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });

@@ -33,7 +33,7 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   );
 }
 
-/** Returns `file.bytes` if nothing changes. @param digestOf returns a target's new `integrity`, or null if it is unchanged */
+/** Returns `file.bytes` if nothing changes. @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,

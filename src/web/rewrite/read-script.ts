@@ -8,7 +8,7 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/** Calls that load a script. Each is replaced by `import(`, because the lexer finds imports in code, not in strings. */
+/** Calls that load a script. For the lexer, docshelf replaces each call by `import(`, because the lexer finds only imports. */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
@@ -35,7 +35,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/** The lexer's `d` for `import.meta`. Static imports have -1, dynamic imports a position. */
+/** Value of the lexer's field `d` for `import.meta`. For static imports, `d` is -1, and for dynamic imports, a position. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -61,7 +61,7 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Matches the text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
+/** Matches the text before a service worker's scope, or before a URL pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 function readScopes(region: Region, list: ReferenceList): void {
@@ -184,7 +184,7 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
-/** Code that loads an address relative to the page. `WHOLE_STRING` excludes parts (`"/a" + b`) and other methods than GET. */
+/** Code that loads an address relative to the page. `WHOLE_STRING` excludes concatenations (`"/a" + b`) and methods except GET. */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
@@ -225,7 +225,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // In a call, the replacement begins with the bracket. Otherwise, it begins with a comma, which ends the previous expression.
+    // If the match is a call, keep its bracket. If the match is an assignment, write a comma to end the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;

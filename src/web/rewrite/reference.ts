@@ -2,12 +2,12 @@ import { decodeUnits } from './source-text.ts';
 
 /**
  * - Readers follow a `link`. A `frame` shows a document. Scripts load a `lazy` address, often from a `data-` attribute.
- * - `module` is a specifier (`resolveSpecifier`). A `worker` is relative to the page, so write it from the root in a script.
+ * - `module` is a specifier (`resolveSpecifier`). A script's `worker` address is relative to the page, not to the script.
  * - `prefix` is a folder of an import map, `base` the base of relative addresses, `canonical` the page's own address.
  * - `hint` is a host to connect to in advance, or the address of a ping. An empty text disables the hint.
- * - `integrity` is a digest, and its `url` the address of the file.
+ * - `integrity` is the digest of another file. Its `url` is the address of this file.
  * - `mention` is an address that the crawl requests, but never rewrites.
- * - `scope` is the start of addresses. `pattern` is a URL pattern in a string of JSON or a script.
+ * - `scope` is the common start of many addresses. `pattern` is a URL pattern in a string of JSON or a script.
  */
 const REFERENCE_KINDS = [
   'link',

@@ -3,7 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
-/** Headers that `_headers` may set. `list` joins several values. With `last`, the last value counts. */
+/** Headers that `_headers` may set. If rules set a header twice, `list` joins the values, and `last` uses the last value. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
@@ -94,7 +94,7 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   };
 }
 
-/** `own` contains the parts that neither report to other hosts nor load files from them. `leftOut` describes the other parts. */
+/** `own` has the parts of the value that neither send reports to other hosts nor load files from other hosts. */
 function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
     const { links, leftOut } = localLinks(value);
@@ -284,7 +284,7 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
-/** False if a browser may find the address of another host, or a further link, in the value. */
+/** False if a browser may read the address of another host, or another link, in the parameter's value. */
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;

@@ -188,7 +188,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return this.rules.length === 0;
   }
 
-  /** @returns the reason to reject the rule, as the rest of a sentence, or null */
+  /** @returns null, or the end of an error message with the reason why docshelf rejects the rule */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);

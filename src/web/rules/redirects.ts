@@ -90,7 +90,7 @@ const SURVEY_UNITS = 5_000_000;
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // Skip literal rules: `Circles` rejects their loops, and every other loop has a rule that is not literal.
+    // Skip rules without placeholders: `Circles` rejects loops of only such rules, so other loops have a rule with placeholders.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);

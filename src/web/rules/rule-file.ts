@@ -58,7 +58,7 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
 export class RuleCounter {
   #count = 0;
 
-  /** @returns the reason to reject the next rule, or null. Empty after the first rejection, to report the limit only once */
+  /** @returns null, or the reason to reject the next rule. After the first rejection, the reason is empty, to report the limit once */
   refuse(): string | null {
     this.#count += 1;
     if (this.#count <= RULES_MAX) return null;
@@ -66,7 +66,7 @@ export class RuleCounter {
   }
 }
 
-/** Work units of a request, at most half a millisecond: a unit takes 2 to 5 ns. 10,000 usual rules take 2,000 units. */
+/** Maximum work units of a request. A unit takes 2 to 5 ns. A site with 10,000 usual rules needs 2,000 units per request. */
 export const REQUEST_UNITS = 100_000;
 
 /** Work budget of a request, counted instead of timed, so that equal requests get equal responses. */

@@ -14,7 +14,7 @@ import pt from './pt.json' with { type: 'json' };
 import ru from './ru.json' with { type: 'json' };
 import zh from './zh.json' with { type: 'json' };
 
-/** Texts for readers, who do not know the deployment. Lines of a notice: title, text and, if there is a button, its label. */
+/** Texts for readers. A notice is a list of lines: title, text and, if the notice has a button, the label of the button. */
 export type ReaderWords = typeof en;
 
 export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };

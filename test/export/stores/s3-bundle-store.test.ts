@@ -195,7 +195,7 @@ describe('S3BundleStore.link()', () => {
       vi.stubEnv('AWS_ROLE_ARN', 'arn:aws:iam::123456789012:role/docshelf');
       vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.origin);
       await expect(link(['127.0.0.1:9000'])).rejects.toMatchObject({
-        message: expect.stringContaining('docshelf may not contact its host'),
+        message: expect.stringContaining('docshelf may not contact the host of the store'),
       });
       expect(sts.calls).toEqual([]);
       const { url } = await link([new URL(sts.origin).host]);

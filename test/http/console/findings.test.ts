@@ -23,7 +23,7 @@ describe('console page of a site', () => {
       ruleFaultCount: 302,
     });
     const page = await operator.page('/sites/acme');
-    for (const text of ['https://cdn.example', '1,234', 'Blocked by features.enforce', '300 more are not shown'])
+    for (const text of ['https://cdn.example', '1,234', 'features.enforce blocks them', '300 more are not shown'])
       expect(page).toContain(text);
     expect(page).toMatch(/<code>_redirects<\/code><\/th><td data-column="Line" class="number">12<\/td>/);
     expect(page).toMatch(/<code>_headers<\/code><\/th><td data-column="Line" class="number">all<\/td>/);

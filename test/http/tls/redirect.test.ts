@@ -49,7 +49,7 @@ describe('redirectAnswer()', () => {
   it('does not redirect to a host name that no certificate contains', async () => {
     const answer = await send('GET / HTTP/1.1\r\nHost: evil.test');
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
-    expect(answer).toContain('no certificate has that name');
+    expect(answer).toContain('no certificate contains this host name');
     expect(answer).not.toMatch(/location:/i);
   });
 });

@@ -24,7 +24,7 @@ const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** After a lease expires, another process can take the job. Each write names its attempt, so the first process cannot write. */
+/** After a lease expires, another process can take the job. Writes check the attempt number, so the former process cannot write. */
 export class SqlJobQueue implements JobQueue {
   readonly #database: JobDatabase;
   readonly #sql: JobStatements;
@@ -70,9 +70,9 @@ export class SqlJobQueue implements JobQueue {
   claim(leaseMs: number): Promise<Claim | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
-      // During an outage, no process could renew its lease. So after an error, no lease expires for `leaseMs`.
+      // No process can renew its lease during a database outage, so after an error, treat no lease as expired for `leaseMs`.
       const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
-      // Most claims find no job, so query first without a lock.
+      // Usually no job is waiting, so query first without a lock.
       while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
         const claim = await this.#database.transact((session) => this.#take(session, expiresAfterMs));
         if (claim !== null) return claim;
@@ -222,7 +222,7 @@ export class SqlJobQueue implements JobQueue {
     }
   }
 
-  /** Retries while the database is unavailable, because another attempt would repeat the finished work. */
+  /** Retries while the database is unavailable: if the result is lost, another attempt of the job repeats the finished work. */
   async #end(claim: Claim, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
     const end = () => this.#changes(this.#database, ending, { ...refOf(claim), ...values });
     const { result, faults } = await patiently(end);
@@ -269,7 +269,7 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
   }
 }
 
-/** Each query for a job returns the checkpoint, so larger data is in a file that the checkpoint names. */
+/** Maximum characters, because each query for a job returns the checkpoint. Larger data is in a file that the checkpoint names. */
 const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
@@ -331,7 +331,7 @@ const cursorOf = (seq: number): string => Buffer.from(String(seq)).toString('bas
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
-  // Node ignores characters that are not base64url. To reject them, encode the number again and compare.
+  // Node's decoder ignores invalid characters. To reject a cursor with such characters, encode the number again and compare.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
   throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is not a cursor`, {
     next: 'Send the unchanged nextCursor of an earlier response, or omit it to start with the newest job.',

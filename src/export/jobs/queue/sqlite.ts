@@ -29,7 +29,7 @@ const OF_HOLDERS = [
 /** Maximum time to end the thread, longer than a call can wait for the lock of another process (`BUSY_MS_MAX`). */
 const ENDING_MS_MAX = 10_000;
 
-/** The first call starts the thread. Calls throw DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read` or `busy`. */
+/** @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read` or `busy`, as all calls of the queue do */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
@@ -84,10 +84,7 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
 /** Maximum wait for the lock of another process, whose transactions take only some milliseconds. */
 const BUSY_MS_MAX = 5000;
 
-/**
- * Maximum wait within SQLite, which sleeps up to 100 ms between attempts. With another process that writes constantly, docshelf's
- * own retries reduced the p99 of a call from 230 ms to at most 80 ms.
- */
+/** Maximum wait for a lock within SQLite. docshelf then retries itself, because SQLite sleeps up to 100 ms between attempts. */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
 
@@ -185,7 +182,7 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // Sleep, because SQLite rejects some conflicts immediately, for example if two processes create the file.
+      // Pause before a retry: SQLite reports some conflicts without waiting, for example if two processes create the file.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }
@@ -228,7 +225,7 @@ function knownVersion(database: DatabaseSync, file: string): number {
   if (version > FORMAT_VERSION) {
     throw new DocshelfError(
       'data_folder_newer',
-      `Cannot open the job store "${file}": its format is version ${version}, this docshelf knows up to ${FORMAT_VERSION}`,
+      `Cannot open the job store "${file}": its format is version ${version}, but this docshelf supports only versions up to ${FORMAT_VERSION}`,
       { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
     );
   }

@@ -47,7 +47,7 @@ async function showOverview(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title, page: '', state: status, content });
 }
 
-/** The result lists the selected sites that had an error, because a reload retries these sites. */
+/** Reloads the config, which retries failed sites. The message lists each selected site that had an error. */
 async function reload(visit: SignedVisit): Promise<Response> {
   const selected = new Set(visit.form.getAll('site'));
   const sites = selected.size === 0 ? [] : shelfSites(await visit.parts.status());

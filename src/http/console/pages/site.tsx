@@ -289,15 +289,15 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
 
 const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
   on: {
-    note: 'Blocked by features.enforce. Anyone can send such reports, so check the pages with docshelf bundle audit.',
+    note: 'Browsers report these requests, and features.enforce blocks them. Anyone can send such reports, so check the pages with docshelf bundle audit.',
     empty: 'No browser has reported a request to another origin.',
   },
   report: {
-    note: 'Reported by features.enforce, not blocked. Anyone can send such reports, so check the pages with docshelf bundle audit.',
+    note: 'Browsers report these requests, but features.enforce does not block them. Anyone can send such reports, so check the pages with docshelf bundle audit.',
     empty: 'No browser has reported a request to another origin.',
   },
   off: {
-    note: 'Not reported, because features.enforce is off.',
+    note: 'Browsers report no requests, because features.enforce is off.',
     empty: 'Set features.enforce to report to collect browser reports. To check an archive, run docshelf bundle audit.',
   },
 };

@@ -1,5 +1,5 @@
 export interface GeneratorSource {
-  /** Text of a script, page or file, with one UTF-16 code unit per byte. For a `meta` element, the name of the element. */
+  /** Text of a script, page or file, with one UTF-16 code unit per byte. For a `meta` element, the value of its `name` attribute. */
   readonly text: string;
   readonly path: string;
   readonly named: readonly string[];

@@ -42,8 +42,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Route segments into which Next.js 16 splits a payload, such as `!KGVuKQ.$c$slug.__PAGE__`.
- * In the tree, `"$Q<id>"` refers to the map in another row.
+ * Names of the route segments into which Next.js 16 splits the data of a page, such as `!KGVuKQ.$c$slug.__PAGE__`.
+ * In `tree`, `"$Q<id>"` refers to the row `<id>`.
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
@@ -271,7 +271,7 @@ const GENERATORS: readonly Generator[] = [
 
   { name: 'Material for MkDocs', in: 'page script', mark: '"search"', files: materialFiles },
   {
-    name: 'MkDocs with its own themes',
+    name: 'MkDocs with a built-in theme',
     in: 'page script',
     mark: 'base_url',
     files: belowRoot(/\bbase_url\s*=\s*["']([^"'\\]*)["']/, () =>
@@ -297,7 +297,7 @@ const GENERATORS: readonly Generator[] = [
     ),
   },
   {
-    name: 'HonKit, and GitBook as it once was',
+    name: 'HonKit and legacy GitBook',
     in: 'page script',
     mark: 'gitbook.page.hasChanged',
     files: belowRoot(/"basePath":"([^"\\]*)"/, () => ['search_index.json']),
@@ -334,10 +334,10 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Files to which no page refers. Nextra writes the second file. */
+/** Search index files whose addresses are in no page. Nextra writes the second file. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Text in the `mark` of every row for pages. Most pages do not contain this text, so they are skipped quickly. */
+/** Each `mark` of a generator that is detected in pages contains this text, so docshelf quickly skips pages without this text. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

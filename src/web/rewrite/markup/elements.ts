@@ -10,7 +10,7 @@ const MEDIA: Rule = { src: 'asset' };
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/** Address attributes, without forms (useless offline), names (`cite`, `itemtype`, `itemid`, `profile`, `xmlns`) and `usemap`. */
+/** Attributes with addresses. Omits forms, which are useless offline, and identifiers such as `itemtype` and `xmlns`. */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
@@ -38,7 +38,7 @@ const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
 export const ruleOf = (tag: string): ReadonlyMap<string, FoundKind> | undefined =>
   RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 
-/** Attributes from which scripts load pictures, frames and Nuxt's payload. A value may also be other text. */
+/** Attributes from which scripts load pictures, frames and Nuxt's payload. Their values are not always addresses. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')

@@ -256,7 +256,7 @@ class DocumentReader implements MarkupReader {
 
   #readCssAttribute(index: number): void {
     const value = this.#writtenValue(index);
-    // Highlighted code has thousands of styles, and most styles contain no address, so check first.
+    // Check for an address first, because highlighted code has thousands of `style` attributes, and most contain no address.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
@@ -298,7 +298,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // The text of the scanner has an additional `<`, so the region begins one character before `start`.
+  // Begin the region one character before `start`, because the scanner's text has an additional `<` at its start.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

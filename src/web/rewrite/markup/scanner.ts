@@ -64,7 +64,7 @@ export class MarkupScanner {
     }
   }
 
-  /** The content of the current element is not markup. @returns end of the content */
+  /** Skips the content of the current element, which is not markup. @returns end of the content */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
     const end = skip(this.text, this.contentStart, this.tagName);
@@ -113,7 +113,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** The text before a CDATA mark decides whether the mark begins a section or a comment, so this text is written first. */
+  /** Writes the text before each CDATA mark first, because this text decides whether the mark begins a section or a comment. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
