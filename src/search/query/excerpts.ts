@@ -67,32 +67,30 @@ function excerptOf(
   // A section without text was found by its heading, so show the heading.
   const whole = text || (headings.at(-1) ?? title);
   const excerpt = (content: string) => ({ content, highlights: highlightsOf(content, marked.terms, marked.languages) });
+  const excerptIn = ({ start, end }: Passage): Excerpt => excerpt(text.slice(start, end));
   if (passages.length < 2) return excerpt(whole);
   const passage = passages[nearest ?? -1];
-  const near = passage && excerpt(text.slice(passage.start, passage.end));
+  const near = passage === undefined ? null : excerptIn(passage);
   // If the nearest passage contains no query word, show a passage with query words, because readers look for them.
-  return near !== undefined && near.highlights.length > 0
-    ? near
-    : mostMarked(text, passages, marked, near ? [near] : []);
+  if (near !== null && near.highlights.length > 0) return near;
+  return (
+    mostMarked(Iterator.from(passages).map(excerptIn), marked.terms.length) ?? near ?? excerptIn(passages[0] as Passage)
+  );
 }
 
-/** Returns the passage with most distinct query words. On a tie, prefers `near`, then the earliest passage. */
-function mostMarked(
-  text: string,
-  passages: readonly Passage[],
-  { terms, languages }: Marked,
-  near: readonly Excerpt[],
-): Excerpt {
-  const places = highlightsOf(text, terms, languages);
-  const candidates = passages.map(({ start, end }) => ({
-    content: text.slice(start, end),
-    highlights: places
-      .filter((place) => place.start >= start && place.end <= end)
-      .map((place) => ({ start: place.start - start, end: place.end - start })),
-  }));
-  const different = ({ content, highlights }: Excerpt): number =>
-    new Set(highlights.map(({ start, end }) => content.slice(start, end).toLowerCase())).size;
-  return [...near, ...candidates].reduce((most, each) => (different(each) > different(most) ? each : most));
+/** Returns the first excerpt with most distinct query words, or null if none has a query word. @param wordsMax enough words to stop */
+function mostMarked(excerpts: Iterable<Excerpt>, wordsMax: number): Excerpt | null {
+  let most: Excerpt | null = null;
+  let words = 0;
+  for (const excerpt of excerpts) {
+    const { content, highlights } = excerpt;
+    const different = new Set(highlights.map(({ start, end }) => content.slice(start, end).toLowerCase())).size;
+    if (different <= words) continue;
+    most = excerpt;
+    words = different;
+    if (words >= wordsMax) break;
+  }
+  return most;
 }
 
 function placesOf({ title, headings, text }: IndexedSection, { terms, languages }: Marked): ScoreReasons['places'] {
