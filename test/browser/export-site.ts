@@ -6,6 +6,7 @@ import type { FetchedAnswer } from '../../src/crawl/fetcher.ts';
 import type { AnswerRequest, BrowserPage, PageRequest } from '../../src/crawl/render/rendered-page.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 import { hasChromium } from './reader.ts';
 
@@ -42,7 +43,7 @@ export class MemorySite {
       throw new DocshelfError('address_not_allowed', `Cannot fetch "${href}": there is no other host`);
     }
     if (found === 'never') {
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      return untilAborted(signal);
     }
     const {
       status = 200,

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OwnExportService } from '../../src/deploy/ports.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { OwnExports } from '../../src/deploy/sources/own-exports.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import {
   type Bundle,
   FakeSource,
@@ -42,9 +43,7 @@ class FakeService implements OwnExportService {
 
   async read(domain: string, jobId: string, signal: AbortSignal) {
     this.calls.push(`${domain} ${jobId}`);
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
+    const aborted = untilAborted(signal);
     await Promise.race([this.reading, aborted]);
     const bundle = this.jobs.find((each) => each.jobId === jobId)?.bundle;
     if (bundle === undefined) throw fault('bundle_gone');

@@ -4,6 +4,7 @@ import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import type { RenewSettings } from '../../src/deploy/settings.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import {
   type Bundle,
   copyOf,
@@ -60,7 +61,7 @@ class FakeLinks implements LinkSource {
   async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
     this.calls.push(`wait ${jobId}`);
     if (this.next === null) {
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+      return untilAborted(signal);
     }
     if (!('file' in this.next)) throw this.next;
     this.newest = this.next;

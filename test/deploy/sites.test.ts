@@ -10,6 +10,7 @@ import {
   SiteStore,
 } from '../../src/deploy/index.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import { runInProcess } from './processes.ts';
 import { unpackHere } from './unpackers.ts';
 import {
@@ -65,9 +66,7 @@ function gate() {
     running += 1;
     most = Math.max(most, running);
     try {
-      const aborted = new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      });
+      const aborted = untilAborted(signal);
       await Promise.race([opened.promise, aborted]);
       return await unpackHere(order, onProgress, signal);
     } finally {

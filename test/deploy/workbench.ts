@@ -26,6 +26,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import { unpackHere } from './unpackers.ts';
 
 /** Creates an empty folder, which is removed after the last test of the file. */
@@ -146,9 +147,7 @@ export class FakeSource implements BundleSource {
 
   async open(link: Secret, { signal }: { readonly signal: AbortSignal }): Promise<OpenedBundle> {
     this.opened.push(link.reveal());
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    });
+    const aborted = untilAborted(signal);
     const bytes = await Promise.race([
       this.#answers.get(link.reveal()) ?? Promise.reject(fault('bundle_not_found')),
       aborted,

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { ExportReport } from '../../src/domain/job.ts';
 import type { OwnedSite } from '../../src/domain/organization.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import { BUNDLE, exportsInMemory } from '../http/api/exports-in-memory.ts';
 
 const ACME = { id: 'acme-inc', plan: 'enterprise', sites: [], keys: [] };
@@ -179,8 +180,7 @@ describe('bundle() of the export service', () => {
     const stop = new AbortController();
     const { exports, queue, store, jobId } = await withJob({
       signal: stop.signal,
-      repack: (_, signal) =>
-        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      repack: (_, signal) => untilAborted(signal),
     });
     queue.complete(jobId);
     store.kept.clear();

@@ -11,6 +11,7 @@ import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
@@ -71,9 +72,6 @@ const builtin = async () => ({ choice: { kind: 'folder' as const, folder: MODEL 
 function makerOf(model: BundleSearchMakerOptions['model'], lanesMax = 1): BundleSearchMaker {
   return new BundleSearchMaker({ model, cacheDir: join(dir, 'vectors'), lanesMax });
 }
-
-const untilAborted = (_: readonly string[], signal?: AbortSignal) =>
-  new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** The model of an endpoint in this thread. It counts texts. */
 function countingModel(onTexts: (texts: number) => void = () => undefined) {
@@ -211,7 +209,7 @@ describe('BundleSearchMaker', () => {
     const files = await writeSite();
     const slow: typeof builtin = async () => {
       const { choice, embedder } = await countingModel()();
-      const endless: Embedder = { ...embedder, embedPassages: untilAborted };
+      const endless: Embedder = { ...embedder, embedPassages: (_, signal) => untilAborted(signal as AbortSignal) };
       return { choice, embedder: endless } as never;
     };
     const into = join(dir, 'late');

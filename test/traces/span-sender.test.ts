@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { type EndedSpan, type SendSpans, SpanSender } from '../../src/traces/recorder.ts';
+import { untilAborted } from '../helpers/until-aborted.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const span = (name: string) => ({ name }) as EndedSpan;
@@ -70,10 +71,7 @@ describe('SpanSender', () => {
     await well.sending.stop();
     expect(well.received).toEqual([['last']]);
 
-    const hanging = sender(
-      (_spans, signal) =>
-        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
-    );
+    const hanging = sender((_spans, signal) => untilAborted(signal));
     hanging.sending.add(span('lost'));
     await hanging.sending.stop();
     expect(hanging.received).toEqual([]);

@@ -12,6 +12,7 @@ import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
 import { jobIdOf, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { type Subject, sqliteSubject } from '../../contract/job-queue/subject.ts';
+import { untilAborted } from '../../helpers/until-aborted.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { writeFiles } from '../../helpers/write-files.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
@@ -155,9 +156,7 @@ export function endless(): SearchData & { readonly begun: Promise<void> } {
     begun: promise,
     make: (_site, _into, _onProgress, signal) => {
       resolve();
-      // On a slow machine, the deadline may have passed already.
-      if (signal.aborted) return Promise.reject(signal.reason as Error);
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      return untilAborted(signal);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import type { Search } from '../../../src/search/index.ts';
+import { untilAborted } from '../../helpers/until-aborted.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { apiWith, KEY, post, RESULTS } from './api-example.ts';
 
@@ -84,7 +85,7 @@ describe('API on a real socket', () => {
     const { port } = await open({
       search: (_, signal) => {
         begin(signal);
-        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        return untilAborted(signal);
       },
     });
     const body = JSON.stringify({ query: 'a' });

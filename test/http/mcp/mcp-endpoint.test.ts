@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
+import { untilAborted } from '../../helpers/until-aborted.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 import { AssistantBench, contentOf, JSON_BOTH, messageOf, withMarkdown } from './assistant-bench.ts';
 
@@ -661,7 +662,7 @@ describe('MCP endpoint', () => {
     const search = {
       search: (_: SearchRequest, signal: AbortSignal) => {
         begun.resolve(signal);
-        return new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        return untilAborted(signal);
       },
     };
     const site = await opened({ search });
