@@ -296,7 +296,7 @@ export class KeywordIndex {
 
   /**
    * Returns `rows`, the positions of lines that define a name of the query, by section, and `titled`, the sections whose heading is
-   * the query. `titled` contains only sections of the best page, because headings of other pages matter less.
+   * the query. `titled` contains only sections of the best page and its versions, because headings of other pages matter less.
    */
   #defining(wanted: string, sections: readonly number[]) {
     const rows = new Map<number, number>();
@@ -304,11 +304,12 @@ export class KeywordIndex {
     const rowIn = rowFinder(wanted);
     const heading = titleKey(wanted);
     const read = this.#file.readSections(sections);
-    const best = read.get(sections[0] ?? -1)?.page;
-    for (const [section, { text, headings, page }] of read) {
+    const best = read.get(sections[0] ?? -1)?.title;
+    for (const [section, { text, headings, title }] of read) {
       const row = rowIn?.(text) ?? null;
       if (row !== null) rows.set(section, row);
-      if (page === best && titleKey(headings.at(-1) ?? '') === heading) titled.add(section);
+      // Versions of a page have the same title.
+      if (title === best && titleKey(headings.at(-1) ?? '') === heading) titled.add(section);
     }
     return { rows, titled };
   }
