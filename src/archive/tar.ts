@@ -73,7 +73,7 @@ export async function readTar(
   for await (const entry of reader) {
     const member = seen[handedOut];
     handedOut += 1;
-    // Remove returned members in batches. tar-stream can read ahead, so the list may contain further members.
+    // Remove the members that the loop has read, but keep later ones, because tar-stream reads ahead.
     if (handedOut === HANDED_OUT_MAX) {
       seen.splice(0, handedOut);
       handedOut = 0;

@@ -46,7 +46,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
-  // Close the connection, because this listener can stay open longer than other listeners while docshelf stops.
+  // Close the connection, so that the client does not send more requests while docshelf stops.
   if (error.code === 'stopping') headers.Connection = 'close';
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }

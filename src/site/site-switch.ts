@@ -28,7 +28,7 @@ interface VersionParts {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
-  /** Facts about the bundle on which the additions to its pages depend. Empty for additions that are off. */
+  /** Versions and searches in the bundle, which decide what docshelf adds to its pages. A list is empty if its addition is off. */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 

@@ -250,7 +250,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test('does not make commands delete the socket of the daemon if the copied heartbeat file names a dead process', async () => {
+  test('keeps the socket of the running daemon when a command runs on the copy, also if the copied heartbeat file names a dead process', async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);

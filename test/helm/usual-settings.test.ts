@@ -343,7 +343,7 @@ describe('usual settings of the chart', () => {
     expect(refusalOf('service: { nodeport: 1 }')).toMatch(/additional properties .nodeport. not allowed/);
   });
 
-  it('exist under the names that the errors for names of other charts suggest', () => {
+  it('exist under each name that the chart suggests in an error about a name of another chart', () => {
     const ofKubernetes = new Set(['configMapRef', 'secretRef', 'valueFrom', 'podSecurityContext.fsGroup']);
     const namesIn = (advice: string) =>
       advice.match(/\b[a-z]+(?:[A-Z][a-zA-Z]*|(?:\.[a-zA-Z]+)+)(?:\.[a-zA-Z]+)*/g) ?? [];

@@ -376,7 +376,7 @@ export class PageWork {
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
-    // Link to pages outside the export on the published site. For missing files, keep a path, which fails as on the live site.
+    // A link to a page outside the export becomes a link to the published site. The path of a missing file stays, and fails as before.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }

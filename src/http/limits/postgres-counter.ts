@@ -43,7 +43,7 @@ export class PostgresCounter implements RequestCounter {
         const verdicts = await this.#verdicts(organization, requests.length);
         for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Also reject the requests of the next database call, because that call would fail in the same way.
+        // Also reject the requests that wait for the next database call, because the database would fail again.
         for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }

@@ -79,7 +79,7 @@ export function wordsOf(written: string): Word[] {
   return words;
 }
 
-/** Length of the signs before a name that belong to this name. */
+/** Number of signs directly before a name that are a part of the name, such as `--` in `--help` and `$` in `$HOME`. */
 function sigilBefore(text: string, start: number): number {
   const last = text[start - 1];
   if (last === undefined || last === ' ' || last === '\n') return 0;

@@ -72,7 +72,7 @@ export class MarkdownPages {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.markdownOf(page, built);
   }
 
-  /** Prefers a Markdown file of the bundle. Null if the path is not a page, or if the page is too large. */
+  /** Markdown of a page: the bundle's own file, or else a conversion of the page. Null if the path is no page, or the page is too large. */
   markdownOf(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
