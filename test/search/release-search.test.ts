@@ -135,6 +135,22 @@ it('ReleaseSearch ranks the section whose heading is the query above other secti
   expect(first?.path).toBe('/p#Dynamic routes');
 });
 
+it('ReleaseSearch ranks the section that defines a method above its subsections', async () => {
+  const path = indexPath();
+  const section = (headings: readonly string[], text: string) => {
+    return { page: '/p', path: `/p#${headings.at(-1)}`, title: 'Request', headings: ['Request', ...headings], text };
+  };
+  writeIndex(path, [
+    section(['parseBody()', 'Several files'], 'await c.req.parseBody() and c.req.parseBody() and c.req.parseBody()'),
+    section(['parseBody()'], 'A long text about bodies of requests, in which c.req.parseBody() occurs only once.'),
+    { text: 'other' },
+  ]);
+  const release = ReleaseSearch.open(dirname(path));
+  onTestFinished(() => release.close());
+  const [first] = await release.search(searchRequestOf({ query: 'c.req.parseBody' }), 'v1', null);
+  expect(first?.path).toBe('/p#parseBody()');
+});
+
 describe('ReleaseSearch over several versions of a page', () => {
   const page = (path: string, version: string | null, text: string, more: object = {}) => ({
     ...{ page: path, path: `${path}#rotate`, title: 'Keys', headings: ['Keys', 'Rotate'], text, version },

@@ -13,6 +13,28 @@ export function isStopWord(folded: string, typed: string): boolean {
   return STOP_WORDS.has(folded) && !(typed.length > 1 && typed === typed.toUpperCase());
 }
 
+/** Endings in British and American spelling. The group before an ending keeps short words apart, such as `four` and `for`. */
+const SPELLINGS = [
+  ['(\\w{2})is', 'iz', '(e[drs]?|ing|ations?)'],
+  ['(\\w{2})ys', 'yz', '(e[drs]?|ing)'],
+  ['(\\w{3})our', 'or', '(s|ed|ing|ful|able)?'],
+  ['(\\w{2})tre', 'ter', '(s)?'],
+  ['(\\w{4})ogue', 'og', '(s)?'],
+  ['([aeiou][^aeiou]+[aeiou])ll', 'l', '(ed|ing|ers?)'],
+  ['(\\w{3})ence', 'ense', '(s)?'],
+].flatMap(([british = '', american = '', ending = '']) => {
+  const [before = '', end = ''] = british.split(/(?<=\))/);
+  return [
+    [new RegExp(`${before}${end}${ending}$`), `$1${american}$2`],
+    [new RegExp(`${before}${american}${ending}$`), `$1${end}$2`],
+  ] as const;
+});
+
+/** Returns `color` for `colour`, and `colour` for `color`. May also return words that do not exist, such as `editour` for `editor`. */
+export function otherSpellings(word: string): string[] {
+  return SPELLINGS.filter(([ending]) => ending.test(word)).map(([ending, other]) => word.replace(ending, other));
+}
+
 /** M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A stem is a key, not a word: `happi` for `happy`. */
 export function stem(word: string): string {
   if (word.length < 3 || !LETTERS.test(word)) return word;

@@ -39,9 +39,10 @@ export interface KeywordHit {
   readonly exact: Exact | null;
   /**
    * Number of true conditions, but at most 2: the section contains all known names and symbols of a short query, its headings or a
-   * line define a name of the query, and the section contains nearly all words of the query in sequence.
+   * line define a name of the query, and the section contains nearly all words of the query in sequence. One more if the section's own
+   * heading is the query.
    */
-  readonly names: 0 | 1 | 2;
+  readonly names: number;
 }
 
 /** `title`: the query is the title of the page. `identifier`: the query is one name that the section contains. */
@@ -123,14 +124,13 @@ export class KeywordIndex {
       const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
         const isHeaded = isNamed && headed.has(section);
-        const inName =
-          Number(isNamed) + Number(isHeaded || rows.has(section) || titled.has(section)) + Number(quoted.has(section));
+        const inName = Number(isNamed) + Number(isHeaded || rows.has(section)) + Number(quoted.has(section));
         return {
           section,
           score: score + lift,
           normalised: score / total,
           exact,
-          names: Math.min(2, inName) as 0 | 1 | 2,
+          names: Math.min(2, inName) + Number(titled.has(section)),
         };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
@@ -302,14 +302,16 @@ export class KeywordIndex {
     const rows = new Map<number, number>();
     const titled = new Set<number>();
     const rowIn = rowFinder(wanted);
-    const heading = titleKey(wanted);
+    // `parseBody` is the heading of `c.req.parseBody`.
+    const last = /^\S*[.:#]([\p{L}_]\w*)(?:\(\))?$/u.exec(wanted)?.[1] ?? wanted;
+    const asked = [titleKey(wanted), titleKey(last)];
     const read = this.#file.readSections(sections);
     const best = read.get(sections[0] ?? -1)?.title;
     for (const [section, { text, headings, title }] of read) {
       const row = rowIn?.(text) ?? null;
       if (row !== null) rows.set(section, row);
       // Versions of a page have the same title.
-      if (title === best && titleKey(headings.at(-1) ?? '') === heading) titled.add(section);
+      if (title === best && asked.includes(titleKey(headings.at(-1) ?? ''))) titled.add(section);
     }
     return { rows, titled };
   }

@@ -269,7 +269,17 @@ export function planOf(
   );
   if (isShort && ordinary.length > 2) runs.push(ordinary);
   for (const run of runs.slice(0, WISHES_MAX)) {
-    const alike = namedAlike(run.map(({ folded }) => folded));
+    const parts = run.map(({ folded }) => folded);
+    const [first = '', second = '', third = ''] = parts;
+    // `auto vacuum naptime` is also `autovacuum_naptime`.
+    const joined =
+      parts.length === 3
+        ? [
+            [first + second, third],
+            [first, second + third],
+          ]
+        : [];
+    const alike = [parts, ...joined].flatMap((each) => namedAlike(each));
     if (alike.length === 0) continue;
     const isKnownApart = run.every(isKnown);
     const link = wish(alike, isKnownApart ? run.length : 1);

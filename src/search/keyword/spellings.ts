@@ -1,4 +1,4 @@
-import { isStopWord } from './english.ts';
+import { isStopWord, otherSpellings } from './english.ts';
 import { ENGLISH, keyOf, languageOf, simplify, stemOf, type WordLanguage } from './languages.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { plain, type Surface, wordsOf } from './words.ts';
@@ -34,12 +34,14 @@ export class Spellings {
     this.#ofQuery = this.#likeliest(query);
   }
 
-  /** Returns the stems of the word in each language, then the word itself. */
+  /** Returns the stems of the word in each language and in the other English spelling (`colour`, `color`), then the word itself. */
   keysOf(word: Surface): string[] {
     const { folded, parts } = word;
     const keys = new Set<string>();
     for (const language of this.#languages)
       for (const spelling of this.#spelled(word, language)) keys.add(keyOf({ spelling, parts }, language));
+    if (this.#languages.includes(ENGLISH) && parts.length === 0)
+      for (const spelling of otherSpellings(folded)) keys.add(keyOf({ spelling, parts }, ENGLISH));
     return [...keys.add(folded)];
   }
 

@@ -343,9 +343,35 @@ describe('KeywordIndex.search() with two words that texts write as one', () => {
     expect(found(index, 'پیش نیازها')[0]).toBe(0);
   });
 
+  it('finds the name of a setting of which the query writes each word', () => {
+    const index = indexOf([
+      { text: 'Autovacuum and vacuum. Auto start. The naptime of each.' },
+      { text: 'Set autovacuum_naptime.' },
+      { text: 'other' },
+    ]);
+    expect(found(index, 'auto vacuum naptime')[0]).toBe(1);
+  });
+
   it('does not join an article with the next word', () => {
     const index = indexOf([{ text: 'Each part has pages.' }, { text: 'They are apart.' }, { text: 'other' }]);
     expect(found(index, 'what is a part')).toEqual([0]);
+  });
+});
+
+describe('KeywordIndex.search() with British and American spelling', () => {
+  it.each([
+    ['colours', 'The color of it.'],
+    ['color', 'All colours.'],
+    ['customising', 'How to customize it.'],
+    ['normalize', 'It is normalised.'],
+    ['organisation', 'The organizations.'],
+    ['analyze', 'Analysing logs.'],
+    ['centre', 'Two centers.'],
+    ['catalogue', 'A catalog.'],
+    ['canceled', 'It was cancelled.'],
+    ['defence', 'A defense.'],
+  ])('finds for %s the text %s', (query, text) => {
+    expect(found(indexOf([{ text }, { text: 'other' }]), query)).toEqual([0]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { stem } from '../../../src/search/keyword/english.ts';
+import { otherSpellings, stem } from '../../../src/search/keyword/english.ts';
 
 const ROOTS = 'relat condit hop happ tann fall hiss fizz fail fil agre plaster motor conflat troubl siz adjust defens';
 const MORE_ROOTS = 'oper vietnam predic vil differ analog radic electr hesit feudal decis gyroscop control roll sk b y';
@@ -39,5 +39,22 @@ describe('stem()', () => {
 
   it.each(['ab', 'größe', 'sha256', 'max_retries', ''])('returns %j unchanged', (word) => {
     expect(stem(word)).toBe(word);
+  });
+});
+
+describe('otherSpellings()', () => {
+  it.each([
+    ['colour', ['color']],
+    ['color', ['colour']],
+    ['organisations', ['organizations']],
+    ['analysed', ['analyzed']],
+    ['modelling', ['modeling']],
+    ['licence', ['license']],
+    ['four', []],
+    ['filled', []],
+    ['this', []],
+    ['port', []],
+  ])('returns for %s the spellings %j', (word, expected) => {
+    expect(otherSpellings(word)).toEqual(expected);
   });
 });
