@@ -22,12 +22,21 @@ const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
 export function versionFromFileName(fileName: string): string | null {
   if (fileName.length > NAME_CHARS_MAX) return null;
-  const stem = fileName.replace(EXTENSIONS, '');
+  const stem = stemOf(fileName);
   return DATE_AT_END.exec(stem)?.[1] ?? NUMBER_AT_END.exec(stem)?.[1] ?? null;
 }
 
-/** Compares file names of archives, with numbers by value: `1.9` is before `1.10`. Import in this order, so that the newest is last. */
-export const compareFileNames: (a: string, b: string) => number = new Intl.Collator('en', { numeric: true }).compare;
+const stemOf = (fileName: string): string => fileName.replace(EXTENSIONS, '');
+const NAMES = new Intl.Collator('en', { numeric: true });
+
+/**
+ * Compares file names of archives of one site, so that an import in this order ends with the newest version. Numbers compare by
+ * value (`1.9`, `1.10`), and `1.0-beta` is before `1.0`.
+ */
+export function compareFileNames(a: string, b: string): number {
+  // A comma sorts after a hyphen and before a full stop, so it ends a version: `1.0-beta`, `1.0`, `1.0.1`.
+  return NAMES.compare(`${stemOf(a)},`, `${stemOf(b)},`);
+}
 
 export const versionFromDigest = (digest: string): string => digest.slice(0, 12);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareVersions, versionFromFileName } from '../../src/domain/version.ts';
+import { compareFileNames, compareVersions, versionFromFileName } from '../../src/domain/version.ts';
 
 test.each([
   ['2024-06-01', '2024-06-02', -1],
@@ -86,3 +86,18 @@ test.each(['(1)', ' ', '.tar', '-1', ' copy', '.gz.1', ' (', '+(1', ' - Copy', '
     expect(versionFromFileName(`${piece.repeat(20_000)}2024-06-04.tar.gz`)).toBeNull();
   },
 );
+
+test('compareFileNames() sorts archives of a site by version, pre-releases before their version', () => {
+  const inOrder = [
+    'docs-1.9.tar.gz',
+    'docs-1.9.1.tar.gz',
+    'docs-1.10.zip',
+    'docs-2024-06-01.tar.gz',
+    'docs-2024-06-02 (1).tar.gz',
+    'docs-v1.0.0-beta.tar.gz',
+    'docs-v1.0.0-beta.2.tar.gz',
+    'docs-v1.0.0.tar.gz',
+    'docs-v1.0.1.zip',
+  ];
+  expect(inOrder.toReversed().sort(compareFileNames)).toEqual(inOrder);
+});

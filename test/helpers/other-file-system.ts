@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onFileEnd } from './file-end.ts';
 
-const CANDIDATES = ['/dev/shm', import.meta.dirname, '/var/tmp'];
+const CANDIDATES = ['/dev/shm', '/var/tmp', import.meta.dirname];
 
 /** New folder on another file system than the temporary folder. Null if the machine has only one. */
 export function folderElsewhere(): string | null {
