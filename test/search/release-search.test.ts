@@ -118,6 +118,21 @@ describe('ReleaseSearch', () => {
   });
 });
 
+it('ReleaseSearch shows the passage with most words of the query, and counts inflections of a word once', async () => {
+  const path = indexPath();
+  const text = 'An index. Indexes are files.\n\nOther text.\n\nBuild the index now.';
+  const passages = [
+    { start: 0, end: 28 },
+    { start: 30, end: 41 },
+    { start: 43, end: text.length },
+  ];
+  writeIndex(path, [{ text }, { text: 'other' }], (number) => (number === 0 ? passages : []));
+  const release = ReleaseSearch.open(dirname(path));
+  onTestFinished(() => release.close());
+  const [first] = await release.search(searchRequestOf({ query: 'build index' }), 'v1', null);
+  expect(first?.content).toBe('Build the index now.');
+});
+
 it('ReleaseSearch ranks the section whose heading is the query above other sections of the page', async () => {
   const path = indexPath();
   const section = (heading: string, text: string) => {

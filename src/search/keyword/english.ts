@@ -17,7 +17,7 @@ export function isStopWord(folded: string, typed: string): boolean {
 const SPELLINGS = [
   ['(\\w{2})is', 'iz', '(e[drs]?|ing|ations?)'],
   ['(\\w{2})ys', 'yz', '(e[drs]?|ing)'],
-  ['(\\w{3})our', 'or', '(s|ed|ing|ful|able)?'],
+  ['(\\w{3})our', 'or', '(s|ed|ing|ful|able|al|ites?|ers?)?'],
   ['(\\w{2})tre', 'ter', '(s)?'],
   ['(\\w{4})ogue', 'og', '(s)?'],
   ['([aeiou][^aeiou]+[aeiou])ll', 'l', '(ed|ing|ers?)'],

@@ -176,6 +176,11 @@ export class IndexFile {
     );
   }
 
+  /** Titles and last headings of sections. Reads no text, which can have 512 KiB. */
+  readHeadings(numbers: readonly number[]): HeadingRow[] {
+    return this.#statements.headings.all(JSON.stringify(numbers)) as unknown as HeadingRow[];
+  }
+
   readSequences(numbers: readonly number[]): Map<number, Uint16Array> {
     const found = new Map<number, Uint16Array>();
     const unread: number[] = [];
@@ -232,6 +237,13 @@ export class IndexFile {
 
 type TermRow = { readonly term: string; readonly sections: number };
 
+interface HeadingRow {
+  readonly n: number;
+  readonly title: string;
+  /** Last heading, or null for text before the first heading. */
+  readonly heading: string | null;
+}
+
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
 
 type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
@@ -241,6 +253,9 @@ type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'document
 function prepareStatements(database: DatabaseSync) {
   return {
     sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
+    headings: database.prepare(
+      "SELECT n, title, headings->>'$[#-1]' AS heading FROM sections WHERE n IN (SELECT value FROM json_each(?))",
+    ),
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),

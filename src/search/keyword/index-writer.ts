@@ -33,17 +33,19 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
-  /** On a page without `lang`, the previous language applies until a section has a clear language. */
+  /** Language of the current section. On a page without `lang`, the default until a section has a clear language. */
   #language: WordLanguage;
   #isDetected = false;
+  readonly #default: WordLanguage;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
   #run = 0;
 
-  /** @param language language of the pages before the first page with a known language */
+  /** @param language default for pages that state no language and whose text is not clear */
   constructor(path: string, language = ENGLISH) {
     this.#path = path;
     this.#language = language;
+    this.#default = language;
     // In defensive mode, SQLite ignores `journal_mode = OFF` (sqlite.org/c3ref/c_dbconfig_defensive.html).
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
@@ -92,7 +94,7 @@ export class KeywordIndexWriter implements Disposable {
     else if (isOfPage || !this.#isDetected) {
       const detected = detectLanguage(text, this.#language) ?? languageOfPath(page);
       this.#isDetected = detected !== null;
-      this.#language = detected ?? this.#language;
+      this.#language = detected ?? (isOfPage ? this.#default : this.#language);
     }
   }
 

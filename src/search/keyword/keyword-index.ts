@@ -120,7 +120,8 @@ export class KeywordIndex {
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
-      const { rows, titled } = this.#defining(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
+      const rows = this.#rowsOf(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
+      const titled = this.#titledIn(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
       const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
         const isHeaded = isNamed && headed.has(section);
@@ -294,26 +295,28 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /**
-   * Returns `rows`, the positions of lines that define a name of the query, by section, and `titled`, the sections whose heading is
-   * the query. `titled` contains only sections of the best page and its versions, because headings of other pages matter less.
-   */
-  #defining(wanted: string, sections: readonly number[]) {
+  /** Returns the positions of lines that define a name of the query, by section. */
+  #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
     const rows = new Map<number, number>();
-    const titled = new Set<number>();
     const rowIn = rowFinder(wanted);
+    if (rowIn === null) return rows;
+    for (const [section, { text }] of this.#file.readSections(sections)) {
+      const row = rowIn(text);
+      if (row !== null) rows.set(section, row);
+    }
+    return rows;
+  }
+
+  /** Sections of the best page and its versions whose heading is the query. Headings of other pages matter less. */
+  #titledIn(wanted: string, sections: readonly number[]): ReadonlySet<number> {
     // `parseBody` is the heading of `c.req.parseBody`.
     const last = /^\S*[.:#]([\p{L}_]\w*)(?:\(\))?$/u.exec(wanted)?.[1] ?? wanted;
-    const asked = [titleKey(wanted), titleKey(last)];
-    const read = this.#file.readSections(sections);
-    const best = read.get(sections[0] ?? -1)?.title;
-    for (const [section, { text, headings, title }] of read) {
-      const row = rowIn?.(text) ?? null;
-      if (row !== null) rows.set(section, row);
-      // Versions of a page have the same title.
-      if (title === best && asked.includes(titleKey(headings.at(-1) ?? ''))) titled.add(section);
-    }
-    return { rows, titled };
+    const asked = new Set([titleKey(wanted), titleKey(last)]);
+    const read = this.#file.readHeadings(sections);
+    // Versions of a page have the same title.
+    const best = read.find(({ n }) => n === sections[0])?.title;
+    const titled = read.filter(({ title, heading }) => title === best && heading && asked.has(titleKey(heading)));
+    return new Set(asked.has('') ? [] : titled.map(({ n }) => n));
   }
 
   /** Sections with all names in title or headings, or else with the last part of a single name: `json()` for `c.json()`. */

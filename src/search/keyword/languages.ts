@@ -210,6 +210,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
   [
     ENGLISH,
     CHINESE,
+    PAIRS,
     ...['ja', 'ko', 'th', 'lo', 'km', 'my'].map((code) => ({ ...PAIRS, code })),
     language('ar', (word) => arabic(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, '')), {
       script: 'Arab',
@@ -346,10 +347,15 @@ export function languageOfPath(path: string): WordLanguage | null {
 const NEAR = ['da no', 'no da', 'es pt', 'pt es', 'cs sk', 'sk cs', 'sv no', 'no sv', 'sv da', 'da sv'];
 
 function unspacedLanguage(text: string): WordLanguage | null {
-  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return languageOf('ja');
-  if (/\p{Script=Han}/u.test(text)) return CHINESE;
-  if (/\p{Script=Hangul}/u.test(text)) return languageOf('ko');
-  return /\p{Script=Thai}/u.test(text) ? languageOf('th') : PAIRS;
+  const count = (characters: RegExp): number => text.match(characters)?.length ?? 0;
+  const kana = count(/[\p{Script=Hiragana}\p{Script=Katakana}]/gu);
+  const chinese = count(/\p{Script=Han}/gu) + kana;
+  const korean = count(/\p{Script=Hangul}/gu);
+  const thai = count(/\p{Script=Thai}/gu);
+  if (korean > Math.max(chinese, thai)) return languageOf('ko');
+  if (thai > chinese) return languageOf('th');
+  if (kana > 0) return languageOf('ja');
+  return chinese > 0 ? CHINESE : PAIRS;
 }
 
 /** Pairs of characters with which writers or regions write the same word, as in 帐户 and 账户, 計畫 and 计划. */

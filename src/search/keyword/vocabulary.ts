@@ -142,7 +142,8 @@ export class Vocabulary {
       if (bitCount((this.#letters[at] ?? 0) ^ letters) > 2 * edits) continue;
       const other = this.#words[at] ?? '';
       if (Math.abs(other.length - word.length) > edits) continue;
-      if (word.length < OTHER_INITIAL_LENGTH && other[0] !== word[0]) continue;
+      const hasInitial = other[0] === word[0] || (other[0] === word[1] && other[1] === word[0]);
+      if (word.length < OTHER_INITIAL_LENGTH && !hasInitial) continue;
       const distance = editDistance(word, other, edits);
       if (distance > 0 && distance <= edits) found.push(this.#candidate(at, distance));
     }

@@ -12,10 +12,10 @@ interface Excerpt {
   readonly highlights: readonly Highlight[];
 }
 
-/** Index terms of the query that occur in a section, and their languages, to highlight the words in the text. */
-interface Marked {
-  readonly terms: readonly string[];
-  readonly languages: readonly WordLanguage[];
+interface Marks {
+  readonly highlights: readonly Highlight[];
+  /** Index terms of the query in the text. */
+  readonly terms: ReadonlySet<string>;
 }
 
 interface QueryFindings {
@@ -38,15 +38,15 @@ export function excerptsOf(
     if (found === undefined) return [];
     const { title, headings, language, tags } = found;
     const languages = language === null ? keyword.languages : [languageOf(language)];
-    const marked = { terms: matchedIn(section), languages };
+    const marker = new Marker(matchedIn(section), languages);
     const passages = keyword.facts.passages(section);
     const row = fromRow(passages, rowOf(section));
-    const { content, highlights } = excerptOf(found, row ?? passages, row === null ? passageOf(section) : 0, marked);
+    const { content, highlights } = excerptOf(found, row ?? passages, row === null ? passageOf(section) : 0, marker);
     const version = found.version ?? otherwise;
     const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
     const result = { content, path: root + found.path, metadata };
     if (partsOf === null) return result;
-    const reasons = { ...partsOf(section), places: placesOf(found, marked), prior: keyword.priors[section] ?? 0 };
+    const reasons = { ...partsOf(section), places: placesOf(found, marker), prior: keyword.priors[section] ?? 0 };
     return { ...result, reasons };
   });
 }
@@ -62,40 +62,36 @@ function excerptOf(
   { text, headings, title }: IndexedSection,
   passages: readonly Passage[],
   nearest: number | undefined,
-  marked: Marked,
+  marker: Marker,
 ): Excerpt {
   // A section without text was found by its heading, so show the heading.
   const whole = text || (headings.at(-1) ?? title);
-  const excerpt = (content: string) => ({ content, highlights: highlightsOf(content, marked.terms, marked.languages) });
-  const excerptIn = ({ start, end }: Passage): Excerpt => excerpt(text.slice(start, end));
-  if (passages.length < 2) return excerpt(whole);
-  const passage = passages[nearest ?? -1];
-  const near = passage === undefined ? null : excerptIn(passage);
-  // If the nearest passage contains no query word, show a passage with query words, because readers look for them.
-  if (near !== null && near.highlights.length > 0) return near;
-  return (
-    mostMarked(Iterator.from(passages).map(excerptIn), marked.terms.length) ?? near ?? excerptIn(passages[0] as Passage)
-  );
+  if (passages.length < 2) return { content: whole, highlights: marker.mark(whole).highlights };
+  const excerptIn = ({ start, end }: Passage) => {
+    const content = text.slice(start, end);
+    return { content, ...marker.mark(content) };
+  };
+  const near = excerptIn(passages[nearest ?? 0] as Passage);
+  if (marker.terms.size === 0 || (nearest !== undefined && near.terms.size > 0)) return near;
+  // Readers look for their words. One of several words is too little to prefer a passage to the one nearest in meaning.
+  const most = mostMarked(Iterator.from(passages).map(excerptIn), marker.terms.size);
+  const needed = nearest === undefined ? 1 : Math.min(2, marker.terms.size);
+  return most !== null && most.terms.size >= needed ? most : near;
 }
 
-/** Returns the first excerpt with most distinct query words, or null if none has a query word. @param wordsMax enough words to stop */
-function mostMarked(excerpts: Iterable<Excerpt>, wordsMax: number): Excerpt | null {
-  let most: Excerpt | null = null;
-  let words = 0;
+/** Returns the first of the excerpts with most terms, or null if none has a term. @param termsMax number of terms at which to stop */
+function mostMarked<Marked extends Marks>(excerpts: Iterable<Marked>, termsMax: number): Marked | null {
+  let most: Marked | null = null;
   for (const excerpt of excerpts) {
-    const { content, highlights } = excerpt;
-    const different = new Set(highlights.map(({ start, end }) => content.slice(start, end).toLowerCase())).size;
-    if (different <= words) continue;
-    most = excerpt;
-    words = different;
-    if (words >= wordsMax) break;
+    if (excerpt.terms.size > (most?.terms.size ?? 0)) most = excerpt;
+    if (most !== null && most.terms.size >= termsMax) break;
   }
   return most;
 }
 
-function placesOf({ title, headings, text }: IndexedSection, { terms, languages }: Marked): ScoreReasons['places'] {
+function placesOf({ title, headings, text }: IndexedSection, marker: Marker): ScoreReasons['places'] {
   const texts = { title: [title], headings, text: [text] };
-  const isMarked = (each: string): boolean => highlightsOf(each, terms, languages).length > 0;
+  const isMarked = (each: string): boolean => marker.mark(each).highlights.length > 0;
   return (['title', 'headings', 'text'] as const).filter((place) => texts[place].some(isMarked));
 }
 
@@ -104,21 +100,79 @@ interface Highlight {
   readonly end: number;
 }
 
-export function highlightsOf(
-  text: string,
-  matched: readonly string[],
-  languages: readonly WordLanguage[] = [ENGLISH],
-): Highlight[] {
-  const terms = new Set(matched);
-  const isMatched = matcherOf(terms, languages);
-  const places: Highlight[] = [];
-  for (const word of wordsOf(text)) {
-    if (word.kind === 'run') places.push(...placesInRun(word, terms));
-    else if (isMatched(word) || word.parts.some((part) => isMatched(plain(part))))
-      places.push({ start: word.start, end: word.end });
+const isSymbol = (term: string): boolean => !/[\p{L}\p{N}]/u.test(term);
+
+/** Finds the words of a query in texts of one section. */
+export class Marker {
+  /** Index terms of the query that occur in the section. */
+  readonly terms: ReadonlySet<string>;
+  readonly #languages: readonly WordLanguage[];
+  readonly #initials: ReadonlySet<number>;
+  readonly #isEnglish: boolean;
+  readonly #hasSymbols: boolean;
+  readonly #known = new Map<string, string | null>();
+
+  constructor(terms: Iterable<string>, languages: readonly WordLanguage[] = [ENGLISH]) {
+    this.terms = new Set(terms);
+    this.#languages = languages;
+    this.#initials = new Set(Array.from(this.terms, (term) => term.charCodeAt(0)));
+    this.#isEnglish = languages.every(({ code }) => code === ENGLISH.code);
+    this.#hasSymbols = [...this.terms].some(isSymbol);
   }
-  if (matched.some(isSymbol))
-    for (const { symbol, start, end } of symbolsOf(text)) if (terms.has(symbol)) places.push({ start, end });
+
+  mark(text: string): Marks {
+    const terms = new Set<string>();
+    const places: Highlight[] = [];
+    for (const word of wordsOf(text)) {
+      if (word.kind === 'run') places.push(...this.#placesInRun(word, terms));
+      else if (this.#add(word, terms)) places.push({ start: word.start, end: word.end });
+    }
+    for (const { symbol, start, end } of this.#hasSymbols ? symbolsOf(text) : []) {
+      if (!this.terms.has(symbol)) continue;
+      terms.add(symbol);
+      places.push({ start, end });
+    }
+    return { highlights: merged(places), terms };
+  }
+
+  #add(word: Surface, terms: Set<string>): boolean {
+    const term = this.#termOf(word);
+    if (term !== null) terms.add(term);
+    const inParts = word.parts.filter((part) => this.#add(plain(part), terms));
+    return term !== null || inParts.length > 0;
+  }
+
+  #termOf(word: Surface): string | null {
+    const { folded, spelling } = word;
+    // An English word and its stem have the same first letter, so other words need no stemming.
+    if (this.#isEnglish && !this.#initials.has(folded.charCodeAt(0))) return null;
+    const known = this.#known.get(spelling);
+    if (known !== undefined) return known;
+    const keys = this.#languages.values().map((language) => keyOf(word, language));
+    const term = this.terms.has(folded) ? folded : (keys.find((key) => this.terms.has(key)) ?? null);
+    this.#known.set(spelling, term);
+    return term;
+  }
+
+  #placesInRun({ folded, start, end }: Word, terms: Set<string>): Highlight[] {
+    const places: Highlight[] = [];
+    const pairs = pairsOf(folded);
+    let at = start;
+    for (const [number, character] of [...folded].entries()) {
+      for (const part of [character, pairs[number] ?? '']) {
+        const term = this.terms.has(part) ? part : simplify(part);
+        if (!this.terms.has(term)) continue;
+        terms.add(term);
+        places.push({ start: at, end: at + part.length });
+      }
+      at += character.length;
+    }
+    // Folding has changed the length, so the exact positions are unknown. Mark the whole text from `start` to `end`.
+    return places.length > 0 && folded.length !== end - start ? [{ start, end }] : places;
+  }
+}
+
+function merged(places: Highlight[]): Highlight[] {
   const merged: Highlight[] = [];
   for (const place of places.sort((left, right) => left.start - right.start)) {
     const last = merged.at(-1);
@@ -126,38 +180,4 @@ export function highlightsOf(
     else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, place.end) };
   }
   return merged;
-}
-
-const isSymbol = (term: string): boolean => !/[\p{L}\p{N}]/u.test(term);
-
-/** An English word and its stem have the same first letter, so other words need no stemming. */
-function matcherOf(terms: ReadonlySet<string>, languages: readonly WordLanguage[]): (word: Surface) => boolean {
-  const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
-  const isEnglish = languages.every(({ code }) => code === ENGLISH.code);
-  const known = new Map<string, boolean>();
-  return (word) => {
-    const { folded, spelling } = word;
-    if (isEnglish && !initials.has(folded.charCodeAt(0))) return false;
-    const before = known.get(spelling);
-    if (before !== undefined) return before;
-    const isMatched = terms.has(folded) || languages.some((language) => terms.has(keyOf(word, language)));
-    known.set(spelling, isMatched);
-    return isMatched;
-  };
-}
-
-function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): Highlight[] {
-  const places: Highlight[] = [];
-  const pairs = pairsOf(folded);
-  const isMatched = (term: string): boolean => terms.has(term) || terms.has(simplify(term));
-  let at = start;
-  for (const [number, character] of [...folded].entries()) {
-    const pair = pairs[number];
-    if (isMatched(character)) places.push({ start: at, end: at + character.length });
-    if (pair !== undefined && isMatched(pair)) places.push({ start: at, end: at + pair.length });
-    at += character.length;
-  }
-  // Folding has changed the length, so the exact positions are unknown. Mark the whole text from `start` to `end`.
-  if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
-  return places;
 }

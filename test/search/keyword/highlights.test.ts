@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { languageOf } from '../../../src/search/keyword/languages.ts';
-import { highlightsOf } from '../../../src/search/query/excerpts.ts';
+import { Marker } from '../../../src/search/query/excerpts.ts';
 import { indexOf } from './index-folder.ts';
 
 /** Marked parts of a section's text for a query. */
 function marked(text: string, query: string, language = 'en'): string[] {
   const { matchedIn } = indexOf([{ text, language }]).find(query, { limit: 1 });
-  return highlightsOf(text, matchedIn(0), [languageOf(language)]).map(({ start, end }) => text.slice(start, end));
+  const { highlights } = new Marker(matchedIn(0), [languageOf(language)]).mark(text);
+  return highlights.map(({ start, end }) => text.slice(start, end));
 }
 
-describe('highlightsOf()', () => {
+describe('Marker', () => {
   it('marks words by their stem, and identifiers by their parts', () => {
     expect(marked('Rotating keys: rotate a key with rotateKey.', 'rotate key')).toEqual([
       'Rotating',
@@ -53,6 +54,6 @@ describe('highlightsOf()', () => {
   });
 
   it('marks no text if there are no query words', () => {
-    expect(highlightsOf('some text', [])).toEqual([]);
+    expect(new Marker([]).mark('some text').highlights).toEqual([]);
   });
 });

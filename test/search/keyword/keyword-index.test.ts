@@ -306,10 +306,11 @@ describe('KeywordIndex.search() with a language filter, on pages that state no l
       { page: '/fr/backup', text: 'Backup', language: 'fr' },
       page('/k', '데이터베이스를 설정하는 방법 backup 을 만드는 방법'),
       page('/nb/backup', 'Backup'),
+      page('/api', 'GET /v1/widgets returns the backup'),
     ]);
 
   it.each([
-    ['en', [0]],
+    ['en', [0, 6]],
     ['de', [1, 2]],
     ['de-AT', [1, 2]],
     ['fr', [3]],

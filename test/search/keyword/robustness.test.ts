@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { highlightsOf } from '../../../src/search/query/excerpts.ts';
+import { Marker } from '../../../src/search/query/excerpts.ts';
 import { cases } from '../../helpers/runs.ts';
 import { indexOf } from './index-folder.ts';
 
@@ -88,7 +88,7 @@ describe('KeywordIndex.search()', () => {
         const { hits, matchedIn } = index.find(text, { limit: 10, prefixLast });
         slowestMs = Math.max(slowestMs, (process.threadCpuUsage().user - from) / 1_000);
         const [first] = hits;
-        if (first !== undefined) highlightsOf(index.section(first.section)?.text ?? '', matchedIn(first.section));
+        if (first !== undefined) new Marker(matchedIn(first.section)).mark(index.section(first.section)?.text ?? '');
         return hits.every(({ score, normalised }) => score > 0 && Number.isFinite(normalised));
       }),
       { numRuns: cases(2_000) },

@@ -46,6 +46,8 @@ describe('otherSpellings()', () => {
   it.each([
     ['colour', ['color']],
     ['color', ['colour']],
+    ['behavioral', ['behavioural']],
+    ['favorite', ['favourite']],
     ['organisations', ['organizations']],
     ['analysed', ['analyzed']],
     ['modelling', ['modeling']],

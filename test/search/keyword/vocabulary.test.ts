@@ -44,6 +44,7 @@ describe('Vocabulary', () => {
   it('finds for a word of up to five letters only words with the same first letter', () => {
     expect(near('pork')).toEqual(['port']);
     expect(near('fort')).toEqual([]);
+    expect(near('oprt')).toEqual(['port']);
     expect(near('xonfig')).toEqual(['config']);
   });
 
