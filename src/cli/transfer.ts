@@ -293,7 +293,7 @@ function readmeText(
     ...(program !== undefined || !isForCluster ? host : []),
     ...(isForCluster || program === undefined ? pod : []),
   ];
-  const lines = rows.flatMap((row) => (row === false ? [] : [`${`${row[0]}:`.padEnd(26)}${row[1]}`]));
+  const lines = rows.flatMap((row) => (row === false ? [] : [`${`${row[0]}:`.padEnd(33)}${row[1]}`]));
   return `This folder contains the files that a docshelf deployment needs from outside. Run the commands in this folder.
 ${lines.join('\n')}
 The file sbom.cdx.json (CycloneDX 1.6) lists the software parts of ${listed}, with digests and licenses.
