@@ -38,6 +38,9 @@ const release: Release = {
 if (!isDryRun && !git('tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`)) {
   fail(`this commit has no tag v${version}: create it first, or use --dry-run`);
 }
+if (!read('helm/Chart.yaml').includes(`version: ${version}\nappVersion: "${version}"\n`)) {
+  fail(`helm/Chart.yaml has another version: set version and appVersion to ${version}`);
+}
 const notes = releaseNotes(read('CHANGELOG.md'), version);
 const key = signingKey();
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type KeptRelease, type ReleaseView, versionRoot } from '../domain/release.ts';
 import { allowsOwnScripts, joinAdditions } from '../web/additions/page-additions.ts';
 import type { BundledSearch } from '../web/own-search.ts';
-import type { SiteRules } from '../web/rules/index.ts';
+import { type SiteRules, Work } from '../web/rules/index.ts';
 import {
   OwnSearches,
   ownSearchNotices,
@@ -117,6 +117,16 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
+/** A rule that hides pages has no effect if the bundle lacks its 404 page, so the pages would be public without this notice. */
+function hidingNotices({ release, rules, snapshot }: ServedVersion): string[] {
+  const missing = [...rules.redirects.hidingPages].filter((page) => snapshot.pages.fileAt(page, new Work()) === null);
+  return missing.slice(0, HIDING_NOTICES_MAX).map((page) => {
+    return `Version "${release.version}" has no page "${page}", so its rules with "${page} 404!" hide no pages. Add the page to the bundle.`;
+  });
+}
+
+const HIDING_NOTICES_MAX = 10;
+
 interface SwitchOptions<Settings> {
   readonly settings: Settings;
   readonly surveyVersions?: SurveyVersions;
@@ -186,7 +196,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     const searches = ownSearchNotices(release.version, await this.#searches.searchesOf(release), searchBox);
     const blocked = allowsOwnScripts(snapshot.contentPolicy) ? null : policyNotice(release.version, settings.form);
     const start = (await snapshot.find('')).kind === 'missing' ? startPageNotice(release.version) : null;
-    const own = [start, ...rules.notices, why, blocked, ...searches, ...snapshot.notices];
+    const own = [start, ...rules.notices, ...hidingNotices(version), why, blocked, ...searches, ...snapshot.notices];
     return own.filter((notice) => notice !== null);
   }
 

@@ -109,6 +109,23 @@ it('SiteSwitch adds a version switcher to pages if other versions exist and the 
   expect(await site.notices()).toEqual([]);
 });
 
+it.each([
+  ['/internal/* /404 404!', { '404.html': '' }, 0],
+  ['/internal/* /404 404!', {}, 1],
+  ['/internal/* /404 404', {}, 0],
+  ['/a/* /404 404!\n/b/* /404 404!\n/c/* /gone 404!', {}, 2],
+])(
+  'SiteSwitch reports for the rules %j and the files %j, in %i notices, 404 pages without which pages are not hidden',
+  async (rules, files, count) => {
+    const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
+    const release = releases.make({ 'index.html': page(), ...files, _redirects: rules }, { version: 'v9' });
+    await (await site.prepare(release, []))(NOW);
+    const notices = await site.notices();
+    expect(notices.filter((notice) => notice.includes('hide no pages'))).toHaveLength(count);
+    expect(notices).toHaveLength(count);
+  },
+);
+
 it('SiteSwitch labels the search box in the language of the page', async () => {
   const searchBox = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
