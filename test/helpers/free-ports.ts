@@ -1,6 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onFileEnd } from './file-end.ts';
 
 /** Lower than ephemeral ports (RFC 6335: from 49152, Linux: from 32768), so that the system assigns none of them. */
 const FROM = 20_000;
@@ -13,7 +17,7 @@ export async function freePorts(count: number): Promise<number[]> {
   for (let tries = 0; ports.size < count; tries += 1) {
     if (tries > TRIES_MAX) throw new Error(`no port between ${FROM} and ${TO} is free`);
     const port = randomInt(FROM, TO);
-    if (await isFree(port)) ports.add(port);
+    if ((await reserve(port)) && (await isFree(port))) ports.add(port);
   }
   return [...ports];
 }
@@ -21,6 +25,18 @@ export async function freePorts(count: number): Promise<number[]> {
 export async function freePort(): Promise<number> {
   const [port = 0] = await freePorts(1);
   return port;
+}
+
+/** Reserves the port until the end of the test file. False if another suite has reserved it: suites run at the same time. */
+async function reserve(port: number): Promise<boolean> {
+  const file = join(tmpdir(), `docshelf-port-${port}`);
+  try {
+    await writeFile(file, '', { flag: 'wx' });
+  } catch {
+    return false;
+  }
+  onFileEnd(() => rm(file, { force: true }));
+  return true;
 }
 
 async function isFree(port: number): Promise<boolean> {
