@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type KeptRelease, type ReleaseView, versionRoot } from '../domain/release.ts';
 import { allowsOwnScripts, joinAdditions } from '../web/additions/page-additions.ts';
 import type { BundledSearch } from '../web/own-search.ts';
-import { type SiteRules, Work } from '../web/rules/index.ts';
+import { NOTICES_MAX, type SiteRules, Work } from '../web/rules/index.ts';
 import {
   OwnSearches,
   ownSearchNotices,
@@ -119,13 +119,11 @@ const startPageNotice = (version: string): string =>
 
 /** A rule that hides pages has no effect if the bundle lacks its 404 page, so the pages would be public without this notice. */
 function hidingNotices({ release, rules, snapshot }: ServedVersion): string[] {
-  const missing = [...rules.redirects.hidingPages].filter((page) => snapshot.pages.fileAt(page, new Work()) === null);
-  return missing.slice(0, HIDING_NOTICES_MAX).map((page) => {
+  const missing = [...rules.redirects.hidingPages()].filter((page) => snapshot.pages.fileAt(page, new Work()) === null);
+  return missing.slice(0, NOTICES_MAX).map((page) => {
     return `Version "${release.version}" has no page "${page}", so its rules with "${page} 404!" hide no pages. Add the page to the bundle.`;
   });
 }
-
-const HIDING_NOTICES_MAX = 10;
 
 interface SwitchOptions<Settings> {
   readonly settings: Settings;

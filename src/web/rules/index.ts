@@ -15,7 +15,8 @@ export interface SiteRules {
   readonly notices: readonly string[];
 }
 
-const NOTICES_MAX = 10;
+/** Maximum notices of one kind for a version. */
+export const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());
 

@@ -124,21 +124,19 @@ const isInside = ({ target, status }: RedirectRule): boolean =>
 export class RedirectRules {
   readonly #forced = new RuleTrie<RedirectRule>();
   readonly #others = new RuleTrie<RedirectRule>();
-  readonly #hidingPages = new Set<string>();
-
-  /** Paths of the 404 pages with which rules such as `/internal/* /404 404!` hide other pages. */
-  get hidingPages(): ReadonlySet<string> {
-    return this.#hidingPages;
-  }
 
   add(rule: RedirectRule): string | null {
-    const page = rule.isForced && rule.status === 404 && rule.target.isLiteral ? rule.target.pathOf(new Map()) : null;
-    if (page !== null) this.#hidingPages.add(page);
     return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
 
   get isEmpty(): boolean {
     return this.#forced.isEmpty && this.#others.isEmpty;
+  }
+
+  /** Paths of the 404 pages with which rules such as `/internal/* /404 404!` hide other pages. */
+  hidingPages(): ReadonlySet<string> {
+    const hiding = this.#forced.rules.filter(({ status, target }) => status === 404 && target.isLiteral);
+    return new Set(hiding.flatMap(({ target }) => target.pathOf(new Map()) ?? []));
   }
 
   get hasForced(): boolean {
