@@ -118,10 +118,12 @@ export class KeywordIndex {
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       // Signs before a word belong to the word: a heading `<<` does not define `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
-      const headed = this.#headedBy(isWhole ? names : [], onlyIdentifier(parsed.wanted, spellings), spellings);
+      const only = onlyIdentifier(parsed.wanted, spellings);
+      const headed = this.#headedBy(isWhole ? names : [], only, spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
-      const rows = this.#rowsOf(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
-      const titled = this.#titledIn(parsed.wanted, sections.slice(0, ROW_CANDIDATES));
+      const best = sections.slice(0, ROW_CANDIDATES);
+      const rows = this.#rowsOf(parsed.wanted, best);
+      const titled = this.#titledIn(parsed.wanted, only, best);
       const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
         const isHeaded = isNamed && headed.has(section);
@@ -308,10 +310,8 @@ export class KeywordIndex {
   }
 
   /** Sections of the best page and its versions whose heading is the query. Headings of other pages matter less. */
-  #titledIn(wanted: string, sections: readonly number[]): ReadonlySet<number> {
-    // `parseBody` is the heading of `c.req.parseBody`.
-    const last = /^\S*[.:#]([\p{L}_]\w*)(?:\(\))?$/u.exec(wanted)?.[1] ?? wanted;
-    const asked = new Set([titleKey(wanted), titleKey(last)]);
+  #titledIn(wanted: string, only: readonly string[], sections: readonly number[]): ReadonlySet<number> {
+    const asked = new Set([titleKey(wanted), titleKey(lastPartOf(only) ?? wanted)]);
     const read = this.#file.readHeadings(sections);
     // Versions of a page have the same title.
     const best = read.find(({ n }) => n === sections[0])?.title;
@@ -324,7 +324,7 @@ export class KeywordIndex {
     const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
     const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));
     const headed = others.reduce((both, each) => both.intersection(each), first);
-    const last = /[.:#]([\p{L}_]\w*)$/u.exec(only[0] ?? '')?.[1];
+    const last = lastPartOf(only);
     return headed.size > 0 || last === undefined ? headed : this.#headed(spellings.keysOf(plain(last)));
   }
 
@@ -338,6 +338,9 @@ export class KeywordIndex {
     return (section) => postings.filter(({ sections }) => holds(sections, section)).map(({ term }) => term);
   }
 }
+
+/** Returns `parsebody` for the name `c.req.parsebody`. @param only terms of `onlyIdentifier` */
+const lastPartOf = (only: readonly string[]): string | undefined => /[.:#]([\p{L}_]\w*)$/u.exec(only[0] ?? '')?.[1];
 
 const atMostOnce = (count: number): number => Math.min(1, count);
 

@@ -97,8 +97,8 @@ const STEM_LENGTH_MIN = 3;
 /** Unifies `Schlüssel`, `Schluessel` and `Schlussel`, but keeps the vowels of `neue` and `Quelle`. */
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
 /**
- * Gives participles and verbs with `zu` the stem of the infinitive: `eingerichtet` and `einzurichten` become `einrichten`. Keeps the
- * `ge` of the Dutch verb `gebruiken`.
+ * Unifies participles and verbs with `zu` with the infinitive: `eingerichtet` and `einzurichten` become `einrichten`. Keeps the `ge`
+ * of the Dutch verb `gebruiken`.
  * @param prefixes parts of a verb that precede `ge` and `zu`
  */
 function participles(stemmer: (word: string) => string, prefixes: string, ...more: (readonly [RegExp, string])[]) {
