@@ -118,51 +118,55 @@ describe('ReleaseSearch', () => {
   });
 });
 
-it('ReleaseSearch shows the passage with most words of the query, and counts inflections of a word once', async () => {
+/** Results of a search by keywords in these sections. */
+async function resultsOf(
+  sections: Parameters<typeof writeIndex>[1],
+  query: string,
+  passagesOf?: Parameters<typeof writeIndex>[2],
+) {
   const path = indexPath();
+  writeIndex(path, sections, passagesOf);
+  const release = ReleaseSearch.open(dirname(path));
+  onTestFinished(() => release.close());
+  return release.search(searchRequestOf({ query }), 'v1', null);
+}
+
+it('ReleaseSearch shows the passage with most words of the query, and counts inflections of a word once', async () => {
   const text = 'An index. Indexes are files.\n\nOther text.\n\nBuild the index now.';
   const passages = [
     { start: 0, end: 28 },
     { start: 30, end: 41 },
     { start: 43, end: text.length },
   ];
-  writeIndex(path, [{ text }, { text: 'other' }], (number) => (number === 0 ? passages : []));
-  const release = ReleaseSearch.open(dirname(path));
-  onTestFinished(() => release.close());
-  const [first] = await release.search(searchRequestOf({ query: 'build index' }), 'v1', null);
+  const passagesOf = (number: number) => (number === 0 ? passages : []);
+  const [first] = await resultsOf([{ text }, { text: 'other' }], 'build index', passagesOf);
   expect(first?.content).toBe('Build the index now.');
 });
 
 it('ReleaseSearch ranks the section whose heading is the query above other sections of the page', async () => {
-  const path = indexPath();
   const section = (heading: string, text: string) => {
     return { page: '/p', path: `/p#${heading}`, headings: ['Routes', heading], text };
   };
-  writeIndex(path, [
+  const sections = [
     section('Dynamic routes', 'One file can create many pages.'),
     section('Several values', 'Dynamic routes: dynamic routes can have dynamic routes with several values.'),
     { text: 'other' },
     { text: 'more' },
-  ]);
-  const release = ReleaseSearch.open(dirname(path));
-  onTestFinished(() => release.close());
-  const [first] = await release.search(searchRequestOf({ query: 'dynamic routes' }), 'v1', null);
+  ];
+  const [first] = await resultsOf(sections, 'dynamic routes');
   expect(first?.path).toBe('/p#Dynamic routes');
 });
 
 it('ReleaseSearch ranks the section that defines a method above its subsections', async () => {
-  const path = indexPath();
   const section = (headings: readonly string[], text: string) => {
     return { page: '/p', path: `/p#${headings.at(-1)}`, title: 'Request', headings: ['Request', ...headings], text };
   };
-  writeIndex(path, [
+  const sections = [
     section(['parseBody()', 'Several files'], 'await c.req.parseBody() and c.req.parseBody() and c.req.parseBody()'),
     section(['parseBody()'], 'A long text about bodies of requests, in which c.req.parseBody() occurs only once.'),
     { text: 'other' },
-  ]);
-  const release = ReleaseSearch.open(dirname(path));
-  onTestFinished(() => release.close());
-  const [first] = await release.search(searchRequestOf({ query: 'c.req.parseBody' }), 'v1', null);
+  ];
+  const [first] = await resultsOf(sections, 'c.req.parseBody');
   expect(first?.path).toBe('/p#parseBody()');
 });
 
