@@ -25,6 +25,14 @@ export interface Operation {
   readonly isOpenToAllOrigins?: boolean;
 }
 
+export type UnnamedOperation = Omit<Operation, 'id'>;
+
+/** Uses the key of each operation as its `id`. */
+export function withIds<const Operations extends Readonly<Record<string, UnnamedOperation>>>(operations: Operations) {
+  const named = Object.entries(operations).map(([id, operation]) => [id, { ...operation, id }]);
+  return Object.fromEntries(named) as { readonly [Id in keyof Operations]: Operations[Id] & { readonly id: Id } };
+}
+
 export type Tag = { readonly name: string; readonly description: string };
 
 export type SecurityScheme = { readonly name: string; readonly description: string; readonly faults: readonly Fault[] };

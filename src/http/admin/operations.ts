@@ -1,6 +1,6 @@
 import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import { FEATURES } from '../../domain/feature.ts';
-import type { Operation } from '../../domain/operation.ts';
+import { type Operation, type UnnamedOperation, withIds } from '../../domain/operation.ts';
 import { objectOf, text, textOrNull } from '../../domain/shape.ts';
 import { digest, lastReloadSchema, statusSchema, version } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
@@ -116,12 +116,11 @@ const BEFORE = {
 const auditOperation = {
   ...secret,
   tag: { name: 'Audit', description: 'Changes, with their author and result.' },
-  id: 'audit',
   path: '/v1/audit',
   summary: 'List changes, newest first',
   query: { type: 'object', properties: { limit: LIMIT, before: BEFORE }, additionalProperties: false },
   answers: { 200: { description: 'A page of audit lines.', schema: auditPageSchema } },
-} as const satisfies Operation;
+} as const satisfies UnnamedOperation;
 
 const NO_SITE = {
   code: 'not_found',
@@ -205,17 +204,15 @@ export const FOLDER_HEADER = 'docshelf-folder';
  */
 export const LAST_GOOD_PATH = '/v1/config';
 
-export const operations = {
+export const operations = withIds({
   live: {
     ...health,
-    id: 'live',
     path: '/livez',
     summary: 'Check whether the process runs',
     answers: { 200: { description: '`ok`', type: 'text/plain' } },
   },
   ready: {
     ...health,
-    id: 'ready',
     path: '/readyz',
     summary: 'Check whether readers get pages',
     answers: {
@@ -225,35 +222,30 @@ export const operations = {
   },
   metrics: {
     ...health,
-    id: 'metrics',
     path: '/metrics',
     summary: 'Show the metrics for Prometheus',
     answers: { 200: { description: 'Metrics in the Prometheus text format.', type: 'text/plain' } },
   },
   status: {
     ...state,
-    id: 'status',
     path: '/v1/status',
     summary: 'Show the status',
     answers: { 200: { description: 'The status.', schema: statusSchema } },
   },
   features: {
     ...state,
-    id: 'features',
     path: '/v1/features',
     summary: 'Show the features of this deployment',
     answers: { 200: { description: 'The features.', schema: featuresSchema } },
   },
   openapi: {
     ...state,
-    id: 'openapi',
     path: '/openapi.json',
     summary: 'Describe this API',
     answers: { 200: { description: 'This document.', type: 'application/json' } },
   },
   reload: {
     ...acting,
-    id: 'reload',
     method: 'POST',
     path: '/v1/reload',
     summary: 'Reload the config',
@@ -268,7 +260,6 @@ export const operations = {
   },
   activate: {
     ...acting,
-    id: 'activate',
     method: 'POST',
     path: '/v1/versions/{version}/activate',
     summary: 'Activate a stored version',
@@ -278,7 +269,6 @@ export const operations = {
   },
   preview: {
     ...acting,
-    id: 'preview',
     method: 'POST',
     path: '/v1/versions/{version}/preview',
     summary: 'Create a preview link for a stored version',
@@ -290,7 +280,6 @@ export const operations = {
   },
   diff: {
     ...secret,
-    id: 'diff',
     path: '/v1/diff',
     summary: 'Compare two stored versions',
     description:
@@ -314,7 +303,6 @@ export const operations = {
   },
   takeUp: {
     ...acting,
-    id: 'takeUp',
     method: 'POST',
     path: '/v1/versions/{version}/take-up',
     summary: 'Serve a version that a command stored in the data folder while the daemon started',
@@ -330,7 +318,6 @@ export const operations = {
   },
   rollback: {
     ...acting,
-    id: 'rollback',
     method: 'POST',
     path: '/v1/rollback',
     summary: 'Roll back to the previously active version',
@@ -339,7 +326,6 @@ export const operations = {
   },
   remove: {
     ...acting,
-    id: 'remove',
     method: 'DELETE',
     path: '/v1/versions/{version}',
     summary: 'Delete a stored version',
@@ -349,7 +335,6 @@ export const operations = {
   },
   uploadSignature: {
     ...acting,
-    id: 'uploadSignature',
     method: 'PUT',
     path: '/v1/bundles/{fileName}.minisig',
     summary: 'Upload the minisign signature of the next archive',
@@ -368,7 +353,6 @@ export const operations = {
   },
   upload: {
     ...acting,
-    id: 'upload',
     method: 'PUT',
     path: '/v1/bundles/{fileName}',
     summary: 'Upload an archive',
@@ -389,6 +373,6 @@ export const operations = {
   ...keyOperations,
   audit: auditOperation,
   ...jobOperations,
-} as const satisfies Readonly<Record<string, Operation>>;
+});
 
 export type OperationId = keyof typeof operations;

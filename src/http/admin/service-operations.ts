@@ -1,5 +1,5 @@
 import { exportReportSchema, exportRequestSchema, jobIdSchema } from '../../domain/job.ts';
-import type { Operation } from '../../domain/operation.ts';
+import type { UnnamedOperation } from '../../domain/operation.ts';
 import { boardQuerySchema, jobBoardSchema, operatedJobSchema } from '../job-desk.ts';
 import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/key-schemas.ts';
 
@@ -74,7 +74,6 @@ export const jobOperations = {
   listJobs: {
     ...reading,
     tag: jobTag,
-    id: 'listJobs',
     path: '/v1/jobs',
     summary: 'List export jobs, and the sites that can be exported',
     query: boardQuerySchema,
@@ -85,7 +84,6 @@ export const jobOperations = {
     ...acting,
     tag: jobTag,
     act: 'export',
-    id: 'startJob',
     method: 'POST',
     path: '/v1/jobs',
     summary: 'Start an export of a site',
@@ -106,7 +104,6 @@ export const jobOperations = {
   showJob: {
     ...reading,
     tag: jobTag,
-    id: 'showJob',
     path: '/v1/jobs/{jobId}',
     summary: 'Show a job',
     parameters,
@@ -116,7 +113,6 @@ export const jobOperations = {
   showReport: {
     ...secret,
     tag: jobTag,
-    id: 'showReport',
     path: '/v1/jobs/{jobId}/report',
     summary: 'Show the report of a job',
     parameters,
@@ -134,7 +130,6 @@ export const jobOperations = {
   retryJob: {
     ...acting,
     tag: jobTag,
-    id: 'retryJob',
     method: 'POST',
     path: '/v1/jobs/{jobId}/retry',
     summary: 'Retry a job',
@@ -145,7 +140,6 @@ export const jobOperations = {
   cancelJob: {
     ...acting,
     tag: jobTag,
-    id: 'cancelJob',
     method: 'DELETE',
     path: '/v1/jobs/{jobId}',
     summary: 'Cancel a job',
@@ -153,7 +147,7 @@ export const jobOperations = {
     answers: { 202: job('The job. A queued job ends immediately, a running job within a few seconds.') },
     faults: [noJob, off],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, UnnamedOperation>>;
 
 const keyTag = {
   name: 'Keys',
@@ -181,7 +175,6 @@ export const keyOperations = {
   listKeys: {
     ...secret,
     tag: keyTag,
-    id: 'listKeys',
     path: '/v1/keys',
     summary: 'List API keys',
     query: {
@@ -201,7 +194,6 @@ export const keyOperations = {
     ...acting,
     tag: keyTag,
     act: 'create a key',
-    id: 'createKey',
     method: 'POST',
     path: '/v1/keys',
     summary: 'Create an API key',
@@ -223,7 +215,6 @@ export const keyOperations = {
   revokeKey: {
     ...acting,
     tag: keyTag,
-    id: 'revokeKey',
     method: 'DELETE',
     path: '/v1/keys/{id}',
     summary: 'Revoke an API key',
@@ -247,4 +238,4 @@ export const keyOperations = {
       away,
     ],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, UnnamedOperation>>;

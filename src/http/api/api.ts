@@ -12,7 +12,7 @@ import { answerFault, type FaultHooks } from '../problem.ts';
 import { addRoutes, honoPath, openToAllOrigins, type Route, refuseMethod, route, shown } from '../routes.ts';
 import { type ApiEnv, type KeyChecks, noSuchDomain, ownSite, requireExportPlan, requireKey } from './auth.ts';
 import { type AnswerDownload, DOWNLOAD_PATH, type ExportApiOptions, exportRoutes } from './exports.ts';
-import * as calls from './operations.ts';
+import { API_INFO, calls } from './operations.ts';
 
 export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly search?: (domain: string) => Search | null;
@@ -81,7 +81,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   const description = (): object => {
     const operations = routes.map(({ operation }) => operation);
-    const document = openApiDocument(operations, { ...calls.API_INFO, programVersion, publicUrl: publicUrl() });
+    const document = openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() });
     const own = ownNames();
     return own === null ? document : withOwnNames(document, own);
   };

@@ -11,7 +11,7 @@ import { type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { type Route, route } from '../routes.ts';
 import { type ApiEnv, ownSite } from './auth.ts';
-import * as calls from './operations.ts';
+import { calls } from './operations.ts';
 
 export interface ExportApiOptions {
   readonly exports: ExportService;

@@ -12,7 +12,7 @@ import {
   jobQuerySchema,
   jobSchema,
 } from '../../domain/job.ts';
-import type { Operation, SecurityScheme } from '../../domain/operation.ts';
+import { type SecurityScheme, withIds } from '../../domain/operation.ts';
 import {
   type SearchResult,
   searchRequestSchema,
@@ -125,71 +125,6 @@ const securityScheme = (type: 'assistant' | 'admin', description: string, more =
   ],
 });
 
-export const search = {
-  id: 'search',
-  method: 'POST',
-  path: '/v1/search/{domain}',
-  tag: { name: 'Search', description: 'Semantic and keyword search over a site.' },
-  security: securityScheme(
-    'assistant',
-    'An assistant key, `svc_dsc_…`. It is public. You can use it in code that runs in a browser.',
-  ),
-  isOpenToAllOrigins: true,
-  act: 'search',
-  summary: 'Search a site',
-  description:
-    'Semantic and keyword search in the sections of a site. Each organization can send 10,000 requests in any period of one hour. Every request with a valid key counts, except requests over the limit. Pages of all origins can send this request.',
-  parameters: {
-    domain: {
-      description: 'The site: its domain or one of its full host names. Case does not matter.',
-      schema: { type: 'string' },
-      examples: { domain: { value: 'acme' }, host: { value: 'docs.acme.dev' } },
-    },
-  },
-  headers: {
-    'RateLimit-Policy': {
-      description: 'Limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
-      schema: { type: 'string' },
-      example: `"hour";q=${ORGANIZATION_RATE.requestsMax};w=${ORGANIZATION_RATE.windowMs / 1000}`,
-    },
-    RateLimit: {
-      description: 'Remaining limit: `r` requests. One more request is available after `t` seconds.',
-      schema: { type: 'string' },
-      example: '"hour";r=9999;t=3600',
-    },
-  },
-  body: { schema: searchRequestSchema, examples: { query: searchQuery, filtered: searchRequest } },
-  answers: {
-    200: {
-      description: 'The results. The array is empty if there are none.',
-      schema: searchResultsSchema,
-      examples: { one: searchResults },
-    },
-  },
-  faults: [
-    {
-      code: 'bad_request',
-      description: 'The JSON is malformed, or a field is unknown or out of bounds. The message names the field.',
-      message: 'Cannot search: the field "pageSize" must be at most 50',
-    },
-    {
-      code: 'not_found',
-      description: 'The domain does not exist, belongs to another organization, or has no search.',
-      message: 'Cannot search "amce": there is no such domain',
-    },
-    {
-      code: 'rate_limited',
-      description: 'The rate limit is exceeded, or too many searches are queued.',
-      message: 'Cannot process the request now: the organization has sent 10000 requests within the last hour',
-    },
-    {
-      code: 'index_building',
-      description: 'docshelf is still building the first index.',
-      message: 'Cannot search "acme": docshelf is still building its first index',
-    },
-  ],
-} as const satisfies Operation;
-
 const JOBS = '/v1/static-export/jobs';
 
 const common = {
@@ -226,135 +161,187 @@ const badField = (message: string) =>
 const notCompleted = (description: string, message: string) =>
   ({ code: 'not_completed', description, message }) as const;
 
-export const startExport = {
-  ...common,
-  id: 'startExport',
-  method: 'POST',
-  path: JOBS,
-  act: 'export',
-  summary: 'Start an export',
-  description: 'Queues a job that exports a site into one self-contained bundle. Each domain runs one job at a time.',
-  body: { schema: exportRequestSchema, examples: { site: exportRequest, pages: limitedRequest } },
-  answers: {
-    202: {
-      description: 'The job.',
-      schema: jobSchema,
-      examples: { queued: queuedJob },
-      headers: {
-        Location: { description: 'Path of the job.', schema: { type: 'string', format: 'uri-reference' } },
-        ...RETRY_AFTER,
+export const calls = withIds({
+  search: {
+    method: 'POST',
+    path: '/v1/search/{domain}',
+    tag: { name: 'Search', description: 'Semantic and keyword search over a site.' },
+    security: securityScheme(
+      'assistant',
+      'An assistant key, `svc_dsc_…`. It is public. You can use it in code that runs in a browser.',
+    ),
+    isOpenToAllOrigins: true,
+    act: 'search',
+    summary: 'Search a site',
+    description:
+      'Semantic and keyword search in the sections of a site. Each organization can send 10,000 requests in any period of one hour. Every request with a valid key counts, except requests over the limit. Pages of all origins can send this request.',
+    parameters: {
+      domain: {
+        description: 'The site: its domain or one of its full host names. Case does not matter.',
+        schema: { type: 'string' },
+        examples: { domain: { value: 'acme' }, host: { value: 'docs.acme.dev' } },
       },
     },
+    headers: {
+      'RateLimit-Policy': {
+        description: 'Limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers-10).',
+        schema: { type: 'string' },
+        example: `"hour";q=${ORGANIZATION_RATE.requestsMax};w=${ORGANIZATION_RATE.windowMs / 1000}`,
+      },
+      RateLimit: {
+        description: 'Remaining limit: `r` requests. One more request is available after `t` seconds.',
+        schema: { type: 'string' },
+        example: '"hour";r=9999;t=3600',
+      },
+    },
+    body: { schema: searchRequestSchema, examples: { query: searchQuery, filtered: searchRequest } },
+    answers: {
+      200: {
+        description: 'The results. The array is empty if there are none.',
+        schema: searchResultsSchema,
+        examples: { one: searchResults },
+      },
+    },
+    faults: [
+      {
+        code: 'bad_request',
+        description: 'The JSON is malformed, or a field is unknown or out of bounds. The message names the field.',
+        message: 'Cannot search: the field "pageSize" must be at most 50',
+      },
+      {
+        code: 'not_found',
+        description: 'The domain does not exist, belongs to another organization, or has no search.',
+        message: 'Cannot search "amce": there is no such domain',
+      },
+      {
+        code: 'rate_limited',
+        description: 'The rate limit is exceeded, or too many searches are queued.',
+        message: 'Cannot process the request now: the organization has sent 10000 requests within the last hour',
+      },
+      {
+        code: 'index_building',
+        description: 'docshelf is still building the first index.',
+        message: 'Cannot search "acme": docshelf is still building its first index',
+      },
+    ],
   },
-  faults: [
-    noDomain,
-    badField('Cannot export: the field "paths[3]" must be a path on the site'),
-    {
-      code: 'no_source',
-      description: 'No source is configured for the domain.',
-      message: 'Cannot export "acme": no source is configured',
+  startExport: {
+    ...common,
+    method: 'POST',
+    path: JOBS,
+    act: 'export',
+    summary: 'Start an export',
+    description: 'Queues a job that exports a site into one self-contained bundle. Each domain runs one job at a time.',
+    body: { schema: exportRequestSchema, examples: { site: exportRequest, pages: limitedRequest } },
+    answers: {
+      202: {
+        description: 'The job.',
+        schema: jobSchema,
+        examples: { queued: queuedJob },
+        headers: {
+          Location: { description: 'Path of the job.', schema: { type: 'string', format: 'uri-reference' } },
+          ...RETRY_AFTER,
+        },
+      },
     },
-    {
-      code: 'queue_full',
-      description: 'The queue of the organization is full.',
-      message: 'Cannot export "acme": 100 jobs of the organization are queued already',
-    },
-  ],
-} as const satisfies Operation;
-
-export const listExports = {
-  ...common,
-  id: 'listExports',
-  method: 'GET',
-  path: JOBS,
-  act: 'list jobs',
-  summary: 'List jobs, newest first',
-  query: jobQuerySchema,
-  answers: { 200: { description: 'A page of jobs.', schema: jobPageSchema, examples: { one: jobPage } } },
-  faults: [noDomain, badField('Cannot list jobs: the field "limit" must be at most 100')],
-} as const satisfies Operation;
-
-export const getExport = {
-  ...common,
-  id: 'getExport',
-  method: 'GET',
-  path: `${JOBS}/{jobId}`,
-  parameters: { jobId },
-  act: 'show the job',
-  summary: 'Show a job',
-  description: 'Repeat the request every few seconds until `status` is `completed` or `failed`.',
-  answers: {
-    200: {
-      description: 'The job.',
-      schema: jobSchema,
-      examples: { running: runningJob, completed: completedJob, canceled: canceledJob },
-    },
+    faults: [
+      noDomain,
+      badField('Cannot export: the field "paths[3]" must be a path on the site'),
+      {
+        code: 'no_source',
+        description: 'No source is configured for the domain.',
+        message: 'Cannot export "acme": no source is configured',
+      },
+      {
+        code: 'queue_full',
+        description: 'The queue of the organization is full.',
+        message: 'Cannot export "acme": 100 jobs of the organization are queued already',
+      },
+    ],
   },
-  faults: [noJob],
-} as const satisfies Operation;
-
-export const cancelExport = {
-  ...common,
-  id: 'cancelExport',
-  method: 'DELETE',
-  path: `${JOBS}/{jobId}`,
-  parameters: { jobId },
-  act: 'cancel the job',
-  summary: 'Cancel a job',
-  description:
-    'A queued job ends immediately, a running job within a few seconds. Both get the status `failed` with the error `canceled`. A job that has ended does not change.',
-  answers: { 202: { description: 'The job.', schema: jobSchema, examples: { canceled: canceledJob } } },
-  faults: [noJob],
-} as const satisfies Operation;
-
-export const getExportReport = {
-  ...common,
-  id: 'getExportReport',
-  method: 'GET',
-  path: `${JOBS}/{jobId}/report`,
-  parameters: { jobId },
-  act: 'show the report',
-  summary: 'Show the report of a job',
-  answers: { 200: { description: 'The report.', schema: exportReportSchema, examples: { one: exportReport } } },
-  faults: [noJob, notCompleted('The job has not ended.', `Cannot report on "${JOB_ID}": the job is running`)],
-} as const satisfies Operation;
-
-export const getExportPicture = {
-  ...common,
-  id: 'getExportPicture',
-  method: 'GET',
-  path: `${JOBS}/{jobId}/report/pictures/{name}`,
-  parameters: {
-    jobId,
-    name: {
-      description: 'Name from a finding of kind `pictures` in the report.',
-      schema: { type: 'string' },
-      example: '1-written.png',
-    },
+  listExports: {
+    ...common,
+    method: 'GET',
+    path: JOBS,
+    act: 'list jobs',
+    summary: 'List jobs, newest first',
+    query: jobQuerySchema,
+    answers: { 200: { description: 'A page of jobs.', schema: jobPageSchema, examples: { one: jobPage } } },
+    faults: [noDomain, badField('Cannot list jobs: the field "limit" must be at most 100')],
   },
-  act: 'show the picture',
-  summary: 'Show a picture of a page from the report',
-  answers: { 200: { description: 'The picture.', type: 'image/png' } },
-  faults: [noJob],
-} as const satisfies Operation;
-
-export const linkBundle = {
-  ...common,
-  id: 'linkBundle',
-  method: 'POST',
-  path: `${JOBS}/{jobId}/bundle`,
-  parameters: { jobId },
-  act: 'link to the bundle',
-  summary: 'Create a link to the bundle of a completed job',
-  description: 'Send no body. Only the link expires. The bundle stays, so you can request a new link at any time.',
-  body: null,
-  answers: { 200: { description: 'The link.', schema: bundleLinkSchema, examples: { one: bundleLink } } },
-  faults: [
-    noJob,
-    badField('Cannot read the request: the field "ttl" is not known'),
-    notCompleted(
-      'The job has not ended, or it failed.',
-      `Cannot link to the bundle of "${JOB_ID}": the job is running`,
-    ),
-  ],
-} as const satisfies Operation;
+  getExport: {
+    ...common,
+    method: 'GET',
+    path: `${JOBS}/{jobId}`,
+    parameters: { jobId },
+    act: 'show the job',
+    summary: 'Show a job',
+    description: 'Repeat the request every few seconds until `status` is `completed` or `failed`.',
+    answers: {
+      200: {
+        description: 'The job.',
+        schema: jobSchema,
+        examples: { running: runningJob, completed: completedJob, canceled: canceledJob },
+      },
+    },
+    faults: [noJob],
+  },
+  cancelExport: {
+    ...common,
+    method: 'DELETE',
+    path: `${JOBS}/{jobId}`,
+    parameters: { jobId },
+    act: 'cancel the job',
+    summary: 'Cancel a job',
+    description:
+      'A queued job ends immediately, a running job within a few seconds. Both get the status `failed` with the error `canceled`. A job that has ended does not change.',
+    answers: { 202: { description: 'The job.', schema: jobSchema, examples: { canceled: canceledJob } } },
+    faults: [noJob],
+  },
+  getExportReport: {
+    ...common,
+    method: 'GET',
+    path: `${JOBS}/{jobId}/report`,
+    parameters: { jobId },
+    act: 'show the report',
+    summary: 'Show the report of a job',
+    answers: { 200: { description: 'The report.', schema: exportReportSchema, examples: { one: exportReport } } },
+    faults: [noJob, notCompleted('The job has not ended.', `Cannot report on "${JOB_ID}": the job is running`)],
+  },
+  getExportPicture: {
+    ...common,
+    method: 'GET',
+    path: `${JOBS}/{jobId}/report/pictures/{name}`,
+    parameters: {
+      jobId,
+      name: {
+        description: 'Name from a finding of kind `pictures` in the report.',
+        schema: { type: 'string' },
+        example: '1-written.png',
+      },
+    },
+    act: 'show the picture',
+    summary: 'Show a picture of a page from the report',
+    answers: { 200: { description: 'The picture.', type: 'image/png' } },
+    faults: [noJob],
+  },
+  linkBundle: {
+    ...common,
+    method: 'POST',
+    path: `${JOBS}/{jobId}/bundle`,
+    parameters: { jobId },
+    act: 'link to the bundle',
+    summary: 'Create a link to the bundle of a completed job',
+    description: 'Send no body. Only the link expires. The bundle stays, so you can request a new link at any time.',
+    body: null,
+    answers: { 200: { description: 'The link.', schema: bundleLinkSchema, examples: { one: bundleLink } } },
+    faults: [
+      noJob,
+      badField('Cannot read the request: the field "ttl" is not known'),
+      notCompleted(
+        'The job has not ended, or it failed.',
+        `Cannot link to the bundle of "${JOB_ID}": the job is running`,
+      ),
+    ],
+  },
+});

@@ -8,7 +8,7 @@ import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { KeyType, Organization, OrganizationSite } from '../../../src/domain/organization.ts';
 import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
 import { accessOf } from '../../../src/http/api/auth.ts';
-import * as calls from '../../../src/http/api/operations.ts';
+import { API_INFO, calls, searchResults } from '../../../src/http/api/operations.ts';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import type { RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
@@ -22,7 +22,7 @@ export const OTHER_KEY = 'svc_other';
 export const TEAM_ADMIN_KEY = 'svc_team';
 /** Key of another organization whose plan has exports. */
 export const GLOBEX_ADMIN_KEY = 'svc_globex';
-export const RESULTS = calls.searchResults;
+export const RESULTS = searchResults;
 
 const keyOf = (key: string, type: KeyType) => ({
   id: type,
@@ -112,7 +112,7 @@ export function documentOf(
   const { startExport, listExports, getExport, cancelExport, getExportReport, getExportPicture, linkBundle } = calls;
   const ofJobs = [startExport, listExports, getExport, cancelExport, getExportReport, getExportPicture, linkBundle];
   const operations = [...(offered.search ? [calls.search] : []), ...(offered.exports ? ofJobs : [])];
-  return openApiDocument(operations, { ...calls.API_INFO, programVersion: '1.2.3', publicUrl });
+  return openApiDocument(operations, { ...API_INFO, programVersion: '1.2.3', publicUrl });
 }
 
 /** Search by POST. A body of type string is sent unchanged, others as JSON. */

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { API_INFO, search } from '../../../src/http/api/operations.ts';
+import { API_INFO, calls } from '../../../src/http/api/operations.ts';
 import { addDocs } from '../../../src/http/docs/docs.ts';
 import { openApiDocument, withOwnNames } from '../../../src/http/openapi.ts';
 import { attribute, parsedNodes, text } from '../../helpers/page-nodes.ts';
@@ -85,7 +85,7 @@ describe('page /docs', () => {
 
   it('escapes the texts of the OpenAPI document', async () => {
     const app = new Hono();
-    const document = openApiDocument([{ ...search, summary: '<b>&"', description: '</p><script>1' }], {
+    const document = openApiDocument([{ ...calls.search, summary: '<b>&"', description: '</p><script>1' }], {
       ...API_INFO,
       programVersion: '<i>',
       publicUrl: 'https://api.test/<u>',

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { Operation as ApiOperation } from '../../../src/domain/operation.ts';
-import { search as searchCall, startExport } from '../../../src/http/api/operations.ts';
+import { calls } from '../../../src/http/api/operations.ts';
 import { problemResponse } from '../../../src/http/problem.ts';
 import { bodyReader } from '../../../src/http/read-request.ts';
 import { ADMIN_KEY, apiWith, documentOf, KEY, OTHER_KEY, post } from './api-example.ts';
@@ -107,10 +107,10 @@ describe('OpenAPI document', () => {
     const examplesOf = (name: string) =>
       Object.values(operationAt(name).requestBody?.content['application/json']?.examples ?? {});
     for (const { value } of examplesOf('POST /v1/search/{domain}')) {
-      expect(await readValue(searchCall, value)).toMatchObject(value as object);
+      expect(await readValue(calls.search, value)).toMatchObject(value as object);
     }
     for (const { value } of examplesOf('POST /v1/static-export/jobs')) {
-      expect(await readValue(startExport, value)).toMatchObject(value as object);
+      expect(await readValue(calls.startExport, value)).toMatchObject(value as object);
     }
   });
 
