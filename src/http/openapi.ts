@@ -1,5 +1,5 @@
 import { DocshelfError, problemSchema, statusOf } from '../domain/errors.ts';
-import type { Fault, Operation, OperationAnswer } from '../domain/operation.ts';
+import type { Described, Fault, Operation, OperationAnswer } from '../domain/operation.ts';
 import { problemOf } from './problem.ts';
 
 interface OpenApiInfo {
@@ -36,10 +36,12 @@ const UNREADABLE_BODY: readonly Fault[] = [
   },
 ];
 
-export function openApiDocument(operations: readonly Operation[], info: OpenApiInfo): object {
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
+
+export function openApiDocument(operations: readonly Operation[], info: OpenApiInfo) {
   const { title, description, programVersion, publicUrl } = info;
   const schemas: Record<string, object> = {};
-  const paths: Record<string, Record<string, object>> = {};
+  const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {};
   for (const operation of operations) {
     const method = operation.method.toLowerCase();
     paths[operation.path] = { ...paths[operation.path], [method]: describe(operation, schemas) };
@@ -60,41 +62,38 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
   };
 }
 
-function describe(operation: Operation, schemas: Record<string, object>): object {
-  const { id, tag, security, summary, description, body, upload, headers = {} } = operation;
+/** Members with the value undefined do not appear in the JSON document. */
+function describe(operation: Operation, schemas: Record<string, object>) {
+  const { id, tag, security, summary, description, headers = {} } = operation;
   const parameters = parametersOf(operation);
-  const answers = Object.entries(operation.answers).map(([status, answer]) => [
-    status,
-    describeAnswer(answer, headers, schemas),
-  ]);
+  const answers = Object.entries(operation.answers).map(
+    ([status, answer]) => [status, describeAnswer(answer, headers, schemas)] as const,
+  );
   return {
     operationId: id,
     tags: [tag.name],
-    ...(security === null ? {} : { security: [{ [security.name]: [] }] }),
+    security: security === null ? undefined : [{ [security.name]: [] }],
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined || body === null
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            description: 'At most 64 KiB.',
-            content: jsonContent(body.schema, body.examples, schemas),
-          },
-        }),
-    ...(upload === undefined
-      ? {}
-      : { requestBody: { required: true, description: upload.description, content: { [upload.type]: {} } } }),
+    description,
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: requestBodyOf(operation, schemas),
     responses: Object.fromEntries([...answers, ...faultsOf(operation, schemas)]),
   };
 }
 
-function parametersOf({ parameters = {}, query }: Operation): readonly object[] {
-  const inPath = Object.entries(parameters).map(([name, rest]) => ({ name, in: 'path', required: true, ...rest }));
+interface Parameter extends Partial<Described> {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+}
+
+function parametersOf({ parameters = {}, query }: Operation): readonly Parameter[] {
+  const inPath = Object.entries(parameters).map(
+    ([name, rest]) => ({ name, in: 'path', required: true, ...rest }) as const,
+  );
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
     name,
-    in: 'query',
+    in: 'query' as const,
     required: query?.required?.includes(name) ?? false,
     ...(description === undefined ? {} : { description }),
     schema: withoutHints(schema),
@@ -102,13 +101,28 @@ function parametersOf({ parameters = {}, query }: Operation): readonly object[] 
   return [...inPath, ...inQuery];
 }
 
-function describeAnswer(answer: OperationAnswer, headers: object, schemas: Record<string, object>): object {
+function requestBodyOf({ body, upload }: Operation, schemas: Record<string, object>) {
+  if (upload !== undefined) return { required: true, description: upload.description, content: { [upload.type]: {} } };
+  if (body === undefined || body === null) return undefined;
+  return { required: true, description: 'At most 64 KiB.', content: jsonContent(body.schema, body.examples, schemas) };
+}
+
+function describeAnswer(answer: OperationAnswer, headers: object, schemas: Record<string, object>): DescribedAnswer {
   const { description, schema, examples = {}, type } = answer;
   const content = schema === undefined ? type && { [type]: {} } : jsonContent(schema, examples, schemas);
   return { description, headers: { ...REQUEST_ID, ...headers, ...answer.headers }, ...(content ? { content } : {}) };
 }
 
-function faultsOf(operation: Operation, schemas: Record<string, object>): [number, object][] {
+/** Bodies by media type. */
+export type Content = Readonly<Record<string, Partial<Omit<Described, 'description'>>>>;
+
+interface DescribedAnswer {
+  readonly description: string;
+  readonly headers: object;
+  readonly content?: Content;
+}
+
+function faultsOf(operation: Operation, schemas: Record<string, object>): [number, DescribedAnswer][] {
   const { security, body, faults = [], headers = {} } = operation;
   const ofKey = (security?.faults ?? []).map((fault) => ({ fault, more: {} }));
   const others = [...(body === undefined ? [] : UNREADABLE_BODY), ...faults].map((fault) => ({ fault, more: headers }));
@@ -133,7 +147,11 @@ function faultsOf(operation: Operation, schemas: Record<string, object>): [numbe
   });
 }
 
-function jsonContent(schema: object, examples: Readonly<Record<string, unknown>>, schemas: Record<string, object>) {
+function jsonContent(
+  schema: object,
+  examples: Readonly<Record<string, unknown>>,
+  schemas: Record<string, object>,
+): Content {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   return {
     'application/json': {
@@ -163,7 +181,7 @@ export interface OwnNames {
 }
 
 /** Replaces `acme` and `acme-inc` in examples with real names, so that operators can send the examples. */
-export function withOwnNames(document: object, { domain, host, organization = 'acme-inc' }: OwnNames): object {
+export function withOwnNames<T extends object>(document: T, { domain, host, organization = 'acme-inc' }: OwnNames): T {
   const names = new Map([
     ['"acme"', JSON.stringify(domain)],
     ['"acme-inc"', JSON.stringify(organization)],

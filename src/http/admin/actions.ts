@@ -17,7 +17,7 @@ import { type Actor, type AuditTrail, actorOf } from '../audit/audit.ts';
 import type { JobActions } from '../job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import { type ExportJobs, isBundleFault, type Metrics, type Readings } from '../metrics/metrics.ts';
-import { openApiDocument, withOwnNames } from '../openapi.ts';
+import { type OpenApiDocument, openApiDocument, withOwnNames } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
 import type { ObservedSite } from './observed-site.ts';
@@ -256,7 +256,7 @@ function versionOf(c: Context<AdminEnv>): string {
 const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param('fileName') ?? '');
 
 /** The examples contain the first site and the first organization of the daemon. */
-export function adminDocument({ features, service, programVersion }: AdminOptions): object {
+export function adminDocument({ features, service, programVersion }: AdminOptions): OpenApiDocument {
   const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
   const { domain, sites } = features();

@@ -7,7 +7,7 @@ import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import { addDocs } from '../docs/docs.ts';
 import { type RequestCounter, rateFault, rateHeaders } from '../limits/organization-rates.ts';
 import { requestIdOf } from '../listener/request.ts';
-import { type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
+import { type OpenApiDocument, type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { addRoutes, honoPath, openToAllOrigins, type Route, refuseMethod, route, shown } from '../routes.ts';
 import { type ApiEnv, type KeyChecks, noSuchDomain, ownSite, requireExportPlan, requireKey } from './auth.ts';
@@ -79,7 +79,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
     app.all(DOWNLOAD_PATH, refuseMethod(READ_METHODS));
   }
 
-  const description = (): object => {
+  const description = (): OpenApiDocument => {
     const operations = routes.map(({ operation }) => operation);
     const document = openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() });
     const own = ownNames();

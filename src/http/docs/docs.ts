@@ -1,5 +1,7 @@
 import type { Env, Hono } from 'hono';
+import type { Described } from '../../domain/operation.ts';
 import { escapeHtml } from '../../web/escape.ts';
+import type { Content, OpenApiDocument } from '../openapi.ts';
 import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
 import { refuseMethod } from '../routes.ts';
 
@@ -16,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function addDocs<E extends Env>(app: Hono<E>, document: () => object): void {
+export function addDocs<E extends Env>(app: Hono<E>, document: () => OpenApiDocument): void {
   let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
   const assets = () => {
     read ??= {
@@ -32,7 +34,7 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
     c.header('Cache-Control', 'no-cache');
     const { css, js } = assets();
     const files = { css: `docs/${css.name}`, js: `docs/${js.name}` };
-    return c.html(docsPage(document() as OpenApiText, files));
+    return c.html(docsPage(document(), files));
   });
   app.all(PAGE, refuseMethod('GET, HEAD'));
   app.get(`${PAGE}/:name`, (c) => {
@@ -42,12 +44,12 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
 }
 
 /** The page is readable without its script, which adds forms to send calls. Relative addresses work behind a proxy with a path. */
-function docsPage(document: OpenApiText, files: Readonly<Record<'css' | 'js', string>>): string {
+function docsPage(document: OpenApiDocument, files: Readonly<Record<'css' | 'js', string>>): string {
   const { info, tags, components } = document;
   const calls = callsOf(document);
   const groups = tags.map((tag) => ({
     ...tag,
-    calls: calls.filter(({ operation }) => operation.tags[0] === tag.name),
+    calls: calls.filter(({ operation }) => operation.tags.includes(tag.name)),
   }));
   const title = escapeHtml(info.title);
   return `<!doctype html>
@@ -83,7 +85,7 @@ ${keysSection(components.securitySchemes)}${groups
 `;
 }
 
-function callsOf({ paths }: OpenApiText): DescribedCall[] {
+function callsOf({ paths }: OpenApiDocument) {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
@@ -107,7 +109,7 @@ const pathParts = (path: string): string =>
     .map((part) => `<span>${escapeHtml(part)}</span>`)
     .join('');
 
-function keysSection(schemes: OpenApiText['components']['securitySchemes']): string {
+function keysSection(schemes: OpenApiDocument['components']['securitySchemes']): string {
   const fields = Object.entries(schemes).map(
     ([name, { description }]) =>
       `<div class="field"><label for="${name}">${name}</label><p id="${name}-help">${prose(description)}</p>
@@ -121,7 +123,7 @@ ${fields.join('')}</section>
 `;
 }
 
-function callSection({ method, path, operation }: DescribedCall, document: OpenApiText): string {
+function callSection({ method, path, operation }: DescribedCall, document: OpenApiDocument): string {
   const { operationId: id, summary, description, parameters = [], requestBody, responses } = operation;
   const key = Object.keys(operation.security?.[0] ?? {})[0] ?? null;
   const call = { method, path, operation };
@@ -193,24 +195,10 @@ ${inputs.join('')}${body}<button>Send</button> <output></output>
 `;
 }
 
-interface OpenApiText {
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
-    readonly schemas: Readonly<Record<string, ShownSchema>>;
-  };
-}
+type DescribedCall = ReturnType<typeof callsOf>[number];
 
-interface Exemplified {
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
-}
-
-interface WithContent extends Exemplified {
-  readonly content?: Readonly<Record<string, Exemplified & { readonly schema?: ShownSchema }>>;
+interface Exemplified extends Partial<Described> {
+  readonly content?: Content;
 }
 
 interface ShownSchema {
@@ -223,29 +211,6 @@ interface ShownSchema {
   readonly required?: readonly string[];
 }
 
-interface ShownOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  readonly security?: readonly Readonly<Record<string, unknown>>[];
-  readonly parameters?: readonly (Exemplified & {
-    readonly name: string;
-    readonly in: string;
-    readonly required: boolean;
-    readonly description?: string;
-    readonly schema?: ShownSchema;
-  })[];
-  readonly requestBody?: WithContent;
-  readonly responses: Readonly<Record<string, WithContent & { readonly description: string }>>;
-}
-
-interface DescribedCall {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: ShownOperation;
-}
-
 interface ShownParameter {
   readonly name: string;
   readonly type: string;
@@ -253,16 +218,16 @@ interface ShownParameter {
   readonly description: string;
 }
 
-function exampleOf({ example, examples, content }: WithContent): unknown {
+function exampleOf({ example, examples, content }: Exemplified): unknown {
   const own = example ?? Object.values(examples ?? {})[0]?.value;
   const [first] = Object.values(content ?? {});
   return own ?? (first === undefined ? undefined : exampleOf(first));
 }
 
-function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] {
+function bodyFields(described: Exemplified | undefined, { components }: OpenApiDocument): ShownParameter[] {
   const [first] = Object.values(described?.content ?? {});
-  const written = first?.schema;
-  const schema = components.schemas[written?.$ref?.split('/').at(-1) ?? ''] ?? written;
+  const written: ShownSchema | undefined = first?.schema;
+  const schema: ShownSchema | undefined = components.schemas[written?.$ref?.split('/').at(-1) ?? ''] ?? written;
   if (schema?.properties === undefined) return [];
   return Object.entries(schema.properties).map(([name, field]) => ({
     name,
