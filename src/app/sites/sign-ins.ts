@@ -1,5 +1,5 @@
 import type { Config, SiteConfig } from '../../config/index.ts';
-import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
+import { clientOf, GuessRates } from '../../http/limits/client-rates.ts';
 import { peerOf, remoteAddressBehind, requestField } from '../../http/listener/request.ts';
 import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
 import type { Issuer } from '../../http/sign-in/identity-provider.ts';
@@ -8,9 +8,6 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 import { once } from '../../threads/once.ts';
 import type { Network } from '../network.ts';
 import { sessionKeys } from './preview.ts';
-
-/** Limit of wrong passwords from a client: 20 typing errors, then one guess in ten seconds. */
-const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
 interface SignInPlace {
   readonly config: Config;
@@ -23,8 +20,7 @@ export class SignIns {
   readonly #network: Network;
   readonly #issuers = new Map<string, Promise<Issuer>>();
   readonly #passwords = new PasswordCheck();
-  readonly #late = new LateAnswers();
-  readonly #rates = new ClientRates({ policy: WRONG_RATE, act: 'sign in', cause: 'wrong passwords' });
+  readonly #rates = new GuessRates({ act: 'sign in', cause: 'wrong passwords' });
 
   constructor(network: Network) {
     this.#network = network;
@@ -43,7 +39,6 @@ export class SignIns {
           users: auth.usersFile?.text.reveal() ?? '',
           passwords: this.#passwords,
           rates: this.#rates,
-          late: this.#late,
           clientOf: (incoming) =>
             clientOf(remoteAddress(peerOf(incoming), requestField(incoming.headers, 'x-forwarded-for'))),
         });

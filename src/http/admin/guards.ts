@@ -5,7 +5,7 @@ import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { bearerToken, requireToken } from '../bearer.ts';
-import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
+import { GuessRates } from '../limits/client-rates.ts';
 import type { AdminEndpoint, AdminEnv } from './actions.ts';
 
 /** Paths that accept any host name, because orchestrators probe them under various names. Their responses contain no secrets. */
@@ -26,38 +26,27 @@ export function requireOwnName(url: string, hosts: readonly string[]): void {
 interface TokenGuardOptions {
   readonly token: () => Secret | null;
   readonly onWrong: () => void;
-  readonly rates?: ClientRates;
-  readonly late?: LateAnswers;
 }
 
-const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The correct admin.token is accepted immediately, also after wrong tokens from this address.';
 
 /** Counts wrong tokens per client. After many, delays the responses to further wrong tokens, but never to a right token. */
 export class TokenGuard {
   readonly #options: TokenGuardOptions;
-  readonly #rates: ClientRates;
-  readonly #late: LateAnswers;
+  readonly #rates = new GuessRates({ act: 'sign in', cause: 'wrong tokens', help: HELP });
 
   constructor(options: TokenGuardOptions) {
     this.#options = options;
-    const words = { act: 'sign in', cause: 'wrong tokens', help: HELP };
-    this.#rates = options.rates ?? new ClientRates({ policy: WRONG_RATE, ...words });
-    this.#late = options.late ?? new LateAnswers();
   }
 
   async admit(authorization: string | undefined, client: string): Promise<void> {
+    const token = this.#options.token();
     try {
-      requireToken(this.#options.token(), authorization);
+      requireToken(token, authorization);
     } catch (error) {
-      if (bearerToken(authorization) === null || this.#options.token() === null) throw error;
+      if (bearerToken(authorization) === null || token === null) throw error;
       this.#options.onWrong();
-      try {
-        this.#rates.take(client);
-      } catch (tooMany) {
-        await this.#late.turnOf(client);
-        throw tooMany;
-      }
+      await this.#rates.takeLate(client);
       throw error;
     }
   }

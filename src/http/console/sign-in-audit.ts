@@ -13,12 +13,11 @@ type Env = Partial<HttpBindings> | undefined;
 
 export class SignInAudit {
   readonly #trail: Pick<AuditTrail, 'record'>;
-  readonly #failures: ClientRates;
+  readonly #failures = new ClientRates({ policy: FAILED_RATE });
   #unreported = 0;
 
-  constructor(trail: Pick<AuditTrail, 'record'>, now: () => number = () => performance.now()) {
+  constructor(trail: Pick<AuditTrail, 'record'>) {
     this.#trail = trail;
-    this.#failures = new ClientRates({ policy: FAILED_RATE, now });
   }
 
   opened(env: Env, session: ConsoleSession | null): Promise<void> {

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { groupsOf } from '../../net/guarded-address.ts';
@@ -20,36 +19,30 @@ interface ClientRatesOptions {
   readonly act?: string;
   readonly cause?: string;
   readonly help?: string;
-  readonly now?: () => number;
-  readonly clientsMax?: number;
 }
 
 export class ClientRates {
   readonly #policy: ClientPolicy;
   readonly #message: string;
   readonly #help: string;
-  readonly #now: () => number;
-  readonly #buckets: LRUCache<string, { readonly tokens: number; readonly atMs: number }>;
+  readonly #buckets = new LRUCache<string, { readonly tokens: number; readonly atMs: number }>({ max: CLIENTS_MAX });
 
   constructor({
     policy = CLIENT_RATE,
     act = 'search',
     cause = 'requests',
     help = 'If all readers come through one proxy, set server.trustedProxies.',
-    now = () => performance.now(),
-    clientsMax = CLIENTS_MAX,
   }: ClientRatesOptions = {}) {
     this.#policy = policy;
     this.#message = `Cannot ${act} now: too many ${cause} come from this address`;
     this.#help = help;
-    this.#now = now;
-    this.#buckets = new LRUCache({ max: clientsMax });
   }
 
+  /** @throws DocshelfError `rate_limited` */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
-    const nowMs = this.#now();
+    const nowMs = performance.now();
     const { tokens: before, atMs } = this.#buckets.get(client) ?? { tokens: burst, atMs: nowMs };
     const tokens = Math.min(burst, before + ((nowMs - atMs) / 1000) * perSecond);
     this.#buckets.set(client, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
@@ -71,23 +64,33 @@ export function clientOf(address: string): string {
     .join(':');
 }
 
+/** Maximum rate of wrong credentials per client: 20 typing errors, then one guess in ten seconds. */
+const GUESS_RATE: ClientPolicy = Object.freeze({ burst: 20, perSecond: 0.1 });
 /** Delay of a response to a wrong credential, multiplied by the number of responses that wait for the client (at most 10). */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 
-export class LateAnswers {
-  readonly #wait: (ms: number) => Promise<unknown>;
+export class GuessRates extends ClientRates {
   readonly #waiting = new Map<string, number>();
 
-  constructor(wait: (ms: number) => Promise<unknown> = setTimeout) {
-    this.#wait = wait;
+  constructor(options: ClientRatesOptions) {
+    super({ policy: GUESS_RATE, ...options });
   }
 
-  async turnOf(address: string): Promise<void> {
-    const client = clientOf(address);
+  /** Counts a wrong credential. Above the rate, delays the error, so that a client cannot guess fast. @throws as `take` */
+  async takeLate(address: string): Promise<void> {
+    try {
+      this.take(address);
+    } catch (tooMany) {
+      await this.#turnOf(clientOf(address));
+      throw tooMany;
+    }
+  }
+
+  async #turnOf(client: string): Promise<void> {
     const turn = (this.#waiting.get(client) ?? 0) + 1;
     this.#waiting.set(client, turn);
-    await this.#wait(Math.min(turn, TURNS_MAX) * DELAY_MS);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(turn, TURNS_MAX) * DELAY_MS));
     const left = (this.#waiting.get(client) ?? 1) - 1;
     if (left > 0) this.#waiting.set(client, left);
     else this.#waiting.delete(client);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
-import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
+import type { GuessRates } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
@@ -130,9 +130,8 @@ const tooManyWaiting = (): DocshelfError =>
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   readonly users: string;
   readonly passwords: Passwords;
-  readonly rates: ClientRates;
+  readonly rates: GuessRates;
   readonly clientOf: (incoming: IncomingMessage) => string;
-  readonly late: LateAnswers;
 }
 
 /** Authorization header with the Basic scheme (RFC 7617), which is case-insensitive. */
@@ -167,20 +166,15 @@ export class BasicPasswords implements SignIn {
   async admit(incoming: IncomingMessage): Promise<Response | null> {
     const given = credentialsOf(incoming.headers.authorization);
     if (given === null) return this.#challenge(incoming);
-    const { passwords, rates, clientOf, onWrong, late } = this.#options;
+    const { passwords, rates, clientOf, onWrong } = this.#options;
     const client = clientOf(incoming);
     const hash = this.#hashes.get(given.name);
     try {
       const hashes = this.#compared(given.name, hash);
       if ((await passwords.holds(client, given.password, hashes)) && hash !== undefined) return null;
+      onWrong();
+      await rates.takeLate(client);
     } catch (error) {
-      return tooMany(incoming, error);
-    }
-    onWrong();
-    try {
-      rates.take(client);
-    } catch (error) {
-      await late.turnOf(client);
       return tooMany(incoming, error);
     }
     return this.#challenge(incoming);

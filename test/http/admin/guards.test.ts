@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { requireOwnName, TokenGuard } from '../../../src/http/admin/guards.ts';
-import { ClientRates, LateAnswers } from '../../../src/http/limits/client-rates.ts';
 
 describe('requireOwnName()', () => {
   it.each([
@@ -30,16 +29,17 @@ describe('requireOwnName()', () => {
 });
 
 describe('TokenGuard', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
   const RIGHT = 'a-token-that-is-long-enough';
-  function guarded(nowMs = { at: 0 }, wait: (ms: number) => Promise<unknown> = async () => undefined) {
+  function guarded() {
     const wrong = { count: 0 };
     const guard = new TokenGuard({
       token: () => new Secret(RIGHT),
       onWrong: () => {
         wrong.count += 1;
       },
-      rates: new ClientRates({ policy: { burst: 2, perSecond: 1 }, now: () => nowMs.at }),
-      late: new LateAnswers(wait),
     });
     const codeOf = (token: string, client = '10.0.0.1') =>
       guard.admit(`Bearer ${token}`, client).then(
@@ -49,53 +49,54 @@ describe('TokenGuard', () => {
     return { guard, wrong, codeOf };
   }
 
-  it('limits wrong tokens per client, and counts them', async () => {
-    const now = { at: 0 };
-    const { codeOf, wrong } = guarded(now);
-    const codes = [];
-    for (let tries = 0; tries < 3; tries += 1) codes.push(await codeOf('wrong'));
-    expect(codes).toEqual(['unauthorized', 'unauthorized', 'rate_limited']);
-    expect(await codeOf('wrong', '10.0.0.2')).toBe('unauthorized');
-    now.at += 1_000;
-    expect(await codeOf('wrong')).toBe('unauthorized');
-    expect(wrong.count).toBe(5);
-  });
+  /** Sends the 20 wrong tokens that get a response without a delay. */
+  async function exhaust({ codeOf }: ReturnType<typeof guarded>): Promise<void> {
+    for (let tries = 0; tries < 20; tries += 1) expect(await codeOf('wrong')).toBe('unauthorized');
+  }
 
-  it('accepts the correct token immediately, even after wrong tokens from the same address', async () => {
-    const { codeOf, wrong } = guarded();
-    for (let tries = 0; tries < 5; tries += 1) await codeOf('wrong');
-    expect(await codeOf(RIGHT)).toBe('admitted');
-    expect(wrong.count).toBe(5);
+  it('limits wrong tokens per client, and counts them', async () => {
+    const site = guarded();
+    await exhaust(site);
+    const late = site.codeOf('wrong');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await late).toBe('rate_limited');
+    expect(await site.codeOf('wrong', '10.0.0.2')).toBe('unauthorized');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await site.codeOf('wrong')).toBe('unauthorized');
+    expect(site.wrong.count).toBe(23);
   });
 
   it('delays each of several parallel wrong tokens of a client by one second more than the token before', async () => {
-    const waits: { readonly ms: number; readonly end: () => void }[] = [];
-    const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
-    const { codeOf } = guarded({ at: 0 }, wait);
-    for (let tries = 0; tries < 2; tries += 1) await codeOf('wrong');
-    const guesses = [1, 2, 3].map(() => codeOf('wrong'));
-    expect(await codeOf(RIGHT)).toBe('admitted');
-    expect(await codeOf('wrong', '10.0.0.2')).toBe('unauthorized');
-    expect(waits.map(({ ms }) => ms)).toEqual([1_000, 2_000, 3_000]);
-    for (const { end } of waits) end();
-    expect(await Promise.all(guesses)).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
-    const last = codeOf('wrong');
-    expect(waits.at(-1)?.ms).toBe(1_000);
-    waits.at(-1)?.end();
-    expect(await last).toBe('rate_limited');
+    const site = guarded();
+    await exhaust(site);
+    const ended: number[] = [];
+    const startedMs = performance.now();
+    const guess = async () => {
+      expect(await site.codeOf('wrong')).toBe('rate_limited');
+      ended.push(performance.now() - startedMs);
+    };
+    const guesses = [guess(), guess(), guess()];
+    expect(await site.codeOf(RIGHT)).toBe('admitted');
+    expect(await site.codeOf('wrong', '10.0.0.2')).toBe('unauthorized');
+    await vi.advanceTimersByTimeAsync(3_000);
+    await Promise.all(guesses);
+    expect(ended).toEqual([1_000, 2_000, 3_000]);
+    const last = guess();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await last;
+    expect(ended.at(-1)).toBe(4_000);
   });
 
   it('states in the rate_limited error that the correct token is accepted immediately, and does not suggest server.trustedProxies', async () => {
-    const guard = new TokenGuard({
-      token: () => new Secret(RIGHT),
-      onWrong: () => undefined,
-      late: new LateAnswers(async () => undefined),
+    const site = guarded();
+    await exhaust(site);
+    const refused = site.guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await refused).toMatchObject({
+      code: 'rate_limited',
+      next: expect.stringContaining('is accepted immediately'),
     });
-    const attempt = () => guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
-    for (let tries = 0; tries < 20; tries += 1) expect(await attempt()).toMatchObject({ code: 'unauthorized' });
-    const refused = await attempt();
-    expect(refused).toMatchObject({ code: 'rate_limited', next: expect.stringContaining('is accepted immediately') });
-    expect(refused).not.toMatchObject({ next: expect.stringContaining('trustedProxies') });
+    expect(await refused).not.toMatchObject({ next: expect.stringContaining('trustedProxies') });
   });
 
   it('does not count a request without a token as a wrong token', async () => {

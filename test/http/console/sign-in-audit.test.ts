@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { SignInAudit } from '../../../src/http/console/sign-in-audit.ts';
 import { BEARER, TOKEN } from '../admin/admin-example.ts';
@@ -6,6 +6,8 @@ import { memoryAudit } from '../audit/memory-audit.ts';
 import { Operator } from './operator.ts';
 
 describe('audit lines of the console', () => {
+  afterEach(() => void vi.useRealTimers());
+
   it('record each sign-in and sign-out, with the session name that also identifies the actions of the session', async () => {
     const { lines, audit } = memoryAudit();
     const operator = await Operator.signedIn({ audit });
@@ -35,13 +37,13 @@ describe('audit lines of the console', () => {
 
   it('are limited if many sign-ins fail, and state the number of omitted attempts', async () => {
     const { lines, audit } = memoryAudit();
-    const clock = { atMs: 0 };
-    const signIns = new SignInAudit(audit, () => clock.atMs);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const signIns = new SignInAudit(audit);
     const fault = new DocshelfError('unauthorized', 'Cannot sign in');
     for (let at = 0; at < 5_000; at++) await signIns.failed(undefined, fault);
     expect(lines).toHaveLength(20);
     expect(lines.at(-1)?.error).toBe('Cannot sign in');
-    clock.atMs += 61_000;
+    vi.advanceTimersByTime(61_000);
     for (let at = 0; at < 5_000; at++) await signIns.failed(undefined, fault);
     expect(lines).toHaveLength(21);
     expect(lines.at(-1)?.error).toBe('Cannot sign in (4980 other attempts failed since the previous line)');

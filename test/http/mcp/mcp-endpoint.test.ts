@@ -646,7 +646,7 @@ describe('MCP endpoint', () => {
   });
 
   it('limits requests per client, and counts each message of a batch', async () => {
-    const clients = () => new ClientRates({ policy: { burst: 3, perSecond: 0.001 }, now: () => 0 });
+    const clients = () => new ClientRates({ policy: { burst: 3, perSecond: 0.001 } });
     const one = await opened({ clients: clients() });
     const statuses = [];
     for (let at = 0; at < 4; at++) statuses.push((await one.send(post(message('ping')))).status);

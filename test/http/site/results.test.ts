@@ -209,7 +209,7 @@ describe('search results page', () => {
   });
 
   it('limits requests per client, like JSON responses', async () => {
-    const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
+    const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 } });
     const { send } = siteWith({ results: [] }, { clients });
     await send('?q=a');
     const response = await send('?q=a');

@@ -150,7 +150,7 @@ describe('GET /_docshelf/search', () => {
 
   it('limits requests per client, and uses forwarded addresses only from trusted proxies', async () => {
     const send = async (trustedProxies: readonly string[]) => {
-      const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
+      const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 } });
       const { app } = siteWith({ clients, trustedProxies });
       const fetch = (...[request, env]: Parameters<typeof app.fetch>) => app.fetch(request, env);
       const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0 });
