@@ -101,8 +101,12 @@ type Run<Id extends OperationId> = (
 ) => Response | Promise<Response>;
 
 const UPLOAD_IDLE_MS_MAX = 60_000;
+const SIGNATURE_MS = 10 * 60_000;
+const SIGNATURES_MAX = 100;
 
-export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
+export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
+  /** Signatures by file name. Each signature stays until its archive is imported, so that a failed upload can be retried. */
+  const signatures = new LRUCache<string, string>({ max: SIGNATURES_MAX, ttl: SIGNATURE_MS, ttlResolution: 0 });
   const { actions, endpoint, readiness, states, status, features, metrics } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
     live: (c) => c.text('ok'),
@@ -265,17 +269,8 @@ export function adminDocument({ features, service, programVersion }: AdminOption
   return own === undefined ? document : withOwnNames(document, { domain: own, host: null, organization });
 }
 
-const KEEP_MS = 10 * 60_000;
-const KEPT_MAX = 100;
 /** Maximum bytes of a signature, twice the maximum of minisign. */
 const SIGNATURE_BYTES_MAX = 20_000;
-
-/** Signatures by file name. Each signature stays until its archive is imported, so that a failed upload can be retried. */
-export type PendingSignatures = LRUCache<string, string>;
-
-export function pendingSignatures(perf: { now(): number } = performance): PendingSignatures {
-  return new LRUCache({ max: KEPT_MAX, ttl: KEEP_MS, ttlResolution: 0, perf });
-}
 
 async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
   const bytes = await collect(body, SIGNATURE_BYTES_MAX);

@@ -5,7 +5,7 @@ import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes, pendingSignatures } from './actions.ts';
+import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes } from './actions.ts';
 import { requireAdmin, requireFolder, requireOwnName, TokenGuard } from './guards.ts';
 import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
 
@@ -24,7 +24,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     await next();
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });
-  addRoutes(app, adminRoutes(options, pendingSignatures()), { adminToken: [requireAdmin(endpoint, guard)] });
+  addRoutes(app, adminRoutes(options), { adminToken: [requireAdmin(endpoint, guard)] });
   if (endpoint === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood?.()?.reveal() ?? null }));
   if (endpoint === 'token') {
     addDocs(app, () => adminDocument(options));

@@ -56,7 +56,7 @@ const HEADERS = {
 
 export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const app = new Hono<AdminEnv>();
-  const sessions = new Sessions({ token: parts.token });
+  const sessions = new Sessions(parts.token);
   const signIns = new SignInAudit(parts.audit);
   const assets = new ConsoleAssets();
   const events = new StatusEvents(parts);

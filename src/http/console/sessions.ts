@@ -23,20 +23,14 @@ export interface ConsoleSession {
   readonly token: Secret;
 }
 
-interface SessionsOptions {
-  readonly token: () => Secret | null;
-  readonly now?: () => number;
-}
-
 /** A restart, or a change of the admin token, ends all sessions. */
 export class Sessions {
-  readonly #token: SessionsOptions['token'];
+  readonly #token: () => Secret | null;
   /** Sessions by the digest of the cookie's value, so that a memory dump does not contain a valid cookie. */
-  readonly #kept: LRUCache<string, ConsoleSession>;
+  readonly #kept = new LRUCache<string, ConsoleSession>({ max: SESSIONS_MAX, ttl: SESSION_MS, ttlResolution: 0 });
 
-  constructor({ token, now = () => performance.now() }: SessionsOptions) {
+  constructor(token: () => Secret | null) {
     this.#token = token;
-    this.#kept = new LRUCache({ max: SESSIONS_MAX, ttl: SESSION_MS, ttlResolution: 0, perf: { now } });
   }
 
   /** @param token admin token that was just verified @returns value of the cookie */

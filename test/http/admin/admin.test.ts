@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
@@ -281,6 +281,23 @@ describe('admin listener, actions', () => {
     const large = await put('/v1/bundles/a.zip.minisig', 'x'.repeat(20_001));
     expect(large.status).toBe(413);
     expect((await put('/v1/bundles/a%2Fb.minisig', 'signature')).status).toBe(400);
+  });
+
+  it('keeps an uploaded signature for ten minutes, and only the 100 newest signatures', async () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1);
+    const { app, calls } = appWith();
+    const put = (name: string) => app.request(`/v1/bundles/${name}`, { method: 'PUT', headers: BEARER, body: name });
+    const kept = async (name: string) => {
+      await put(name);
+      return calls.at(-1)?.[3];
+    };
+    for (let each = 0; each <= 100; each += 1) await put(`${each}.zip.minisig`);
+    expect(await kept('0.zip')).toMatchObject({ signature: null });
+    now.mockReturnValue(600_000);
+    expect(await kept('1.zip')).toMatchObject({ signature: '1.zip.minisig' });
+    now.mockReturnValue(600_002);
+    expect(await kept('100.zip')).toMatchObject({ signature: null });
+    now.mockRestore();
   });
 
   it.each(ACTIONS.filter(([, path]) => !/^\/v1\/(?:reload|keys|audit)/.test(path)))(

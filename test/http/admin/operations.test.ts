@@ -10,7 +10,7 @@ import { actionCommand } from '../../../src/cli/command.ts';
 import { clientAt } from '../../../src/cli/daemon-client.ts';
 import type { Operation } from '../../../src/domain/operation.ts';
 import { statusSchema } from '../../../src/domain/status.ts';
-import { type AdminEnv, pendingSignatures } from '../../../src/http/admin/actions.ts';
+import type { AdminEnv } from '../../../src/http/admin/actions.ts';
 import { ADMIN_INFO, operations } from '../../../src/http/admin/operations.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
@@ -85,23 +85,5 @@ describe('admin socket', () => {
     await listener.stop(0);
     await expect(stat(path)).rejects.toThrow('ENOENT');
     await expect(clientAt(path).call(operations.status)).rejects.toMatchObject({ code: 'daemon_unreachable' });
-  });
-});
-
-describe('pendingSignatures()', () => {
-  it('discards a signature after ten minutes', () => {
-    let nowMs = 1;
-    const pending = pendingSignatures({ now: () => nowMs });
-    pending.set('a.zip', 'text');
-    nowMs += 599_999;
-    expect(pending.get('a.zip')).toBe('text');
-    nowMs += 2;
-    expect(pending.get('a.zip')).toBeUndefined();
-  });
-
-  it('keeps only the 100 newest signatures', () => {
-    const pending = pendingSignatures();
-    for (let each = 0; each <= 100; each += 1) pending.set(`${each}.zip`, 'text');
-    expect(['0.zip', '1.zip', '100.zip'].map((name) => pending.has(name))).toEqual([false, true, true]);
   });
 });
