@@ -7,7 +7,6 @@ import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AdminActions } from '../http/admin/actions.ts';
 import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
-import { auditedActions } from '../http/audit/audited-actions.ts';
 import { JobDesk } from '../http/job-desk.ts';
 import { type ExportJobs, Metrics, type VolumeSpace } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
@@ -220,10 +219,6 @@ class Daemon {
         organizations: () => organizationsSlice(this.#config),
       }),
     };
-    const siteOf = (chosen: string | null) => {
-      const { deployment, domain } = sites.chosen(chosen);
-      return { domain, active: () => deployment.active?.version ?? null };
-    };
     return openListeners({
       ...this.#parts,
       config: this.#opened.config,
@@ -232,14 +227,17 @@ class Daemon {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
         readiness: () => this.#readiness(),
-        states: () => siteStates(sites, this.#config.metrics.sites),
         status: () => this.#status(),
         observe: (domain) => observedSite(sites.chosen(domain), sitePort()),
         features: () => daemonFeatures(sites, this.#config.deployment.type),
-        jobs: () => this.#jobs(),
-        volume: () => readVolume(this.#opened.config.storage.dir),
-        certificates: () => presentedCertificates(this.#config),
-        dependencies: () => this.#dependencies.read(),
+        readings: async () => ({
+          states: siteStates(sites, this.#config.metrics.sites),
+          isReady: this.#readiness().ready,
+          jobs: await this.#jobs(),
+          volume: await readVolume(this.#opened.config.storage.dir),
+          certificates: presentedCertificates(this.#config),
+          dependencies: await this.#dependencies.read(),
+        }),
         audit,
         folder: async () => {
           const found = await identityOf(folder.paths);
@@ -251,7 +249,7 @@ class Daemon {
           jobs: async () => (await (await exports)?.service?.revision()) ?? '',
         },
         service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
-        actions: (actor) => auditedActions(actions, siteOf, audit, actor),
+        actions,
       },
       exports,
       apiHasSearch: this.#apiHasSearch,

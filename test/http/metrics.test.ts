@@ -10,6 +10,8 @@ const READINGS = {
   isReady: true,
   jobs: null,
   volume: null,
+  dependencies: [],
+  certificates: [],
 } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
 const SERVED = {

@@ -6,7 +6,6 @@ import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/st
 import { printable } from '../../domain/text.ts';
 import type { SiteActions } from '../../http/admin/actions.ts';
 import type { ObservedSite } from '../../http/admin/observed-site.ts';
-import { clientLeft } from '../../http/problem.ts';
 import { diffVersions } from '../../site/versions/diff-versions.ts';
 import { bundleLink } from '../slices.ts';
 import { originOf, previewLink } from './preview.ts';
@@ -15,6 +14,8 @@ import type { Sites } from './sites.ts';
 
 export function siteActions({ deployment, metrics, config }: Site, port: number): SiteActions {
   return {
+    domain: deployment.domain,
+    activeVersion: () => deployment.active?.version ?? null,
     onBundleRefused: (source) => metrics.onBundleRefused(source),
     activate: (version) => deployment.activate(version),
     rollback: () => deployment.rollback(),
@@ -29,12 +30,7 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
     },
     remove: (version) => deployment.remove(version),
     upload: (fileName, body, { version, activate, signature, source, signal }) =>
-      deployment
-        .deliverStream(body, { fileName, version, activate, signature, source }, signal)
-        .catch((error: unknown) => {
-          // If the client disconnected, throw `clientLeft`. Otherwise, the audit line would report an error of docshelf.
-          throw signal.aborted ? clientLeft(`import "${fileName}"`) : error;
-        }),
+      deployment.deliverStream(body, { fileName, version, activate, signature, source }, signal),
     activateStored: (release, activate) => deployment.activateStored(release, activate),
   };
 }

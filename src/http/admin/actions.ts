@@ -13,10 +13,12 @@ import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { collect } from '../../files/index.ts';
 import type { VersionsDiff } from '../../site/versions/diff-pages.ts';
-import { type Actor, type AuditTrail, actorOf } from '../audit/audit.ts';
-import type { JobActions } from '../job-desk.ts';
+import { type Actor, type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
+import type { JobActions, OperatedJob } from '../job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
-import { type ExportJobs, isBundleFault, type Metrics, type Readings } from '../metrics/metrics.ts';
+import type { ListedKey } from '../keys/key-schemas.ts';
+import { isKey } from '../keys/key-store.ts';
+import { isBundleFault, type Metrics, type Readings } from '../metrics/metrics.ts';
 import { type OpenApiDocument, openApiDocument, withOwnNames } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
@@ -29,11 +31,12 @@ export interface UploadOptions {
   /** Text of the minisign signature. Null uses the configured signature. */
   readonly signature: string | null;
   readonly source: 'upload' | 'import';
-  readonly contentLength: number | null;
   readonly signal: AbortSignal;
 }
 
 export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'activateStored'> {
+  readonly domain: string;
+  activeVersion(): string | null;
   onBundleRefused(source: BundleSourceKind): void;
   preview(
     version: string,
@@ -66,16 +69,10 @@ export interface AdminOptions extends FaultHooks {
   readonly hosts: () => readonly string[];
   readonly trustedProxies: readonly string[];
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
-  /** States of the sites from memory, so that metrics stay available if the storage fails. */
-  readonly states: () => Readings['states'];
+  readonly readings: () => Promise<Readings>;
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
   readonly observe: (domain: string) => ObservedSite;
-  /** Null if the job queue does not respond. */
-  readonly jobs?: () => Promise<ExportJobs | null>;
-  readonly volume?: () => Promise<Readings['volume']>;
-  readonly certificates?: () => Readings['certificates'];
-  readonly dependencies?: () => Promise<NonNullable<Readings['dependencies']>>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: {
@@ -91,7 +88,7 @@ export interface AdminOptions extends FaultHooks {
   readonly folder?: () => Promise<string | null>;
   /** Text of the last valid config, for `LAST_GOOD_PATH`. */
   readonly lastGood?: () => Secret | null;
-  readonly actions: (actor: Actor) => AdminActions;
+  readonly actions: AdminActions;
   readonly programVersion: string;
 }
 
@@ -107,72 +104,94 @@ const SIGNATURES_MAX = 100;
 export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
   /** Signatures by file name. Each signature stays until its archive is imported, so that a failed upload can be retried. */
   const signatures = new LRUCache<string, string>({ max: SIGNATURES_MAX, ttl: SIGNATURE_MS, ttlResolution: 0 });
-  const { actions, endpoint, readiness, states, status, features, metrics } = options;
+  const { actions, audit, endpoint, readiness, status, features, metrics } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
     live: (c) => c.text('ok'),
     ready: (c) => {
       const { ready, reason } = readiness();
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
-    metrics: async (c) => {
-      // Expose all other metrics even if the job queue fails.
-      const jobs = (await options.jobs?.().catch(() => null)) ?? null;
-      const volume = (await options.volume?.()) ?? null;
-      const certificates = options.certificates?.() ?? [];
-      const dependencies = (await options.dependencies?.()) ?? [];
-      const isReady = readiness().ready;
-      const text = await metrics.expose({ states: states(), isReady, jobs, volume, dependencies, certificates });
-      return c.body(text, 200, { 'Content-Type': metrics.contentType });
-    },
+    metrics: async (c) =>
+      c.body(await metrics.expose(await options.readings()), 200, { 'Content-Type': metrics.contentType }),
     status: async (c) => c.json(await status()),
     features: (c) => c.json(features()),
     openapi: (c) => c.json(adminDocument(options)),
     reload: async (c) => {
-      const reload = await actionsOf(c).reload();
+      const reload = await audit.record(
+        actorFor(c),
+        'reload',
+        {},
+        () => actions.reload(),
+        ({ ok, error }) => (ok ? {} : { result: 'config_invalid', error }),
+      );
       if (reload.ok) return c.json(reload);
       throw new DocshelfError('config_invalid', reload.error ?? 'Cannot use the config: it is invalid', {
         next: 'Fix the config. docshelf reloads it when the file changes, and serves the previous config until then.',
       });
     },
-    activate: async (c) => c.json(await siteOf(c).activate(versionOf(c))),
-    preview: async (c) => c.json(await siteOf(c).preview(versionOf(c)), 200, { 'Cache-Control': 'no-store' }),
+    activate: async (c) => {
+      const [site, version] = [siteOf(c), versionOf(c)];
+      return c.json(await swap(c, site, 'activate', version, () => site.activate(version)));
+    },
+    preview: async (c) => {
+      const [site, target] = [siteOf(c), versionOf(c)];
+      const facts = { site: site.domain, target };
+      const preview = await audit.record(actorFor(c), 'preview', facts, () => site.preview(target));
+      return c.json(preview, 200, { 'Cache-Control': 'no-store' });
+    },
     diff: async (c, { query }) => {
       const { from, to } = query();
       return c.json(await siteOf(c).diff(from, to, c.req.raw.signal));
     },
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
-      return c.json({
-        activated: await siteOf(c).activateStored({ version: versionOf(c), digest }, activate !== 'false'),
-      });
+      const [site, version] = [siteOf(c), versionOf(c)];
+      const act = () => site.activateStored({ version, digest }, activate !== 'false');
+      return c.json({ activated: await swap(c, site, 'take-up', version, act) });
     },
     audit: async (c, { query }) => {
       const { limit = AUDIT_LIMIT_DEFAULT, before = null } = query();
-      return c.json(await options.audit.read(limit, before));
+      return c.json(await audit.read(limit, before));
     },
-    listKeys: async (c, { query }) => c.json({ keys: await actionsOf(c).keys.list(query().organization ?? null) }),
-    createKey: async (c, { body }) => c.json(await actionsOf(c).keys.create(await body()), 201),
+    listKeys: async (c, { query }) => c.json({ keys: await actions.keys.list(query().organization ?? null) }),
+    createKey: async (c, { body }) => {
+      const wanted = await body();
+      const facts = { organization: wanted.organization, target: wanted.name };
+      const create = () => actions.keys.create(wanted);
+      return c.json(await audit.record(actorFor(c), 'key-create', facts, create, ({ id }) => ({ to: id })), 201);
+    },
     revokeKey: async (c) => {
-      await actionsOf(c).keys.revoke(c.req.param('id') ?? '');
+      const id = c.req.param('id') ?? '';
+      const facts = { from: isKey(id) ? null : id };
+      const factsOf = ({ organization, name }: ListedKey) => ({ organization, target: name });
+      await audit.record(actorFor(c), 'key-revoke', facts, () => actions.keys.revoke(id), factsOf);
       return c.body(null, 204);
     },
-    listJobs: async (c, { query }) => c.json(await actionsOf(c).jobs.board(query().cursor ?? null)),
-    startJob: async (c, { body }) => c.json(await actionsOf(c).jobs.start(await body()), 202),
-    showJob: async (c) => c.json(await actionsOf(c).jobs.get(jobOf(c))),
-    showReport: async (c) => c.json(await actionsOf(c).jobs.report(jobOf(c))),
-    retryJob: async (c) => c.json(await actionsOf(c).jobs.retry(jobOf(c)), 202),
-    cancelJob: async (c) => c.json(await actionsOf(c).jobs.cancel(jobOf(c)), 202),
-    rollback: async (c) => c.json(await siteOf(c).rollback()),
+    listJobs: async (c, { query }) => c.json(await actions.jobs.board(query().cursor ?? null)),
+    startJob: async (c, { body }) => {
+      const order = await body();
+      return onJob(c, 'export-start', { site: order.domain }, () => actions.jobs.start(order));
+    },
+    showJob: async (c) => c.json(await actions.jobs.get(jobOf(c))),
+    showReport: async (c) => c.json(await actions.jobs.report(jobOf(c))),
+    retryJob: async (c) =>
+      onJob(c, 'export-start', { target: jobOf(c), from: jobOf(c) }, () => actions.jobs.retry(jobOf(c))),
+    cancelJob: async (c) => onJob(c, 'export-cancel', { target: jobOf(c) }, () => actions.jobs.cancel(jobOf(c))),
+    rollback: async (c) => {
+      const site = siteOf(c);
+      return c.json(await swap(c, site, 'rollback', null, () => site.rollback()));
+    },
     remove: async (c) => {
-      await siteOf(c).remove(versionOf(c));
+      const [site, version] = [siteOf(c), versionOf(c)];
+      const facts = { site: site.domain, target: version, from: version };
+      await audit.record(actorFor(c), 'remove', facts, () => site.remove(version));
       return c.body(null, 204);
     },
     uploadSignature: async (c) => {
-      siteOf(c);
+      const { domain } = siteOf(c);
       const fileName = fileNameOf(c);
       const name = pendingName(c, fileName.slice(0, -SIGNATURE_EXTENSION.length));
-      const facts = { site: c.req.param('domain') ?? features().domain, target: fileName };
-      await options.audit.record(actorFor(c), 'signature', facts, async () =>
+      await audit.record(actorFor(c), 'signature', { site: domain, target: fileName }, async () =>
         signatures.set(name, await readSignature(openBody(c, endpoint))),
       );
       return c.body(null, 204);
@@ -182,25 +201,22 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
       const fileName = fileNameOf(c);
       const pending = pendingName(c, fileName);
       const { version = null, activate } = query();
-      const length = c.req.header('content-length');
+      const { signal } = c.req.raw;
       const source = endpoint === 'socket' ? 'import' : 'upload';
-      try {
-        const taken = await site.upload(fileName, openBody(c, endpoint), {
-          version,
-          activate: activate !== 'false',
-          signature: signatures.get(pending) ?? null,
-          source,
-          contentLength: length === undefined ? null : Number(length),
-          signal: c.req.raw.signal,
-        });
-        signatures.delete(pending);
-        return c.json(taken, 201);
-      } catch (error) {
-        // Also check the socket, because `signal` can miss a disconnect after the body is read.
-        if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`import "${fileName}"`);
-        if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
-        throw error;
-      }
+      const body = openBody(c, endpoint);
+      const signature = signatures.get(pending) ?? null;
+      const importAll = () =>
+        site
+          .upload(fileName, body, { version, activate: activate !== 'false', signature, source, signal })
+          .catch((error: unknown) => {
+            // Also check the socket, because `signal` can miss a disconnect after the body is read.
+            if (signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`import "${fileName}"`);
+            if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
+            throw error;
+          });
+      const taken = await swap(c, site, 'upload', fileName, importAll);
+      signatures.delete(pending);
+      return c.json(taken, 201);
     },
   };
   const routesOf = <Id extends OperationId>(id: Id) =>
@@ -209,16 +225,29 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
     );
   return (Object.keys(operations) as OperationId[]).flatMap(routesOf);
 
-  function actionsOf(c: Context<AdminEnv>): AdminActions {
-    return actions(actorFor(c));
-  }
-
   function actorFor(c: Context<AdminEnv>): Actor {
     return actorOf(endpoint, c.env, c.env?.session ?? null);
   }
 
   function siteOf(c: Context<AdminEnv>): SiteActions {
-    return actionsOf(c).site(c.req.param('domain') ?? null);
+    return actions.site(c.req.param('domain') ?? null);
+  }
+
+  /** Writes the active version before and after the action into the audit line. */
+  function swap<Result>(
+    c: Context<AdminEnv>,
+    site: SiteActions,
+    action: string,
+    target: string | null,
+    act: () => Promise<Result>,
+  ): Promise<Result> {
+    const facts = { site: site.domain, target, from: site.activeVersion() };
+    return audit.record(actorFor(c), action, facts, act, () => ({ to: site.activeVersion() }));
+  }
+
+  async function onJob(c: Context<AdminEnv>, action: string, facts: AuditFacts, act: () => Promise<OperatedJob>) {
+    const factsOf = ({ domain, organization, jobId }: OperatedJob) => ({ site: domain, organization, target: jobId });
+    return c.json(await audit.record(actorFor(c), action, facts, act, factsOf), 202);
   }
 }
 

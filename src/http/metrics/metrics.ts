@@ -7,6 +7,7 @@ import { type ActiveVersion, DEPLOY_STATES, type DeployState, type StatusReport 
 import { addProcessMetrics, type Cell, type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
 
 export interface Readings {
+  /** States of the sites from memory, so that metrics stay available if the storage fails. */
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
@@ -23,8 +24,8 @@ export interface Readings {
   readonly jobs: ExportJobs | null;
   /** Space on the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
-  readonly dependencies?: readonly { readonly dependency: string; readonly isUp: boolean }[];
-  readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
+  readonly dependencies: readonly { readonly dependency: string; readonly isUp: boolean }[];
+  readonly certificates: readonly { readonly setting: string; readonly endsAtMs: number }[];
 }
 
 export interface SearchReading {
@@ -71,7 +72,7 @@ export class Metrics {
     return new SiteMetrics(this.#metrics, this.#namesSites ? site : null);
   }
 
-  async expose({ states, isReady, jobs, volume, dependencies = [], certificates = [] }: Readings): Promise<string> {
+  async expose({ states, isReady, jobs, volume, dependencies, certificates }: Readings): Promise<string> {
     const { ofSites, dependencyUp } = this.#metrics;
     for (const gauge of [...Object.values(ofSites), dependencyUp]) gauge.reset();
     for (const { site, state, active = [], search, linkEndsAtMs = null, isFetchFailing = false } of states) {

@@ -3,18 +3,27 @@ import { Secret } from '../../../src/domain/secret.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import type { ObservedSite, SiteFindings } from '../../../src/http/admin/observed-site.ts';
-import { type Actor, AuditTrail } from '../../../src/http/audit/audit.ts';
 import { JobDesk } from '../../../src/http/job-desk.ts';
 import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
 import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
-import { Metrics } from '../../../src/http/metrics/metrics.ts';
+import { Metrics, type Readings } from '../../../src/http/metrics/metrics.ts';
 import { featuresOf } from '../../helpers/features.ts';
+import { memoryAudit } from '../audit/memory-audit.ts';
 import { STATUS } from '../status-example.ts';
 
 export const TOKEN = 'correct-horse';
 export const BEARER = { Authorization: `Bearer ${TOKEN}` };
 export const DIGEST = 'd'.repeat(64);
 export const FEATURES = featuresOf();
+
+export const READINGS: Readings = {
+  states: [{ site: null, state: 'ready' }],
+  isReady: true,
+  jobs: null,
+  volume: null,
+  dependencies: [],
+  certificates: [],
+};
 
 const DIFF = {
   added: [{ page: 'new.html', title: 'New' }],
@@ -61,6 +70,8 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
     return Promise.resolve(result);
   };
   const ofSite: SiteActions = {
+    domain: 'acme',
+    activeVersion: () => null,
     onBundleRefused: (source) => calls.push(['refused', source]),
     activate: (version) => note({ version, digest: DIGEST }, 'activate', version),
     rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
@@ -81,7 +92,7 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
     reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
     site: (domain) => {
       if (domain !== null) calls.push(['site', domain]);
-      return ofSite;
+      return { ...ofSite, domain: domain ?? ofSite.domain };
     },
   };
 }
@@ -99,7 +110,7 @@ export type AppChanges = Partial<Omit<AdminOptions, 'actions'>> & { readonly act
 
 export function appWith(changes: AppChanges = {}) {
   const calls: unknown[][] = [];
-  const actors: Actor[] = [];
+  const { lines, audit } = memoryAudit();
   const faults: DocshelfError[] = [];
   const app = createAdminApp({
     endpoint: 'token',
@@ -108,7 +119,7 @@ export function appWith(changes: AppChanges = {}) {
     hosts: () => [],
     trustedProxies: [],
     readiness: () => ({ ready: true, reason: null }),
-    states: () => [{ site: null, state: 'ready' }],
+    readings: async () => READINGS,
     status: async () => STATUS,
     features: () => FEATURES,
     observe: (domain) => observedAt(`https://${domain}.example/`),
@@ -119,17 +130,11 @@ export function appWith(changes: AppChanges = {}) {
       ],
       apiUrl: 'http://127.0.0.1:8081',
     }),
-    audit: new AuditTrail(
-      { append: async () => undefined, read: async () => ({ lines: [], before: null }) },
-      () => undefined,
-    ),
+    audit,
     revisions: { changes: () => '', jobs: async () => '' },
     onError: (error) => faults.push(error),
     ...changes,
-    actions: (actor) => {
-      actors.push(actor);
-      return { ...actionsThatNote(calls), ...changes.actions };
-    },
+    actions: { ...actionsThatNote(calls), ...changes.actions },
   });
-  return { app, calls, actors, faults };
+  return { app, calls, lines, faults };
 }

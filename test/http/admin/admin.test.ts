@@ -2,14 +2,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
-import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
+import type { createAdminApp } from '../../../src/http/admin/app.ts';
 import { AuditTrail } from '../../../src/http/audit/audit.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import { Metrics } from '../../../src/http/metrics/metrics.ts';
+import { Metrics, type Readings } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { outcomeOf } from '../problem-code.ts';
 import { STATUS } from '../status-example.ts';
-import { actionsThatNote, appWith, BEARER, DIGEST, FEATURES, TOKEN } from './admin-example.ts';
+import { actionsThatNote, appWith, BEARER, DIGEST, FEATURES, READINGS, TOKEN } from './admin-example.ts';
 
 const ACTIONS: [method: string, path: string][] = [
   ['POST', '/v1/reload'],
@@ -73,7 +73,7 @@ describe('admin listener, reading', () => {
 
   it('serves the current metrics even if the storage fails', async () => {
     const { app } = appWith({
-      states: () => [{ site: null, state: 'stale' }],
+      readings: async () => ({ ...READINGS, states: [{ site: null, state: 'stale' }] }),
       status: () => Promise.reject(new Error('storage is gone')),
     });
     const answer = await app.request('/metrics');
@@ -153,11 +153,12 @@ describe('admin listener, actions', () => {
     ['GET', '/v1/keys?organization=acme', 200, ['listKeys', 'acme']],
     ['DELETE', '/v1/keys/key_1', 204, ['revokeKey', 'key_1']],
   ])('runs %s %s', async (method, path, status, call) => {
-    const { app, calls, actors } = appWith();
+    const { app, calls, lines } = appWith();
     const answer = await app.request(path, { method, headers: BEARER });
     expect(answer.status).toBe(status);
     expect(calls).toEqual([call]);
-    expect(actors).toEqual([{ by: 'token', id: null, client: null, requestId: null }]);
+    const actor = { by: 'token', id: null, client: null, requestId: null };
+    expect(lines).toMatchObject(method === 'GET' ? [] : [actor]);
   });
 
   const postKey = (app: ReturnType<typeof createAdminApp>, body: unknown) =>
@@ -232,7 +233,7 @@ describe('admin listener, actions', () => {
     expect(faults).toEqual([]);
   });
 
-  it('passes an upload with its name, options and length to the action', async () => {
+  it('passes an upload with its name and options to the action', async () => {
     const { app, calls } = appWith();
     const answer = await app.request('/v1/bundles/acme-export-2024-06-01.tar.gz?version=v9&activate=false', {
       method: 'PUT',
@@ -241,7 +242,7 @@ describe('admin listener, actions', () => {
     });
     expect(answer.status).toBe(201);
     expect(await answer.json()).toEqual({ version: 'v9', digest: DIGEST, activated: true, unpacked: true });
-    const options = { version: 'v9', activate: false, signature: null, source: 'upload', contentLength: 5 };
+    const options = { version: 'v9', activate: false, signature: null, source: 'upload' };
     expect(calls).toEqual([['upload', 'acme-export-2024-06-01.tar.gz', 'bytes', options]]);
   });
 
@@ -315,11 +316,11 @@ describe('admin listener, actions', () => {
   );
 
   it('requires no token over the admin socket, and marks uploads over this socket as imports', async () => {
-    const { app, calls, actors } = appWith({ endpoint: 'socket', token: () => null });
+    const { app, calls, lines } = appWith({ endpoint: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
     expect(calls).toMatchObject([['rollback'], ['upload', 'a.zip', 'bytes', { source: 'import' }]]);
-    expect(actors.map(({ by }) => by)).toEqual(['socket', 'socket']);
+    expect(lines.map(({ by }) => by)).toEqual(['socket', 'socket']);
   });
 
   it('activates a version that a CLI command has stored', async () => {
@@ -332,10 +333,10 @@ describe('admin listener, actions', () => {
   });
 
   it('reports export jobs in the metrics, and serves the metrics even if jobs cannot be counted', async () => {
-    const text = async (jobs: NonNullable<AdminOptions['jobs']>) =>
-      (await appWith({ jobs }).app.request('/metrics')).text();
-    expect(await text(async () => ({ queued: 2, running: 1 }))).toContain('docshelf_export_jobs{status="queued"} 2');
-    const without = await text(() => Promise.reject(new Error('the queue is gone')));
+    const text = async (jobs: Readings['jobs']) =>
+      (await appWith({ readings: async () => ({ ...READINGS, jobs }) }).app.request('/metrics')).text();
+    expect(await text({ queued: 2, running: 1 })).toContain('docshelf_export_jobs{status="queued"} 2');
+    const without = await text(null);
     expect(without).toContain('docshelf_ready 1');
     expect(without).not.toContain('docshelf_export_jobs{');
   });
@@ -347,7 +348,7 @@ describe('admin listener, actions', () => {
     const { app } = appWith({ metrics, actions: actionsThatNote([], { upload, onBundleRefused }) });
     const answer = await app.request('/v1/bundles/a.zip', { method: 'PUT', headers: BEARER, body: 'x' });
     expect(answer.status).toBe(422);
-    expect(await metrics.expose({ states: [], isReady: true, jobs: null, volume: null })).toContain(
+    expect(await metrics.expose({ ...READINGS, states: [] })).toContain(
       'docshelf_bundles_taken_in_total{source="upload",result="refused"} 1',
     );
   });
@@ -420,7 +421,7 @@ describe('PUT /v1/bundles/{name} on a real connection', () => {
     await begun.promise;
     connection.socket.destroy();
     await aborted.promise;
-    const text = () => metrics.expose({ states: [], isReady: true, jobs: null, volume: null });
+    const text = () => metrics.expose({ ...READINGS, states: [] });
     await expect.poll(text).toContain('docshelf_errors_total{code="bad_request"} 1');
     expect(faults).toEqual([]);
   });

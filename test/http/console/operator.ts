@@ -9,7 +9,7 @@ export const ORIGIN = 'http://localhost:9090';
 export class Operator {
   readonly app: ReturnType<typeof appWith>['app'];
   readonly calls: unknown[][];
-  readonly actors: ReturnType<typeof appWith>['actors'];
+  readonly lines: ReturnType<typeof appWith>['lines'];
   readonly faults: ReturnType<typeof appWith>['faults'];
   readonly origin: string;
   cookie = '';
@@ -17,10 +17,10 @@ export class Operator {
   peer: string | null = null;
 
   constructor(changes: AppChanges = {}, origin = ORIGIN) {
-    const { app, calls, actors, faults } = appWith(changes);
+    const { app, calls, lines, faults } = appWith(changes);
     this.app = app;
     this.calls = calls;
-    this.actors = actors;
+    this.lines = lines;
     this.faults = faults;
     this.origin = origin;
   }

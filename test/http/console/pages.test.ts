@@ -112,7 +112,7 @@ describe('console actions', () => {
     const operator = await Operator.signedIn();
     const next = await operator.actAndFollow(path, fields);
     expect(operator.calls.at(-1)).toEqual(call);
-    expect(operator.actors.at(-1)).toMatchObject({ by: 'session', id: expect.stringMatching(/^[0-9a-f]{8}$/) });
+    expect(operator.lines.at(-1)).toMatchObject({ by: 'session', id: expect.stringMatching(/^[0-9a-f]{8}$/) });
     expect(next.page).toContain(expected);
     expect(await operator.page(next.path)).not.toContain(expected);
   });

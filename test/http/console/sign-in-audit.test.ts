@@ -9,13 +9,14 @@ describe('audit lines of the console', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('record each sign-in and sign-out, with the session name that also identifies the actions of the session', async () => {
-    const { lines, audit } = memoryAudit();
-    const operator = await Operator.signedIn({ audit });
+    const operator = await Operator.signedIn();
+    const { lines } = operator;
     await operator.act('/sites/acme/rollback');
     await operator.act('/sign-out');
-    const id = operator.actors[0]?.id;
+    const id = lines[0]?.id;
     expect(lines).toMatchObject([
       { action: 'sign-in', by: 'session', id, result: 'ok', error: null },
+      { action: 'rollback', by: 'session', id, result: 'ok' },
       { action: 'sign-out', by: 'session', id, result: 'ok' },
     ]);
     expect(id).toMatch(/^[0-9a-f]{8}$/);
