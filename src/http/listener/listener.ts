@@ -119,7 +119,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (isOfHttp2) setHostOfHttp2(incoming);
     const requestId = requestIdFor(incoming.headers['x-request-id']);
     const hsts = tls?.hsts ?? null;
-    const stream = isOfHttp2 ? (tls?.began(incoming as never, outgoing as never) ?? null) : null;
+    const stream = isOfHttp2 ? (tls?.http2.began(incoming as never, outgoing as never) ?? null) : null;
     if (isOfHttp2 && stream === null) return;
     const begun = { requestId, startedMs: performance.now(), peer: peerOf(incoming) };
     const isPlain = isPlainRequest(incoming, outgoing);

@@ -57,14 +57,12 @@ export class CountedResponse extends Http2ServerResponse {
 
 export class Http2Endpoint {
   readonly #server: EventEmitter;
-  readonly #idleMsMax: number;
-  readonly #budget: ClientBudget;
+  readonly #options: Http2Options;
   readonly #sessions = new Map<Http2Session, { streams: number; readonly peer: Peer }>();
   #isDraining = false;
 
   constructor(options: Http2Options) {
-    this.#idleMsMax = options.idleMsMax;
-    this.#budget = options.budget;
+    this.#options = options;
     this.#server = createServer({
       settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: options.headerBytesMax },
       maxHeaderListPairs: FIELDS_MAX,
@@ -73,7 +71,7 @@ export class Http2Endpoint {
       Http2ServerResponse: CountedResponse,
     } as ServerOptions);
     this.#server.on('session', (session: Http2Session) => this.#follow(session));
-    this.#server.on('stream', (stream: Http2Stream) => this.#bound(stream, options));
+    this.#server.on('stream', (stream: Http2Stream) => this.#bound(stream));
     for (const event of ['request', 'checkContinue', 'checkExpectation', 'connect']) {
       this.#server.on(event, options.onRequest);
     }
@@ -90,7 +88,7 @@ export class Http2Endpoint {
     const { session } = incoming.stream;
     const known = session && this.#sessions.get(session);
     const held =
-      known === undefined ? null : this.#budget.answer(known, known.peer, clientOf(incoming, outgoing), false);
+      known === undefined ? null : this.#options.budget.answer(known, known.peer, clientOf(incoming, outgoing), false);
     if (held === null) incoming.stream.close(REFUSED);
     else incoming.stream.once('close', () => held.end());
     return held;
@@ -106,19 +104,19 @@ export class Http2Endpoint {
     const { remoteAddress, remotePort, localPort } = session.socket;
     this.#sessions.set(session, { streams: 0, peer: { remoteAddress, remotePort, localPort } });
     session.once('close', () => this.#sessions.delete(session));
-    session.setTimeout(this.#idleMsMax, () => {
+    session.setTimeout(this.#options.idleMsMax, () => {
       if (this.#sessions.get(session)?.streams === 0) end(session);
     });
     if (this.#isDraining) end(session);
   }
 
-  #bound(stream: Http2Stream, { receiveMsMax }: Http2Options): void {
+  #bound(stream: Http2Stream): void {
     const { session } = stream;
     if (session === undefined) return;
     this.#count(session, 1);
     const late = setTimeout(() => {
       if (!stream.readableEnded) stream.close(CANCEL);
-    }, receiveMsMax);
+    }, this.#options.receiveMsMax);
     stream.once('close', () => {
       clearTimeout(late);
       this.#count(session, -1);

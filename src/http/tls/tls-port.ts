@@ -12,7 +12,6 @@ import type { HttpBindings } from '@hono/node-server';
 import { bareHost, urlHost } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { HeldAnswer } from '../listener/client-budget.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { problemResponse } from '../problem.ts';
 import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
@@ -77,54 +76,6 @@ interface Served {
   readonly context: SecureContext;
 }
 
-/** Certificates that apply to new connections. Open connections keep their certificates. */
-class ServedCertificates {
-  #settings: TlsSettings;
-  #served: readonly Served[] = [];
-  /** Contexts by requested name. A full map is cleared, because clients can request any number of names. */
-  readonly #byName = new Map<string, SecureContext>();
-
-  constructor(settings: TlsSettings) {
-    this.#settings = settings;
-    this.#served = servedBy(settings);
-  }
-
-  get settings(): TlsSettings {
-    return this.#settings;
-  }
-
-  get fallback(): SecureContextOptions {
-    const [first] = this.#settings.pairs;
-    return first === undefined ? {} : contextOptions(first);
-  }
-
-  use(settings: TlsSettings, server: TlsServer): void {
-    const served = servedBy(settings);
-    const isSame = textsOf(settings) === textsOf(this.#settings);
-    this.#settings = settings;
-    // Keep the TLS contexts if the certificates are the same, because new contexts would prevent the resumption of TLS sessions.
-    if (isSame) return;
-    this.#served = served;
-    this.#byName.clear();
-    server.setSecureContext(this.fallback);
-  }
-
-  contextFor(name: string): SecureContext | undefined {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
-    const found = this.#served.find(({ certificate }) => isCertifiedFor(certificate, name)) ?? this.#served[0];
-    if (this.#byName.size >= NAMES_MAX) this.#byName.clear();
-    if (found !== undefined) this.#byName.set(name, found.context);
-    return found?.context;
-  }
-
-  covers(host: string): boolean {
-    return this.#served.some(({ certificate }) => isCertifiedFor(certificate, host));
-  }
-}
-
-const NAMES_MAX = 1_000;
-
 export function isCertifiedFor(certificate: X509Certificate, host: string): boolean {
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
@@ -139,6 +90,10 @@ function servedBy(settings: TlsSettings): readonly Served[] {
     certificate: new X509Certificate(pair.chain),
     context: createSecureContext(contextOptions(pair)),
   }));
+}
+
+function fallbackOf({ pairs: [first] }: TlsSettings): SecureContextOptions {
+  return first === undefined ? {} : contextOptions(first);
 }
 
 function contextOptions({ chain, key }: KeyPair): SecureContextOptions {
@@ -159,29 +114,31 @@ const HANDSHAKE = 0x16;
 
 /** Adds TLS to the port of a plain server. The plain server gets each connection after its TLS handshake. */
 export class TlsPort {
-  readonly #certificates: ServedCertificates;
+  readonly http2: Http2Endpoint;
   readonly #tls: TlsServer;
-  readonly #http2: Http2Endpoint;
   readonly #open = new Set<Socket>();
   readonly #silent = new Set<Socket>();
+  #settings: TlsSettings;
+  #served: readonly Served[];
   #isDraining = false;
 
   constructor(server: Server, settings: TlsSettings, options: TlsPortOptions) {
-    this.#certificates = new ServedCertificates(settings);
-    this.#http2 = new Http2Endpoint(options.http2);
+    this.#settings = settings;
+    this.#served = servedBy(settings);
+    this.http2 = new Http2Endpoint(options.http2);
     this.#tls = createServer({
-      ...this.#certificates.fallback,
+      ...fallbackOf(settings),
       handshakeTimeout: options.handshakeMsMax,
-      SNICallback: (name, choose) => choose(null, this.#certificates.contextFor(name)),
+      SNICallback: (name, choose) => choose(null, (this.#certifiedFor(name) ?? this.#served[0])?.context),
       ALPNCallback: ({ protocols }) => {
-        const offered = this.#certificates.settings.http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+        const offered = this.#settings.http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
         return offered.find((protocol) => protocols.includes(protocol));
       },
     });
     const takers = server.listeners('connection');
     this.#tls.on('secureConnection', (socket) => {
       if (this.#isDraining) socket.destroy();
-      else if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
+      else if (socket.alpnProtocol === 'h2') this.http2.accept(socket);
       else for (const take of takers) take.call(server, socket);
     });
     // Destroy the socket, because Node keeps a connection open if its handshake takes too long.
@@ -191,27 +148,33 @@ export class TlsPort {
   }
 
   get hsts(): string | null {
-    const { hstsMs } = this.#certificates.settings;
+    const { hstsMs } = this.#settings;
     return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
   }
 
-  began(...[incoming, outgoing]: Parameters<Http2Endpoint['began']>): HeldAnswer | null {
-    return this.#http2.began(incoming, outgoing);
-  }
-
   covers(host: string): boolean {
-    return this.#certificates.covers(host);
+    return this.#certifiedFor(host) !== undefined;
   }
 
+  /** Applies the settings to new connections. Open connections keep their certificates. @throws Error of OpenSSL */
   use(settings: TlsSettings): void {
-    this.#certificates.use(settings, this.#tls);
+    // Keep the TLS contexts if the certificates are the same, because new contexts would prevent the resumption of TLS sessions.
+    if (textsOf(settings) !== textsOf(this.#settings)) {
+      this.#served = servedBy(settings);
+      this.#tls.setSecureContext(fallbackOf(settings));
+    }
+    this.#settings = settings;
+  }
+
+  #certifiedFor(host: string): Served | undefined {
+    return this.#served.find(({ certificate }) => isCertifiedFor(certificate, host));
   }
 
   /** Destroys connections that have sent nothing yet. Handshakes in progress can finish within their time limit. */
   drain(): void {
     this.#isDraining = true;
     for (const socket of this.#silent) socket.destroy();
-    this.#http2.drain();
+    this.http2.drain();
   }
 
   cut(): void {
