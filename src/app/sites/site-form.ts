@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Config, SiteConfig } from '../../config/index.ts';
-import type { PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
+import type { privateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
@@ -21,7 +21,7 @@ export interface ServedSettings {
 /** Sign-in and app of a site at an address. A reload that changes neither sign-in nor address keeps both objects. */
 export interface SiteAccess {
   readonly signIn: SignIn | null;
-  readonly privately: PrivateAnswers | null;
+  readonly privately: ReturnType<typeof privateAnswers> | null;
   readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
 }
 

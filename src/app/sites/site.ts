@@ -11,7 +11,7 @@ import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
 import type { FaultHooks } from '../../http/problem.ts';
-import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
+import { guarded, privateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp } from '../../http/site/site.ts';
@@ -206,7 +206,7 @@ export class Site {
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // On a 404, let the app respond: it has the endpoint for assistants, and can load a release that another daemon activated.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
-    return answer && (access.privately?.of(answer) ?? answer);
+    return answer && (access.privately?.(answer) ?? answer);
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
@@ -288,7 +288,7 @@ export class Site {
     let app: ReturnType<SiteAccess['app']> | null = null;
     return {
       signIn,
-      privately: signIn && new PrivateAnswers(signIn),
+      privately: signIn && privateAnswers(signIn),
       app: () => {
         app ??= this.#createApp(site, signIn);
         return app;

@@ -66,22 +66,17 @@ export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Res
   return answer;
 }
 
-/** Applies `asPrivate` to prepared responses, and caches the changed headers. */
-export class PrivateAnswers {
-  readonly #vary: string;
-  readonly #made = new WeakMap<readonly string[], readonly string[]>();
-
-  constructor({ vary }: SignIn) {
-    this.#vary = vary;
-  }
-
-  of({ status, headers, body }: FastAnswer): FastAnswer {
-    let made = this.#made.get(headers);
-    made ??= [...asPrivate(new Response(null, { headers: toHeaders(headers) }), { vary: this.#vary }).headers].flat();
-    this.#made.set(headers, made);
-    return { status, headers: made, body };
-  }
+/** Returns a function that applies `asPrivate` to prepared responses, and caches the changed headers. */
+export function privateAnswers(signIn: SignIn): (answer: FastAnswer) => FastAnswer {
+  const made = new WeakMap<readonly string[], readonly string[]>();
+  return ({ status, headers, body }) => {
+    const own = made.get(headers) ?? flatOf(asPrivate(new Response(null, { headers: toHeaders(headers) }), signIn));
+    made.set(headers, own);
+    return { status, headers: own, body };
+  };
 }
+
+const flatOf = ({ headers }: Response): readonly string[] => [...headers].flat();
 
 function privateControl(control: string | null): string {
   if (control === null) return 'private, no-cache';
