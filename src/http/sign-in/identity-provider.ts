@@ -6,8 +6,6 @@ import type { Secret } from '../../domain/secret.ts';
 interface IssuerOptions {
   readonly issuer: string;
   readonly fetch: oidc.CustomFetch;
-  readonly now?: () => number;
-  readonly retryMs?: number;
 }
 
 interface Discovered {
@@ -24,25 +22,22 @@ const RETRY_MS = 5_000;
 /** Metadata and keys of a provider, shared by its clients. Reads the keys again if a token has an unknown key. */
 export class Issuer {
   readonly #options: IssuerOptions;
-  readonly #now: () => number;
   #discovered: { readonly done: Promise<Discovered>; readonly untilMs: number } | null = null;
   #last: Discovered | null = null;
 
   constructor(options: IssuerOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
   }
 
   discover(): Promise<Discovered> {
-    if (this.#discovered !== null && this.#discovered.untilMs > this.#now()) return this.#discovered.done;
+    if (this.#discovered !== null && this.#discovered.untilMs > Date.now()) return this.#discovered.done;
     const done = this.#read().catch((error: unknown) => {
-      const { retryMs = RETRY_MS } = this.#options;
-      this.#discovered = { done, untilMs: this.#now() + retryMs };
+      this.#discovered = { done, untilMs: Date.now() + RETRY_MS };
       // After a failed request, use the last known metadata until the provider responds again.
       if (this.#last !== null) return this.#last;
       throw error;
     });
-    this.#discovered = { done, untilMs: this.#now() + DISCOVERY_MS };
+    this.#discovered = { done, untilMs: Date.now() + DISCOVERY_MS };
     return done;
   }
 
@@ -58,7 +53,7 @@ export class Issuer {
   }
 
   async #read(): Promise<Discovered> {
-    const { issuer, fetch: ask, retryMs = RETRY_MS } = this.#options;
+    const { issuer, fetch: ask } = this.#options;
     const options = { [oidc.customFetch]: ask, timeout: REQUEST_S_MAX, execute: this.#execute };
     const found = await oidc.discovery(new URL(issuer), 'docshelf', undefined, oidc.None(), options);
     const server = found.serverMetadata();
@@ -70,7 +65,7 @@ export class Issuer {
     const keys = createRemoteJWKSet(new URL(server.jwks_uri), {
       [joseFetch]: (url, given) => ask(url, given as never),
       timeoutDuration: REQUEST_S_MAX * 1000,
-      cooldownDuration: retryMs,
+      cooldownDuration: RETRY_MS,
     });
     this.#last = { server: { ...server }, keys };
     return this.#last;

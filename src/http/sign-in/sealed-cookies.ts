@@ -50,19 +50,17 @@ const [IV_BYTES, TAG_BYTES] = [12, 16];
 
 export class Seals {
   readonly #keys: readonly Buffer[];
-  readonly #now: () => number;
 
   /** @param keys the first key seals, and every key opens, so that an operator can replace a key without signing readers out */
-  constructor(keys: readonly string[], now: () => number = Date.now) {
+  constructor(keys: readonly string[]) {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
-    this.#now = now;
   }
 
   /** @param purpose context of the value. `open` reads the text only with the same purpose */
   seal(purpose: string, value: object, ttlMs: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));
-    const text = JSON.stringify({ value, expiresMs: this.#now() + ttlMs });
+    const text = JSON.stringify({ value, expiresMs: Date.now() + ttlMs });
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return sealed.toString('base64url');
   }
@@ -77,7 +75,7 @@ export class Seals {
           .setAuthTag(sealed.subarray(-TAG_BYTES));
         const whole = Buffer.concat([opening.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), opening.final()]);
         const { value, expiresMs } = JSON.parse(whole.toString()) as { value: T; expiresMs: number };
-        return expiresMs > this.#now() ? value : null;
+        return expiresMs > Date.now() ? value : null;
       } catch {}
     }
     return null;

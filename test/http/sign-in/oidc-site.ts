@@ -16,8 +16,6 @@ interface OidcSiteOptions extends Partial<OidcSettings> {
   readonly keys?: readonly string[];
   readonly network?: ClientSettings;
   readonly clientSecret?: string;
-  readonly now?: () => number;
-  readonly retryMs?: number;
   /** Called after the provider has responded and before the site reads the response. */
   readonly onAnswered?: (url: string) => void;
 }
@@ -39,8 +37,6 @@ export async function oidcSite(
     keys = [KEY],
     network,
     clientSecret = CLIENT.secret,
-    now,
-    retryMs,
     onAnswered,
     ...settings
   }: OidcSiteOptions = {},
@@ -64,13 +60,11 @@ export async function oidcSite(
           onAnswered?.(url);
           return answer;
         },
-        ...(now && { now }),
-        ...(retryMs !== undefined && { retryMs }),
       }),
       clientId: CLIENT.id,
       clientSecret: new Secret(clientSecret),
     }),
-    seals: new Seals(keys, now),
+    seals: new Seals(keys),
     site,
     basePath,
     originOf: () => origin,
