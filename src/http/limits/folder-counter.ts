@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,8 +10,6 @@ interface FolderCounterOptions {
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
   readonly policy?: RequestCounter['policy'];
-  /** Returns milliseconds since 1970, because daemons that share the folder need a common clock. */
-  readonly now?: () => number;
   readonly lockMsMax?: number;
   /** Milliseconds after a failure during which docshelf counts requests only in memory. Then docshelf tries the folder again. */
   readonly retryMs?: number;
@@ -85,8 +83,6 @@ export class FolderCounter implements RequestCounter {
 
   #open(): RequestTable {
     mkdirSync(this.#options.dir, { recursive: true });
-    for (const name of readdirSync(this.#options.dir))
-      if (name.endsWith('.rates')) rmSync(join(this.#options.dir, name), { force: true });
     refuseLink(this.#file);
     return new RequestTable(this.#file);
   }
@@ -104,7 +100,8 @@ export class FolderCounter implements RequestCounter {
 
   #judge(organization: string, shared: RequestTable | null): RateVerdict {
     const { requestsMax, windowMs } = this.policy;
-    const nowMs = (this.#options.now ?? Date.now)();
+    // Use the time since 1970, because daemons that share the folder need a common clock.
+    const nowMs = Date.now();
     const own = this.#own.used(organization, nowMs, windowMs);
     const unstored = this.#unstored.used(organization, nowMs, windowMs);
     const inFolder = shared?.used(organization, nowMs, windowMs) ?? null;

@@ -76,8 +76,6 @@ interface GuardedCounterOptions {
   /** Returns `open` to allow requests that docshelf cannot count, or `closed` to reject them. */
   readonly onFault: () => 'open' | 'closed';
   readonly report: (error: unknown) => void;
-  readonly answerMsMax?: number;
-  readonly now?: () => number;
 }
 
 const ANSWER_MS_MAX = 2_000;
@@ -88,21 +86,19 @@ export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;
   readonly #options: GuardedCounterOptions;
-  readonly #now: () => number;
   #retryAtMs: number | null = null;
 
   constructor(counter: RequestCounter, options: GuardedCounterOptions) {
     this.policy = counter.policy;
     this.#counter = counter;
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
   }
 
   async take(organization: string): Promise<RateVerdict | null> {
     const isOpen = this.#options.onFault() === 'open';
     if (this.#retryAtMs === null) return this.#try(organization, isOpen);
-    const isDue = this.#now() >= this.#retryAtMs;
-    if (isDue) this.#retryAtMs = this.#now() + RETRY_MS;
+    const isDue = performance.now() >= this.#retryAtMs;
+    if (isDue) this.#retryAtMs = performance.now() + RETRY_MS;
     if (!isOpen) {
       if (isDue) return this.#try(organization, false);
       throw cannotCount();
@@ -113,14 +109,14 @@ export class GuardedCounter implements RequestCounter {
 
   async #try(organization: string, isOpen: boolean): Promise<RateVerdict | null> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(tooLate()), this.#options.answerMsMax ?? ANSWER_MS_MAX);
+    const timer = setTimeout(() => late.reject(tooLate()), ANSWER_MS_MAX);
     try {
       const verdict = await Promise.race([this.#counter.take(organization), late.promise]);
       this.#retryAtMs = null;
       return verdict;
     } catch (error) {
       if (this.#retryAtMs === null) this.#options.report(error);
-      this.#retryAtMs = this.#now() + RETRY_MS;
+      this.#retryAtMs = performance.now() + RETRY_MS;
       if (isOpen) return null;
       throw cannotCount(error);
     } finally {

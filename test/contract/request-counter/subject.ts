@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { vi } from 'vitest';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import type { RatePolicy, RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
@@ -20,23 +21,22 @@ export type OpenCounter = (policy: RatePolicy) => Promise<CounterSubject>;
 
 export async function folderSubject(policy: RatePolicy): Promise<CounterSubject> {
   const dir = await mkdtemp(join(tmpdir(), 'docshelf-rates-'));
-  let nowMs = 0;
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 });
   const opened: FolderCounter[] = [];
   const onFault = (error: unknown): never => {
     throw error;
   };
   const open = () => {
-    const counter = new FolderCounter({ dir, onFault, policy, now: () => nowMs });
+    const counter = new FolderCounter({ dir, onFault, policy });
     opened.push(counter);
     return counter;
   };
   return {
     counter: open(),
     restarted: open,
-    turnTo: async (next) => {
-      nowMs = next;
-    },
+    turnTo: async (next) => void vi.setSystemTime(next),
     close: async () => {
+      vi.useRealTimers();
       for (const counter of opened) counter.close();
       await rm(dir, { recursive: true });
     },

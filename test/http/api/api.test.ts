@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { codeOf, outcomeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, OTHER_KEY, post, RESULTS, ratesOf } from './api-example.ts';
@@ -172,9 +172,11 @@ describe('body of a search request', () => {
 });
 
 describe('rate limit of the API', () => {
-  const limited = (requestsMax: number, clock = { nowMs: 0 }) => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 0 }));
+  afterEach(() => void vi.useRealTimers());
+  const limited = (requestsMax: number) => {
     const policy = { requestsMax, windowMs: 3600_000 };
-    return apiWith({ rates: ratesOf({ policy, now: () => clock.nowMs }) });
+    return apiWith({ rates: ratesOf({ policy }) });
   };
 
   it('is stated in the headers of every counted response, including errors', async () => {
@@ -196,10 +198,9 @@ describe('rate limit of the API', () => {
   });
 
   it('responds with 429 and Retry-After, and accepts requests again after the stated time', async () => {
-    const clock = { nowMs: 0 };
-    const { app, requests } = limited(2, clock);
+    const { app, requests } = limited(2);
     for (let index = 0; index < 2; index++) expect((await app.request(PATH, post(QUERY))).status).toBe(200);
-    clock.nowMs = 600_000;
+    vi.setSystemTime(600_000);
     const response = await app.request(PATH, post(QUERY));
     expect([response.status, response.headers.get('retry-after'), response.headers.get('ratelimit')]).toEqual([
       429,
@@ -207,7 +208,7 @@ describe('rate limit of the API', () => {
       '"hour";r=0;t=3000',
     ]);
     expect([await codeOf(response), requests.length]).toEqual(['rate_limited', 2]);
-    clock.nowMs = 3600_000;
+    vi.setSystemTime(3600_000);
     expect((await app.request(PATH, post(QUERY))).status).toBe(200);
   });
 

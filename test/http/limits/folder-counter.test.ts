@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 
 const run = promisify(execFile);
@@ -15,35 +15,29 @@ async function folderOf() {
   const root = await mkdtemp(join(tmpdir(), 'docshelf-rates-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const dir = join(root, 'rates');
-  const clock = { nowMs: 5_000 };
+  vi.useFakeTimers({ toFake: ['Date'], now: 500_000_000 });
   const faults: unknown[] = [];
   const onFault = (error: unknown): void => {
     faults.push(error);
   };
   const open = (retryMs = 0) => {
-    const counter = new FolderCounter({ dir, onFault, policy: POLICY, now: () => clock.nowMs, lockMsMax: 50, retryMs });
+    const counter = new FolderCounter({ dir, onFault, policy: POLICY, lockMsMax: 50, retryMs });
     onTestFinished(() => counter.close());
     const leftAfter = async () => (await counter.take('acme')).remaining;
     return { counter, leftAfter };
   };
-  return { root, dir, file: join(dir, 'requests.sqlite'), clock, faults, open };
+  return { root, dir, file: join(dir, 'requests.sqlite'), faults, open };
 }
 
 describe('FolderCounter', () => {
+  afterEach(() => void vi.useRealTimers());
+
   it('allows exactly 1,000 requests if three processes together send more requests', async () => {
     const { root } = await folderOf();
     const shares = await Promise.all(
       [1, 7, 100].map((atOnce) => run(process.execPath, [PROCESS, root, '400', `${atOnce}`])),
     );
     expect(shares.map(({ stdout }) => Number(stdout)).reduce((sum, each) => sum + each)).toBe(1_000);
-  });
-
-  it('removes logs of the previous format', async () => {
-    const { dir, open } = await folderOf();
-    await mkdir(dir);
-    await writeFile(join(dir, 'acme.rates'), Buffer.alloc(80));
-    expect(await open().leftAfter()).toBe(2);
-    expect(await readdir(dir)).not.toContain('acme.rates');
   });
 
   it.for<[string, (file: string) => Promise<void>]>([
@@ -80,52 +74,52 @@ describe('FolderCounter', () => {
     'counts requests in memory while %s, reports this failure once, and still includes these requests afterwards',
     async (row) => {
       const [, fail, state] = row;
-      const { file, clock, faults, open } = await folderOf();
+      const { file, faults, open } = await folderOf();
       const repair = await fail(file);
       const { leftAfter } = open();
       expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
       expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining(state) }]);
       await repair();
-      clock.nowMs += 500;
+      vi.setSystemTime(Date.now() + 500);
       expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
-      clock.nowMs += 500;
+      vi.setSystemTime(Date.now() + 500);
       expect(await leftAfter()).toBe(1);
       expect(faults).toHaveLength(1);
     },
   );
 
   it('continues in memory from the last stored count if the folder becomes unavailable', async () => {
-    const { file, clock, open } = await folderOf();
+    const { file, open } = await folderOf();
     const { leftAfter } = open();
     expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
     const repair = await lockedFile(file);
     expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
-    clock.nowMs += 1_000;
+    vi.setSystemTime(Date.now() + 1_000);
     expect(await leftAfter()).toBe(2);
     await repair();
   });
 
   it('still expires each earlier request separately while the folder is unavailable', async () => {
-    const { file, clock, open } = await folderOf();
+    const { file, open } = await folderOf();
     const { leftAfter } = open();
     expect(await leftAfter()).toBe(2);
-    clock.nowMs += 600;
+    vi.setSystemTime(Date.now() + 600);
     expect(await leftAfter()).toBe(1);
     const repair = await lockedFile(file);
-    clock.nowMs += 500;
+    vi.setSystemTime(Date.now() + 500);
     expect([await leftAfter(), await leftAfter()]).toEqual([1, 0]);
     await repair();
   });
 
   it('still counts earlier requests of other daemons if the folder is unavailable and the clock is set back', async () => {
-    const { file, clock, open } = await folderOf();
+    const { file, open } = await folderOf();
     const [one, other] = [open(), open()];
     await other.leftAfter();
     expect(await one.leftAfter()).toBe(1);
     const repair = await lockedFile(file);
-    clock.nowMs -= 100_000_000;
+    vi.setSystemTime(Date.now() - 100_000_000);
     expect([await one.leftAfter(), await one.leftAfter()]).toEqual([0, 0]);
-    clock.nowMs += 1_000;
+    vi.setSystemTime(Date.now() + 1_000);
     expect(await one.leftAfter()).toBe(2);
     await repair();
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ORGANIZATION_RATE, type RateVerdict } from '../../../src/http/limits/organization-rates.ts';
 import { GuardedCounter } from '../../../src/http/limits/postgres-counter.ts';
@@ -7,7 +7,7 @@ const VERDICT: RateVerdict = { isAllowed: true, remaining: 9, resetS: 3600 };
 const AWAY = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
 
 function guarded(onFault: 'open' | 'closed') {
-  const state = { nowMs: 0, answer: async (): Promise<RateVerdict> => VERDICT, calls: 0 };
+  const state = { answer: async (): Promise<RateVerdict> => VERDICT, calls: 0 };
   const reported: unknown[] = [];
   const inner = {
     policy: ORGANIZATION_RATE,
@@ -19,8 +19,6 @@ function guarded(onFault: 'open' | 'closed') {
   const counter = new GuardedCounter(inner, {
     onFault: () => onFault,
     report: (error) => reported.push(error),
-    answerMsMax: 5,
-    now: () => state.nowMs,
   });
   const goAway = (): void => {
     state.answer = () => Promise.reject(AWAY);
@@ -29,6 +27,9 @@ function guarded(onFault: 'open' | 'closed') {
 }
 
 describe('GuardedCounter', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
   it('allows requests in mode open while the counter is unavailable, retries once a second, and reports the failure once', async () => {
     const { counter, state, reported, goAway } = guarded('open');
     expect(await counter.take('acme')).toEqual(VERDICT);
@@ -36,7 +37,7 @@ describe('GuardedCounter', () => {
     for (let at = 0; at < 5; at += 1) expect(await counter.take('acme')).toBeNull();
     expect([state.calls, reported]).toEqual([2, [AWAY]]);
     for (let at = 0; at < 5; at += 1) {
-      state.nowMs += 1_000;
+      vi.advanceTimersByTime(1_000);
       for (let each = 0; each < 3; each += 1) expect(await counter.take('acme')).toBeNull();
     }
     expect([state.calls, reported]).toEqual([7, [AWAY]]);
@@ -47,7 +48,7 @@ describe('GuardedCounter', () => {
     goAway();
     await counter.take('acme');
     state.answer = async () => VERDICT;
-    state.nowMs += 1_000;
+    vi.advanceTimersByTime(1_000);
     expect(await counter.take('acme')).toBeNull();
     await expect.poll(() => counter.take('acme')).toEqual(VERDICT);
   });
@@ -59,14 +60,16 @@ describe('GuardedCounter', () => {
     for (let at = 0; at < 5; at += 1) await expect(counter.take('acme')).rejects.toMatchObject(refused);
     expect(state.calls).toBe(1);
     state.answer = async () => VERDICT;
-    state.nowMs += 1_000;
+    vi.advanceTimersByTime(1_000);
     expect(await counter.take('acme')).toEqual(VERDICT);
   });
 
   it('treats a counter that does not respond as unavailable', async () => {
     const { counter, state, reported } = guarded('open');
     state.answer = () => new Promise(() => undefined);
-    expect(await counter.take('acme')).toBeNull();
+    const taken = counter.take('acme');
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await taken).toBeNull();
     expect(reported).toMatchObject([{ code: 'database_unavailable' }]);
     expect(await counter.take('acme')).toBeNull();
     expect(state.calls).toBe(1);
