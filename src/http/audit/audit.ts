@@ -112,7 +112,6 @@ const NOTHING = { site: null, organization: null, target: null, from: null, to: 
 interface AuditFileOptions {
   readonly dir: string;
   readonly onFault: (error: unknown) => void;
-  readonly bytesMax?: number;
 }
 
 /** Maximum bytes of the current file, about 12,000 lines. */
@@ -124,11 +123,11 @@ const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
 /** Audit lines in a data folder. All daemons of the folder append to one file. Readers ignore a line that a crash has cut off. */
 export class AuditFile {
-  readonly #options: Required<AuditFileOptions>;
+  readonly #options: AuditFileOptions;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: AuditFileOptions) {
-    this.#options = { bytesMax: BYTES_MAX, ...options };
+    this.#options = options;
   }
 
   /** Resolves after the write. Reports a failed write only to `onFault`, because the log also contains the line. */
@@ -157,7 +156,7 @@ export class AuditFile {
   async #append(line: AuditLine): Promise<void> {
     const file = join(this.#options.dir, CURRENT_FILE);
     const size = await this.#write(file, `${printableJson(JSON.stringify(line))}\n`);
-    if (size > this.#options.bytesMax) await this.#putAside(file);
+    if (size > BYTES_MAX) await this.#putAside(file);
   }
 
   async #write(file: string, line: string): Promise<number> {
@@ -176,7 +175,7 @@ export class AuditFile {
     const { dir } = this.#options;
     await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
       const info = await ifThere(stat(file));
-      if (info === null || info.size <= this.#options.bytesMax) return;
+      if (info === null || info.size <= BYTES_MAX) return;
       await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
       for (const name of (await this.#full()).slice(0, -FULL_FILES_MAX)) await rm(join(dir, name), { force: true });
     });

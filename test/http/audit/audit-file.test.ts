@@ -11,8 +11,7 @@ const timeOf = (at: number): string => new Date(Date.UTC(2026, 10, 23) + at).toI
 describe('AuditFile', () => {
   let dir: string;
   const faults: unknown[] = [];
-  const fileWith = (bytesMax?: number) =>
-    new AuditFile({ dir, onFault: (error) => faults.push(error), ...(bytesMax === undefined ? {} : { bytesMax }) });
+  const openFile = () => new AuditFile({ dir, onFault: (error) => faults.push(error) });
   const targets = async (file: AuditFile, limit: number, before: string | null = null) =>
     (await file.read(limit, before)).lines.map(({ target }) => target);
 
@@ -23,10 +22,10 @@ describe('AuditFile', () => {
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
   it('stores the lines of several daemons in order of time, in a file that only its owner can read', async () => {
-    const [one, two] = [fileWith(), fileWith()];
+    const [one, two] = [openFile(), openFile()];
     expect(await one.read(10, null)).toEqual({ lines: [], before: null });
     await Promise.all([one.append(lineAt(timeOf(1))), two.append(lineAt(timeOf(2))), one.append(lineAt(timeOf(3)))]);
-    expect((await fileWith().read(10, null)).lines).toEqual([3, 2, 1].map((at) => lineAt(timeOf(at))));
+    expect((await openFile().read(10, null)).lines).toEqual([3, 2, 1].map((at) => lineAt(timeOf(at))));
     expect((await stat(join(dir, 'audit.jsonl'))).mode & 0o777).toBe(0o600);
   });
 
@@ -34,17 +33,17 @@ describe('AuditFile', () => {
     const target = join(dir, 'other');
     await writeFile(target, 'theirs');
     await symlink(target, join(dir, 'audit.jsonl'));
-    await fileWith().append(lineAt(timeOf(1)));
+    await openFile().append(lineAt(timeOf(1)));
     expect(await readFile(target, 'utf8')).toBe('theirs');
     expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining('it is a symbolic link') }]);
     await rm(join(dir, 'audit.jsonl'));
     await symlink(join(dir, 'missing'), join(dir, 'audit.jsonl'));
-    await fileWith().append(lineAt(timeOf(1)));
+    await openFile().append(lineAt(timeOf(1)));
     expect((await readdir(dir)).sort()).toEqual(['audit.jsonl', 'other']);
   });
 
   it('returns lines page by page, and keeps lines of the same time on one page', async () => {
-    const file = fileWith();
+    const file = openFile();
     for (const [at, target] of [
       [1, 'a'],
       [2, 'b'],
@@ -60,7 +59,7 @@ describe('AuditFile', () => {
   });
 
   it('ignores a line that a crash cut off, and keeps later lines', async () => {
-    const file = fileWith();
+    const file = openFile();
     await file.append(lineAt(timeOf(1)));
     await appendFile(join(dir, 'audit.jsonl'), '{"at":"2026-11-23T00:00:00.002Z","act');
     await file.append(lineAt(timeOf(3)));
@@ -68,8 +67,10 @@ describe('AuditFile', () => {
   });
 
   it('rotates a full file, reads across rotated files, and keeps at most seven rotated files', async () => {
-    const [one, two] = [fileWith(2_000), fileWith(2_000)];
+    const [one, two] = [openFile(), openFile()];
     for (let at = 0; at < 120; at += 2) {
+      // Fill the current file almost to its maximum of 4 MiB, so that each few lines need a new file.
+      if (at % 10 === 0) await appendFile(join(dir, 'audit.jsonl'), `${'x'.repeat(4 * 1024 ** 2 - 2_000)}\n`);
       await Promise.all([one.append(lineAt(timeOf(at))), two.append(lineAt(timeOf(at + 1)))]);
     }
     const names = (await readdir(dir)).filter((name) => name.endsWith('.jsonl'));
@@ -81,14 +82,14 @@ describe('AuditFile', () => {
   });
 
   it('reports a failed write, and writes again after the folder is usable again', async () => {
-    const file = fileWith();
+    const file = openFile();
     await rm(dir, { recursive: true });
     await writeFile(dir, '');
     await file.append(lineAt(timeOf(1)));
     expect(faults).toHaveLength(1);
     await rm(dir);
     dir = await mkdtemp(dir);
-    await fileWith().append(lineAt(timeOf(2)));
+    await openFile().append(lineAt(timeOf(2)));
     expect(await readFile(join(dir, 'audit.jsonl'), 'utf8')).toContain(timeOf(2));
   });
 });
