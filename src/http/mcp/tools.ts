@@ -1,7 +1,6 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf, searchRequestSchema } from '../../domain/search.ts';
 import type { ShapeOf } from '../../domain/shape.ts';
-import { firstFrom } from '../../files/flat-tables.ts';
 import { encodeUnsafe } from '../../search/extract/reader-url.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { withoutHints } from '../openapi.ts';
@@ -237,41 +236,23 @@ export interface TreeQuestion {
 
 /** @param pages paths in the order of UTF-16 code units @returns in `next`, the next value of `after`, or null at the end */
 export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion) {
-  const inside = pages.slice(
-    firstPathFrom(pages, folder),
-    firstPathFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`),
-  );
-  const own = folder === '/' ? undefined : pages[firstPathFrom(pages, folder.slice(0, -1))];
-  // Add the page `/guides` to the folder `/guides/` if the site writes folders without a slash.
-  const below = own === folder.slice(0, -1) ? [own, ...inside] : inside;
+  // Add the page `/guides` to the folder `/guides/`, because a site can write folders without a slash.
+  const below = pages.filter((path) => path.startsWith(folder) || `${path}/` === folder);
   const entries = isRecursive ? below.map(pageEntry) : entriesOf(below, folder);
   const rest = after === null ? entries : entries.filter(({ path }) => path > after);
   const shown = rest.slice(0, limit);
   return { entries: shown, total: entries.length, next: rest.length > limit ? (shown.at(-1)?.path ?? null) : null };
 }
 
-const BEHIND_SLASH = '0';
-
 const pageEntry = (path: string): TreeEntry => ({ kind: 'page', path });
 
 function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
-  const entries: TreeEntry[] = [];
-  const counts = new Map<string, number>();
-  for (const page of pages) {
-    const slash = page.indexOf('/', folder.length);
-    if (slash === -1 || page === folder) entries.push(pageEntry(page));
-    else {
-      const path = page.slice(0, slash + 1);
-      counts.set(path, (counts.get(path) ?? 0) + 1);
-    }
-  }
-  for (const [path, count] of counts) {
+  // Group the pages by the name after the folder, with a slash if the name is a folder.
+  const groups = Map.groupBy(pages, (page) => page.slice(0, page.indexOf('/', folder.length) + 1) || page);
+  const entries = Array.from(groups, ([path, inside]): TreeEntry => {
     // Show a folder as a page if it contains only its own start page.
-    const isPage = count === 1 && pages[firstPathFrom(pages, path)] === path;
-    entries.push(isPage ? pageEntry(path) : { kind: 'folder', path, pages: count });
-  }
+    const isPage = inside.length === 1 && inside[0] === path;
+    return isPage ? pageEntry(path) : { kind: 'folder', path, pages: inside.length };
+  });
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
-
-const firstPathFrom = (pages: readonly string[], path: string): number =>
-  firstFrom(pages.length, (at) => (pages[at] ?? '') < path);
