@@ -22,14 +22,8 @@ interface Order {
   readonly done: (holds: Promise<boolean>) => void;
 }
 
-export interface Passwords {
-  /** Checks all hashes in one call: the times of separate calls would reveal names. @throws DocshelfError `rate_limited` */
-  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
-  remembers(password: string, hashes: readonly string[]): boolean;
-}
-
 /** Caches results under keyed digests. Clients take turns, so that a client with many guesses delays only itself. */
-export class PasswordCheck implements Passwords {
+export class PasswordCheck {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
   readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
@@ -50,6 +44,7 @@ export class PasswordCheck implements Passwords {
     this.#waitingInAllMax = waitingInAllMax;
   }
 
+  /** Checks all hashes in one call: the times of separate calls would reveal names. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean {
     const digest = this.#digestOf(password, hashes);
     const known = this.#known.get(digest) ?? this.#asked.get(digest);
@@ -129,7 +124,7 @@ const tooManyWaiting = (): DocshelfError =>
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   readonly users: string;
-  readonly passwords: Passwords;
+  readonly passwords: Pick<PasswordCheck, 'holds' | 'remembers'>;
   readonly rates: GuessRates;
   readonly clientOf: (incoming: IncomingMessage) => string;
 }

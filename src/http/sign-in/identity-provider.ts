@@ -85,16 +85,23 @@ const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 export class IdentityProvider {
   readonly #options: ProviderOptions;
-  #made: { readonly of: Discovered; readonly config: oidc.Configuration } | null = null;
 
   constructor(options: ProviderOptions) {
     this.#options = options;
   }
 
   async configuration(): Promise<oidc.Configuration> {
-    const discovered = await this.#options.issuer.discover();
-    if (this.#made?.of !== discovered) this.#made = { of: discovered, config: this.#configure(discovered) };
-    return this.#made.config;
+    const { issuer, clientId, clientSecret } = this.#options;
+    const { server } = await issuer.discover();
+    const secret = clientSecret?.reveal();
+    const config = new oidc.Configuration(
+      server,
+      clientId,
+      { ...(secret === undefined ? {} : { client_secret: secret }), [oidc.clockTolerance]: CLOCKS_APART_S_MAX },
+      secret === undefined ? oidc.None() : authenticationOf(secret),
+    );
+    issuer.prepare(config);
+    return config;
   }
 
   async verify(token: string): Promise<JWTPayload> {
@@ -109,19 +116,6 @@ export class IdentityProvider {
     // Reject logout tokens, because they report a sign-out and must not grant access.
     if (protectedHeader.typ?.toLowerCase() === 'logout+jwt') throw new joseErrors.JWTInvalid('it is a logout token');
     return payload;
-  }
-
-  #configure({ server }: Discovered): oidc.Configuration {
-    const { issuer, clientId, clientSecret } = this.#options;
-    const secret = clientSecret?.reveal();
-    const config = new oidc.Configuration(
-      server,
-      clientId,
-      { ...(secret === undefined ? {} : { client_secret: secret }), [oidc.clockTolerance]: CLOCKS_APART_S_MAX },
-      secret === undefined ? oidc.None() : authenticationOf(secret),
-    );
-    issuer.prepare(config);
-    return config;
   }
 }
 

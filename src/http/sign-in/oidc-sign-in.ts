@@ -50,12 +50,10 @@ export class OidcSignIn implements SignIn {
     this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
   }
 
-  async admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {
-    try {
-      return await this.#admit(incoming, target, begins);
-    } catch (error) {
+  admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {
+    return this.#admit(incoming, target, begins).catch((error: unknown) => {
       throw providerFault(error);
-    }
+    });
   }
 
   async #admit(incoming: IncomingMessage, target: string, begins: boolean): Promise<Response | null> {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { GuessRates } from '../../../src/http/limits/client-rates.ts';
-import { BasicPasswords, PasswordCheck, type Passwords } from '../../../src/http/sign-in/basic-passwords.ts';
+import { BasicPasswords, PasswordCheck } from '../../../src/http/sign-in/basic-passwords.ts';
 import { basic, guardedSite, SECRET } from './guarded-listener.ts';
 
 /** `htpasswd -B` with cost 4: `correct horse` and `tide-table-7`. */
@@ -14,6 +14,8 @@ const BEN = basic('ben', 'tide-table-7');
 
 const passwords = new PasswordCheck();
 afterAll(() => passwords.end());
+
+type Passwords = Pick<PasswordCheck, 'holds' | 'remembers'>;
 
 function signInOf(options: { users?: string; burst?: number; passwords?: Passwords } = {}) {
   const wrong: string[] = [];
