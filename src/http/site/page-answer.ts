@@ -54,8 +54,9 @@ export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage)
   });
 }
 
-export function documentAnswer(method: string, type: string, body: string): Response {
-  return new Response(method === 'HEAD' ? null : body, {
+/** For HEAD, the framework removes the body. */
+export function documentAnswer(type: string, body: string): Response {
+  return new Response(body, {
     headers: {
       'Content-Type': `${type}; charset=utf-8`,
       'Content-Length': String(Buffer.byteLength(body)),
@@ -84,7 +85,7 @@ const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
 /** With this description, browsers offer the search in their address bar (OpenSearch 1.1). */
-export function openSearchAnswer(method: string, { name, address, language }: DescribedSearch): Response {
+export function openSearchAnswer({ name, address, language }: DescribedSearch): Response {
   const own = address + OPEN_SEARCH_PATH.slice(1);
   const body = `<?xml version="1.0" encoding="UTF-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
@@ -98,7 +99,7 @@ export function openSearchAnswer(method: string, { name, address, language }: De
 <OutputEncoding>UTF-8</OutputEncoding>
 </OpenSearchDescription>
 `;
-  return documentAnswer(method, OPEN_SEARCH_TYPE, body);
+  return documentAnswer(OPEN_SEARCH_TYPE, body);
 }
 
 const cut = (text: string, charactersMax: number): string => [...text].slice(0, charactersMax).join('').trim();

@@ -20,7 +20,7 @@ import { type DescribedSearch, documentAnswer, OPEN_SEARCH_PATH, openSearchAnswe
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
-import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
+import { type VersionSource, versionAnswer } from './version-answers.ts';
 
 interface SiteAppOptions {
   readonly server: SiteServer;
@@ -146,15 +146,15 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
 
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
-    '/_docshelf/features.json': async ({ method }) =>
-      documentAnswer(method, 'application/json', JSON.stringify(features())),
+    '/_docshelf/features.json': async () => documentAnswer('application/json', JSON.stringify(features())),
     '/_docshelf/search': search,
     [OPEN_SEARCH_PATH]: async (raw, env) => {
       const described = (await describedSearch?.()) ?? null;
-      if (described !== null) return openSearchAnswer(raw.method, described);
+      if (described !== null) return openSearchAnswer(described);
       return noticeResponse(siteRequest(raw, env), { ...NOTHING_HERE, form: 'line' });
     },
-    '/_docshelf/versions.json': versions && ((request) => versionsAnswer(request, versions)),
+    '/_docshelf/versions.json':
+      versions && (async () => documentAnswer('application/json', JSON.stringify(await versions.list()))),
   };
   const byPath = new Map(Object.entries(reads));
 

@@ -2,7 +2,6 @@ import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { redirect, type SiteRequest, type SiteServer } from '../../site/index.ts';
 import { percentDecode, withoutHost } from '../../web/escape.ts';
-import { documentAnswer } from './page-answer.ts';
 import { withoutPass } from './preview-passes.ts';
 
 /** Entry of `versions.json`, in the format of mike (MkDocs). */
@@ -40,10 +39,6 @@ export interface VersionSource {
 const FROM = 'docshelf-from';
 
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
-
-export async function versionsAnswer({ method }: Pick<Request, 'method'>, source: VersionSource): Promise<Response> {
-  return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
-}
 
 /** Serves pages of a version. Null if the site must respond with its 404. @param request GET or HEAD under the base path */
 export async function versionAnswer(
