@@ -81,13 +81,10 @@ export interface AdminOptions extends FaultHooks {
     readonly jobs: () => Promise<string>;
   };
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /**
-   * Identity of the data folder (`folderName`). Null if the folder is missing. Without this function, docshelf ignores
-   * `FOLDER_HEADER`.
-   */
-  readonly folder?: () => Promise<string | null>;
+  /** Identity of the data folder, to compare with `FOLDER_HEADER`. Null if the folder is missing. */
+  readonly folder: () => Promise<string | null>;
   /** Text of the last valid config, for `LAST_GOOD_PATH`. */
-  readonly lastGood?: () => Secret | null;
+  readonly lastGood: () => Secret | null;
   readonly actions: AdminActions;
   readonly programVersion: string;
 }

@@ -25,7 +25,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });
   addRoutes(app, adminRoutes(options), { adminToken: [requireAdmin(endpoint, guard)] });
-  if (endpoint === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood?.()?.reveal() ?? null }));
+  if (endpoint === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood()?.reveal() ?? null }));
   if (endpoint === 'token') {
     addDocs(app, () => adminDocument(options));
     const pages = consoleOf(options, guard);

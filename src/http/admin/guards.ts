@@ -53,11 +53,8 @@ export class TokenGuard {
 }
 
 /** Rejects a command if the data folder was renamed, because the socket moves with the folder and still accepts commands. */
-export async function requireFolder(
-  named: string | undefined,
-  folder: (() => Promise<string | null>) | undefined,
-): Promise<void> {
-  if (named === undefined || folder === undefined || named === (await folder())) return;
+export async function requireFolder(named: string | undefined, folder: () => Promise<string | null>): Promise<void> {
+  if (named === undefined || named === (await folder())) return;
   const state = `Cannot run the command: the data folder of the daemon ${process.pid} was renamed or replaced`;
   throw new DocshelfError('daemon_unreachable', state, { next: 'Restart the daemon, then run the command again.' });
 }

@@ -3,7 +3,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { ExportService } from '../../export/index.ts';
 import { jsonOf, type Search } from '../../search/index.ts';
-import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
+import type { Tracer } from '../../traces/tracer.ts';
 import { addDocs } from '../docs/docs.ts';
 import { type RequestCounter, rateFault, rateHeaders } from '../limits/organization-rates.ts';
 import { requestIdOf } from '../listener/request.ts';
@@ -18,28 +18,19 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly search?: (domain: string) => Search | null;
   readonly rates: RequestCounter;
   readonly exports?: ExportService;
-  readonly audit?: ExportApiOptions['audit'];
+  readonly audit: ExportApiOptions['audit'];
   /** Handler of links to bundles. Absent if the links point to another server, such as S3. */
   readonly download?: AnswerDownload;
-  readonly tracer?: Tracer;
+  readonly tracer: Tracer;
   readonly programVersion: string;
   readonly publicUrl: () => string | null;
-  readonly ownSite?: () => OwnNames | null;
+  readonly ownSite: () => OwnNames | null;
 }
 
 const READ_METHODS = 'GET, HEAD';
 
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
-  const {
-    search,
-    rates,
-    exports,
-    download,
-    programVersion,
-    publicUrl,
-    ownSite: ownNames = () => null,
-    tracer = NO_TRACES,
-  } = options;
+  const { search, rates, exports, download, programVersion, publicUrl, tracer } = options;
   const app = new Hono<ApiEnv>();
 
   app.use(async (c, next) => {
@@ -82,7 +73,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   const description = (): OpenApiDocument => {
     const operations = routes.map(({ operation }) => operation);
     const document = openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() });
-    const own = ownNames();
+    const own = options.ownSite();
     return own === null ? document : withOwnNames(document, own);
   };
   app.get('/openapi.json', (c) => {

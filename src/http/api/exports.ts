@@ -16,7 +16,7 @@ import { calls } from './operations.ts';
 export interface ExportApiOptions {
   readonly exports: ExportService;
   readonly publicUrl: () => string | null;
-  readonly audit?: Pick<AuditTrail, 'record'> | undefined;
+  readonly audit: Pick<AuditTrail, 'record'>;
 }
 
 const RETRY_AFTER_S = 2;
@@ -33,7 +33,6 @@ export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): R
     after?: (made: Result) => AuditFacts,
   ) => {
     const { organization, key } = c.var.caller;
-    if (audit === undefined) return act();
     const actor = actorOf('key', c.env, key.id);
     return audit.record(actor, action, { organization: organization.id, ...facts }, act, after);
   };

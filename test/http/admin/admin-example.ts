@@ -132,6 +132,8 @@ export function appWith(changes: AppChanges = {}) {
     }),
     audit,
     revisions: { changes: () => '', jobs: async () => '' },
+    folder: async () => null,
+    lastGood: () => null,
     onError: (error) => faults.push(error),
     ...changes,
     actions: { ...actionsThatNote(calls), ...changes.actions },

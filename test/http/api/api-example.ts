@@ -13,6 +13,8 @@ import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import type { RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
+import { NO_TRACES } from '../../../src/traces/tracer.ts';
+import { memoryAudit } from '../audit/memory-audit.ts';
 import { exportsInMemory } from './exports-in-memory.ts';
 
 export const KEY = 'svc_dsc_acme';
@@ -95,6 +97,9 @@ export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (ke
     metrics: { onError: (code) => reported.push(code) },
     programVersion: '1.2.3',
     publicUrl: () => null,
+    ownSite: () => null,
+    tracer: NO_TRACES,
+    audit: memoryAudit().audit,
     onError: (error) => faults.push(error),
     exports,
     ...changes,
