@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
-/** Bearer token (RFC 6750, section 2.1). The scheme is case-insensitive (RFC 9110, section 11.1). */
+/** Authorization header with a bearer token (RFC 6750, section 2.1). The scheme is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
 export function bearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/** @throws DocshelfError `forbidden` if no token is set, `unauthorized` if the given token is missing or wrong */
+/** Checks the admin token. @throws DocshelfError `forbidden` if the config has none, `unauthorized` if it is missing or wrong */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
     throw new DocshelfError('forbidden', 'Cannot authorize the request: no admin.token is set', {

@@ -64,7 +64,7 @@ export class JobDesk {
     this.#options = options;
   }
 
-  /** @param cursor of the previous page. Null starts with the newest job @throws DocshelfError `bad_request` */
+  /** Lists jobs. @param cursor `nextCursor` of the previous page. Null starts with the newest job @throws DocshelfError `bad_request` */
   async board(cursor: string | null): Promise<JobBoard> {
     const service = await this.#open();
     const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
@@ -82,14 +82,14 @@ export class JobDesk {
     return (await this.#open()).report(organization, jobId);
   }
 
-  /** @throws DocshelfError `not_found` if no organization can export the domain; `queue_full` */
+  /** Starts an export. @throws DocshelfError `not_found` if no organization can export the domain; `queue_full` */
   async start({ domain, version, paths }: ExportOrder): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf(domain);
     return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
   }
 
-  /** @throws DocshelfError the codes of `get` and `start` */
+  /** Starts the export of an earlier job again. @throws DocshelfError the codes of `get` and `start` */
   async retry(jobId: string): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf((await this.get(jobId)).domain);

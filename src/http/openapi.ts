@@ -62,7 +62,7 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
   };
 }
 
-/** Members with the value undefined do not appear in the JSON document. */
+/** Describes an operation. Members with the value undefined do not appear in the JSON document. */
 function describe(operation: Operation, schemas: Record<string, object>) {
   const { id, tag, security, summary, description, headers = {} } = operation;
   const parameters = parametersOf(operation);
@@ -113,7 +113,7 @@ function describeAnswer(answer: OperationAnswer, headers: object, schemas: Recor
   return { description, headers: { ...REQUEST_ID, ...headers, ...answer.headers }, ...(content ? { content } : {}) };
 }
 
-/** Bodies by media type. */
+/** Schemas and examples of a body, by media type. */
 export type Content = Readonly<Record<string, Partial<Omit<Described, 'description'>>>>;
 
 interface DescribedAnswer {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../domain/own-headers.ts';
 
-/** Replaces a database error, except one with `isForCallers`: only the log may contain the address of the database. */
+/** Replaces database errors in public responses: only the log may contain the database's address. Errors with `isForCallers` omit it. */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',

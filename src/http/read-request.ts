@@ -152,7 +152,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** @throws DocshelfError `unsupported_media_type`, `payload_too_large`, `bad_request` */
+/** Reads the body of a JSON request. @throws DocshelfError `unsupported_media_type`, `payload_too_large`, `bad_request` */
 export async function jsonText(request: Request, env: Bindings): Promise<string> {
   requireJsonType(request);
   return readText(request, env);

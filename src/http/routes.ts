@@ -16,7 +16,7 @@ type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 /** docshelf reads the input only when the route needs it, so that the body of a rejected request is never read. */
 export interface Input<Op extends Operation> {
   query(): QueryOf<Op>;
-  /** @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large` */
+  /** Reads the JSON body and checks it. @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large` */
   body(): Promise<BodyOf<Op>>;
 }
 

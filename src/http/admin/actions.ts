@@ -28,7 +28,7 @@ import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, operations, perSite 
 export interface UploadOptions {
   readonly version: string | null;
   readonly activate: boolean;
-  /** Text of the minisign signature. Null uses the configured signature. */
+  /** Text of the archive's minisign signature. Null uses the signature that the config names. */
   readonly signature: string | null;
   readonly source: 'upload' | 'import';
   readonly signal: AbortSignal;
@@ -41,7 +41,10 @@ export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 
   preview(
     version: string,
   ): Promise<{ readonly version: string; readonly digest: string; readonly link: string; readonly expiresAt: string }>;
-  /** @throws DocshelfError `version_not_found`, `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
+  /**
+   * Compares the main text of the pages of two stored versions. @throws DocshelfError `version_not_found`, `busy`, `cannot_read`,
+   * `release_damaged`, `deadline_exceeded`, `worker_ended`
+   */
   diff(before: string, after: string, signal: AbortSignal): Promise<VersionsDiff>;
   upload(
     fileName: string,
@@ -52,7 +55,7 @@ export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 
 
 export interface AdminActions {
   reload(): Promise<LastReload>;
-  /** Actions of a site. Null selects the only site. @throws DocshelfError `not_found`, `site_needed` */
+  /** Returns the actions of a site. Null selects the only site of the daemon. @throws DocshelfError `not_found`, `site_needed` */
   site(domain: string | null): SiteActions;
   readonly keys: KeyActions;
   readonly jobs: JobActions;
@@ -99,7 +102,7 @@ const SIGNATURE_MS = 10 * 60_000;
 const SIGNATURES_MAX = 100;
 
 export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
-  /** Signatures by file name. Each signature stays until its archive is imported, so that a failed upload can be retried. */
+  /** Uploaded signatures by file name. A signature stays until its archive is imported, so that a failed upload can be retried. */
   const signatures = new LRUCache<string, string>({ max: SIGNATURES_MAX, ttl: SIGNATURE_MS, ttlResolution: 0 });
   const { actions, audit, endpoint, readiness, status, features, metrics } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
@@ -230,7 +233,7 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
     return actions.site(c.req.param('domain') ?? null);
   }
 
-  /** Writes the active version before and after the action into the audit line. */
+  /** Runs an action that can change the active version, and writes the version before and after it into the audit line. */
   function swap<Result>(
     c: Context<AdminEnv>,
     site: SiteActions,
@@ -267,7 +270,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** @throws DocshelfError `bad_request` if the client disconnects */
+/** Passes the request body on. @throws DocshelfError `bad_request` if the client disconnects */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -285,7 +288,7 @@ function versionOf(c: Context<AdminEnv>): string {
 
 const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param('fileName') ?? '');
 
-/** The examples contain the first site and the first organization of the daemon. */
+/** Describes the admin listener. The examples contain the first site and the first organization of the daemon. */
 export function adminDocument({ features, service, programVersion }: AdminOptions): OpenApiDocument {
   const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });

@@ -7,8 +7,6 @@ import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit.ts';
 import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** Calls of the admin listener and of the daemon's socket. For a new call, add its handler in `actions.ts`. */
-
 const releaseSchema = { title: 'Release', ...objectOf({ version, digest }) } as const;
 const previewSchema = {
   title: 'Preview',
@@ -128,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** For an operation on versions or bundles, returns a variant that selects the site by its domain. Empty for other operations. */
+/** Returns a variant of an operation on versions or bundles that selects the site by its domain. Other operations have no variant. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
@@ -199,11 +197,10 @@ const activeNow = { 200: { description: 'The version that is active now.', schem
 /** Header in which a command sends the identity of its data folder to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/**
- * Path of the last valid config, for commands whose file is invalid. Only on the socket, because a config can have credentials.
- */
+/** Path of the last valid config, for commands with an invalid config file. Only the socket serves it: a config can contain secrets. */
 export const LAST_GOOD_PATH = '/v1/config';
 
+/** Calls of the admin listener and of the daemon's socket. For a new call, add its handler in `actions.ts`. */
 export const operations = withIds({
   live: {
     ...health,

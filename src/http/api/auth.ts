@@ -21,7 +21,7 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-/** @param fault returns the last error of reading the stored keys, or null. After an error, `organizations` may lack stored keys */
+/** Indexes the sites and keys of organizations. @param fault returns the error of the last read of the stored keys, or null */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,
@@ -38,7 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Number of digest bytes that select a group of keys. Of 10,000 keys, most are alone in their group, so a look-up stays fast. */
+/** Number of leading bytes of a digest that select the keys to compare. With 2 bytes, most of 10,000 keys are alone in their group. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -55,7 +55,10 @@ class KeyRing {
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /** Checks the stored type of the key. @throws DocshelfError `unauthorized`, `forbidden`, and the codes of `KeyStore.list` */
+  /**
+   * Returns the API key of a request with its organization. Checks the stored type of the key, not its prefix. @throws DocshelfError
+   * `unauthorized`, `forbidden`, and the codes of `KeyStore.list`
+   */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {
@@ -91,7 +94,7 @@ class KeyRing {
   }
 }
 
-/** Keeps only the code of the error, because only the operator may see addresses and paths. */
+/** Keeps only the code of an error of the key store, because clients must not see addresses and paths. */
 function cannotTell({ code }: DocshelfError): DocshelfError {
   return new DocshelfError(
     code,

@@ -115,7 +115,7 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
   };
 }
 
-/** Null for the whole bundle, and for methods other than GET, which ignore ranges (RFC 9110, section 14.2). */
+/** Returns the requested range. Null for the whole bundle, and for methods other than GET (RFC 9110, section 14.2). */
 function rangeOf(request: SiteRequest, bundle: LinkedBundle, validators: Validators) {
   const header = request.method === 'GET' ? request.header('range') : undefined;
   if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
@@ -138,7 +138,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   });
 }
 
-/** Error for the log. The client gets no message, only a broken connection. */
+/** Builds the error for the log if a bundle cannot be read to its end. The client gets no message, only a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send the rest of "${fileName}": the archive cannot be read`, {
     next: 'Check the volume of storage.dir. A client can resume the download with a range request.',

@@ -114,7 +114,7 @@ interface AuditFileOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Maximum bytes of the current file, about 12,000 lines. */
+/** Maximum bytes of the current audit file, enough for about 12,000 lines. */
 const BYTES_MAX = 4 * 1024 ** 2;
 const FULL_FILES_MAX = 7;
 const LOCK_MS_MAX = 5_000;

@@ -33,7 +33,7 @@ export class Sessions {
     this.#token = token;
   }
 
-  /** @param token admin token that was just verified @returns value of the cookie */
+  /** Opens a session. @param token admin token that was just verified @returns value of the cookie */
   open(token: Secret): string {
     const value = randomBytes(32).toString('hex');
     const key = keyOf(value);
@@ -160,7 +160,7 @@ export function requireOwnPage(request: Request, own: string): void {
     throw foreign('a page of another origin sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
 }
 
-/** @param isTrusted true to use `X-Forwarded-Proto`, because a trusted proxy can terminate TLS */
+/** Returns the origin of the console's pages. @param isTrusted true to use `X-Forwarded-Proto`, because the proxy can terminate TLS */
 export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string {
   const isTls = isTrusted && headers.get('x-forwarded-proto')?.toLowerCase() === 'https';
   return isTls ? tlsOrigin(url) : new URL(url).origin;

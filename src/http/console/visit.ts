@@ -80,7 +80,7 @@ export async function call({ c, parts, sessions, session }: ConsoleVisit, id: Op
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }
 
-/** @param page encoded path from the root, such as `sites/acme` */
+/** Redirects the operator to a page that shows the message. @param page encoded path from the root, such as `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}${page.includes('?') ? '&' : '?'}message=${session.messages.put(message)}`, 303);
 }

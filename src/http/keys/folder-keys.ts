@@ -115,7 +115,7 @@ export class FolderKeys extends KeyStore {
 const CANNOT_READ = 'Make the file readable for the user that runs docshelf.';
 const CANNOT_WRITE = 'Free space on the volume of storage.dir and make the folder writable, then try again.';
 
-/** @throws DocshelfError `cannot_read` if the file is damaged, `data_folder_newer` */
+/** Parses the key file. @throws DocshelfError `cannot_read` if the file is damaged, `data_folder_newer` */
 function keysOf(file: string, text: string): readonly MadeKey[] {
   const { format, keys } = membersOf<{ format: number; keys: unknown[] }>(text);
   if (typeof format === 'number' && format > FORMAT) {

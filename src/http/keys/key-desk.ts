@@ -22,7 +22,7 @@ export class KeyDesk {
     this.#options = options;
   }
 
-  /** @param organization null for all organizations */
+  /** Lists the keys of the config and the store. @param organization null lists the keys of all organizations */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#options.store.list(), await this.#options.store.lastUses()];
@@ -33,7 +33,7 @@ export class KeyDesk {
       .map(({ sha256, ...key }) => ({ ...key, lastUsedAt: uses.get(sha256) ?? null }));
   }
 
-  /** @throws DocshelfError `not_found`, `bad_request`, and the codes of `KeyStore.add` */
+  /** Returns the secret of the created key only once. @throws DocshelfError `not_found`, `bad_request`, and as `KeyStore.add` */
   async create({ organization, type, name, expiresAt: wanted = null }: NewKey): Promise<CreatedKey> {
     this.#require(organization, ACT);
     const now = new Date();
@@ -46,7 +46,7 @@ export class KeyDesk {
     return { ...listed, lastUsedAt: null, key };
   }
 
-  /** @throws DocshelfError `not_found`, `key_of_config`, and the codes of `KeyStore.remove` */
+  /** Revokes a key of the store. @throws DocshelfError `not_found`, `key_of_config`, and the codes of `KeyStore.remove` */
   async revoke(id: string): Promise<ListedKey> {
     if (isKey(id)) {
       throw new DocshelfError('not_found', 'Cannot revoke the key: the request contains the key instead of its ID', {

@@ -66,9 +66,9 @@ export abstract class KeyStore {
     return this.lastRead;
   }
 
-  /** After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
+  /** Adds a key. After an error, the store is unchanged. @throws DocshelfError `too_many_keys`, `cannot_write`, and the codes of `list` */
   abstract add(key: MadeKey): Promise<void>;
-  /** Null if the key does not exist. @throws DocshelfError `cannot_write`, and the codes of `list` */
+  /** Removes a key and returns it. Null if the key does not exist. @throws DocshelfError `cannot_write`, and the codes of `list` */
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
@@ -79,7 +79,7 @@ export abstract class KeyStore {
     return this.#fault;
   }
 
-  /** @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
+  /** Reads the keys from the file or the database. @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
   async list(): Promise<readonly MadeKey[]> {
     await this.enqueue(() => this.read());
     return this.keys;
@@ -107,7 +107,7 @@ export abstract class KeyStore {
     return result;
   }
 
-  /** @param sha256 digest of any key, including keys of the config */
+  /** Records that a client has used a key. @param sha256 digest of any key, including keys of the config */
   noteUse(sha256: string): void {
     this.#pendingUses.set(sha256, new Date().toISOString());
     this.#nextWrite ??= setTimeout(

@@ -38,7 +38,7 @@ export class ClientRates {
     this.#help = help;
   }
 
-  /** @throws DocshelfError `rate_limited` */
+  /** Counts a request of the client. @throws DocshelfError `rate_limited` */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);

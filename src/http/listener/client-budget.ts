@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** @param isFirst true ignores the limits, because the connection has no other pending request @returns null if there is no room */
+  /** Registers a response. Null if there is no room. @param isFirst true ignores the limits: the connection has no other pending request */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);

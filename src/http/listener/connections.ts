@@ -9,7 +9,7 @@ export const LINGER_MS = 2_000;
 /** Replaces `closeIdleConnections`, which omits unused connections, and connections whose response began before the stop. */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
-  /** Latest response of each connection. Omits prepared responses, which never wait for the body of a request. */
+  /** Latest response of each connection. Omits prepared responses from memory, which never wait for the body of a request. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();

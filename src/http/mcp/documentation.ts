@@ -53,7 +53,7 @@ export const shown = (text: string): string => text.slice(0, 200).toWellFormed()
 
 type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;
 
-/** Scheme of resource URIs, so that they stay valid if the address of the site changes. */
+/** Scheme of resource URIs. Unlike `https:`, it keeps a URI valid if the address of the site changes. */
 const SCHEME = 'docshelf:';
 
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)/i;

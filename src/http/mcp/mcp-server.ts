@@ -93,7 +93,7 @@ const LIST_LENGTH = 100;
 const TEXT_MAX = 200_000;
 const MARKDOWN = 'text/markdown';
 
-/** @param cursor path of the last entry of the previous page, so that the cursor stays valid after a swap */
+/** Lists the pages in parts. @param cursor path of the last page of the previous part, so that the cursor stays valid after a swap */
 async function listResources(site: Documentation, cursor: string | undefined) {
   const release = await site.release(null);
   if (release === null) return { resources: [] };

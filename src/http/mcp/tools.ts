@@ -234,7 +234,7 @@ export interface TreeQuestion {
   readonly limit: number;
 }
 
-/** @param pages paths in the order of UTF-16 code units @returns in `next`, the next value of `after`, or null at the end */
+/** Lists a folder. @param pages paths in the order of UTF-16 code units @returns in `next`, the next value of `after` or null */
 export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion) {
   // Add the page `/guides` to the folder `/guides/`, because a site can write folders without a slash.
   const below = pages.filter((path) => path.startsWith(folder) || `${path}/` === folder);

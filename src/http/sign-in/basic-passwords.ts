@@ -85,7 +85,7 @@ export class PasswordCheck {
     return promise;
   }
 
-  /** @throws DocshelfError `rate_limited` if no other queue is long enough to drop a password */
+  /** Drops a password from the longest queue of another client. @throws DocshelfError `rate_limited` if no queue is long enough */
   #makeRoomBeside(own: readonly Order[]): void {
     const longest = [...this.#waiting.values()].reduce(
       (most, orders) => (orders.length > most.length ? orders : most),

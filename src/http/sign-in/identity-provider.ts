@@ -13,7 +13,7 @@ interface Discovered {
   readonly keys: ReturnType<typeof createRemoteJWKSet>;
 }
 
-/** Time limit of a request to the provider, which a reader waits for. */
+/** Time limit in seconds of a request to the provider, because a reader waits for the response. */
 const REQUEST_S_MAX = 10;
 const DISCOVERY_MS = 3_600_000;
 /** Time to cache a failed look-up, so that readers do not each retry it. */

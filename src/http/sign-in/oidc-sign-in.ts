@@ -149,7 +149,7 @@ export class OidcSignIn implements SignIn {
     return redirect(back.href, [this.#session.set(session, sessionTtlMs), this.#flow.clear()]);
   }
 
-  /** Null if the reader is in no allowed group. @throws errors of openid-client and jose */
+  /** Returns the allowed groups of the reader. Null if the reader is in no allowed group. @throws errors of openid-client and jose */
   async #groupsOf(config: oidc.Configuration, url: URL, { verifier, nonce }: Flow, state: string) {
     const { provider, groupsClaim, allowedGroups } = this.#options;
     const tokens = await oidc.authorizationCodeGrant(config, url, {

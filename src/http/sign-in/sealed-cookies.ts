@@ -56,7 +56,7 @@ export class Seals {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
   }
 
-  /** @param purpose context of the value. `open` reads the text only with the same purpose */
+  /** Encrypts a value. @param purpose context of the value. `open` reads the text only with the same purpose */
   seal(purpose: string, value: object, ttlMs: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));

@@ -49,7 +49,7 @@ export class TrustedHeader implements SignIn {
 export interface SignIn {
   /** Request headers that the sign-in depends on, as the value of `Vary`. */
   readonly vary: string;
-  /** Null if the reader may read. @param begins false to reject a reader without starting a sign-in, such as on the shelf page */
+  /** Returns null if the reader may read. @param begins false rejects a reader without starting a sign-in, such as on the shelf page */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
   /** True if docshelf knows, without waiting, that `admit` accepts a GET request of this reader. */
   knows(incoming: IncomingMessage): boolean;

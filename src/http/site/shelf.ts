@@ -129,7 +129,7 @@ function matches(site: ListedSite, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** Folds text in the same way as the function in `assets/shelf.js`. */
+/** Removes accents and upper case for a comparison, in the same way as `fold` in `assets/shelf.js`. */
 const folded = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 export interface ShelfAppOptions {

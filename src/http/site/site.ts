@@ -113,7 +113,7 @@ export const READ_ROUTES = [
 /** Paths of the MCP endpoint under the base path. A page of the site takes precedence over `/mcp`. */
 const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
 
-/** @param path under the base path @param host requested host, to ignore a rule that redirects to the requested address itself */
+/** True for the paths of the MCP endpoint. @param host requested host, to ignore a rule that redirects to the requested address itself */
 function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
   const [own, short] = MCP_PATHS;
   return path === own || (path === short && !hasOwn(short, server, host));

@@ -27,11 +27,9 @@ export type OpenedVersion =
 
 export interface VersionSource {
   list(): Promise<readonly ListedVersion[]>;
-  /** Null if the version does not exist, or the reader must not know that it exists. */
+  /** Opens a version for a reader. Null if the version does not exist, or the reader must not know that it exists. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
-  /**
-   * Encoded address in version `to`. Null if a version is hidden from the reader. @param path decoded, without a leading slash
-   */
+  /** Returns the encoded path of the same page in version `to`. Null if a version is hidden. @param path decoded, without leading slash */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 

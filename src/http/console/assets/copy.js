@@ -1,4 +1,4 @@
-/** Copies the text of the element that the button names. */
+/** Copies the text of an element if the operator presses the button whose `data-copy` contains the id of the element. */
 
 const status = document.getElementById('copied');
 

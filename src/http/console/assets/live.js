@@ -1,7 +1,7 @@
 /** Updates the page whenever the server reports a change. Focus, open details and typed text stay. */
 
 const { events } = document.querySelector('script[data-events]').dataset;
-/** Delay, because changes often come in groups. */
+/** Milliseconds between a change and the request for the page, because changes often come in groups. */
 const PAUSE_MS = 300;
 
 const HTML = { headers: { Accept: 'text/html' } };
@@ -25,10 +25,10 @@ async function update() {
   try {
     const answer = await fetch(href, HTML);
     const next = await read(answer);
-    // A form that was sent during this request has already shown a newer state.
+    // Ignore the response if a form was sent during this request, because the page already shows a newer state.
     if (answer.ok && href === location.href && !isStill) show(next);
   } catch {
-    // The stream reports when the daemon is available again.
+    // Ignore the error, because the event stream reports when the daemon is available again.
   } finally {
     isAsking = false;
     if (isStale) changed();
@@ -37,11 +37,11 @@ async function update() {
 
 const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
 
-/** @param first element to focus. If it is missing, an element around it gets the focus */
+/** Shows another state of the page. @param first selector of the element to focus. Without it, an element around the old focus gets it */
 function show(next, first) {
   const around = placesAround(document.activeElement);
   document.title = next.title;
-  // The header shows who is signed in.
+  // Update the header, because it shows whether the operator is signed in.
   for (const part of ['header', 'main']) {
     const [old, other] = [document.querySelector(part), next.querySelector(part)];
     if (old !== null && other !== null) morph(old, other);
@@ -54,7 +54,7 @@ function show(next, first) {
   place.focus();
 }
 
-/** Keys of the row, the sections and the page that contain the focused element, nearest first. */
+/** Returns the row, the sections and the page that contain the focused element, nearest first. */
 function placesAround(element) {
   if (element === null || element === document.body) return [];
   const places = [];
@@ -112,7 +112,7 @@ function bring(parent, child, before) {
 
 const fits = (node, wanted) => node !== null && keyOf(node) === null && node.nodeName === wanted.nodeName;
 
-/** Attributes that belong to the reader: what is open or typed. */
+/** Attributes that an update must keep, because the operator sets them by opening details or typing text. */
 const OWN = new Set(['aria-busy', 'open', 'value', 'checked', 'selected', 'autofocus', 'tabindex']);
 
 function alike(old, next) {
@@ -123,7 +123,7 @@ function alike(old, next) {
   if (old.type === 'hidden') old.value = next.value;
 }
 
-/** Revisions that the page shows. Pages of other kinds have no `jobs`. */
+/** Revisions of the state that the page shows. Only pages of jobs have the revision `jobs`. */
 const shown = { ...document.body.dataset };
 let source = null;
 const LISTEN_MS_MIN = 3_000;
@@ -168,7 +168,7 @@ document.addEventListener('submit', (event) => {
   });
 });
 
-/** Works like the browser, but without leaving the page, so that the focus stays. */
+/** Sends a form without leaving the page, so that the focus stays. */
 async function send(form) {
   try {
     const answer = await fetch(form.action, { ...HTML, method: 'POST', body: new URLSearchParams(new FormData(form)) });
@@ -192,7 +192,7 @@ document.addEventListener('input', ({ target }) => {
   changed();
 });
 
-/** Without scripts, the boxes that select all rows stay hidden. */
+/** Shows the checkboxes that select all rows. Without this script, they stay hidden, because they have no effect. */
 function offerAll() {
   for (const box of document.querySelectorAll('input[data-all]')) {
     box.parentElement.hidden = false;

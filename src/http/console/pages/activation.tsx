@@ -146,7 +146,7 @@ async function rollBack(visit: SignedVisit): Promise<Response> {
   return backTo(visit, siteAddress(domain), { text, problem: null, undo: back });
 }
 
-/** @param expected digest of the active release when the operator opened the page. Null activates without this check */
+/** Activates a version. @param expected digest of the active release when the operator opened the page. Null skips this check */
 async function activate(
   visit: SessionVisit,
   status: StatusReport,

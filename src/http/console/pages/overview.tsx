@@ -243,7 +243,7 @@ interface FiltersProps extends VisitProps {
   readonly sites: readonly SiteStatusReport[];
 }
 
-/** With `live.js`, the list changes while the operator types. */
+/** Filters of the list of sites. With `live.js`, the list changes while the operator types. */
 function Filters({ visit, list, sites }: FiltersProps) {
   const counts = SHOWN.map((show) => ({ show, count: sites.filter((site) => isShown(site, show)).length }));
   const offered = counts.filter(({ show, count }) => count > 0 || show === 'all' || show === list.show);

@@ -1,4 +1,4 @@
-// Sends the calls that a reader tries. Keys stay in their fields.
+// Sends the calls that a reader tries on the page. The script stores a key only in its input field.
 
 const base = new URL('./', location.href).href.replace(/\/$/, '');
 const SHOWN_LENGTH_MAX = 200_000;

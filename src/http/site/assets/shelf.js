@@ -20,14 +20,14 @@ const sites = [...document.querySelectorAll('#sites > li')].map((item) => {
     item,
     domain: item.dataset.domain,
     title: item.querySelector('h2').textContent,
-    // Origin of the site. Empty for this host.
+    // Origin of the site. Empty if the site is on this host.
     hostAddress: address && (/^(?:https?:)?\/\/[^/]+/.exec(address)?.[0] ?? ''),
     text: fold([item.dataset.domain, ...shown].join(' ')),
   };
 });
 const siteOf = new Map(sites.map((site) => [site.domain, site]));
 
-/** @returns the text for the status */
+/** Hides the sites that do not match. @returns text for the status line */
 function filter(query) {
   const words = fold(query).split(/\s+/).filter(Boolean);
   let count = 0;
@@ -39,7 +39,7 @@ function filter(query) {
   return fill(query === '' ? texts.sites : texts.matching, { count, total: sites.length });
 }
 
-/** Stays on the site's host, whatever the path contains. */
+/** Returns an address on the host of the site, whatever the path contains. */
 const addressOf = (site, path) => `${site.hostAddress}/${path.replace(/^[/\\]+/, '')}`;
 
 function element(name, className, ...children) {

@@ -1,4 +1,4 @@
-/** Reads the page's own switch, not the preference of the browser. */
+/** Detects a dark page from its colors, because a site can have its own switch that overrides the preference of the browser. */
 export function isDarkPage() {
   for (const node of [document.body, document.documentElement]) {
     const [red, green, blue, alpha = 1] = (/^rgba?\((.*)\)$/.exec(getComputedStyle(node).backgroundColor)?.[1] ?? '')

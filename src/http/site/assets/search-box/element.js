@@ -1,5 +1,5 @@
 /**
- * Creates no markup from text, so trusted types have nothing to reject.
+ * Creates an element without parsing markup, so that pages that enforce Trusted Types accept it.
  * @param {Record<string, string | boolean | undefined>} [attributes] `true` sets an empty value; false and undefined are skipped
  * @param {(Node | string)[]} children
  */

@@ -15,7 +15,7 @@ function languageName(tag, shownIn) {
 export function createFilters({ words, tag: shownIn }, { isShelf, onChange }) {
   const node = element('div', { class: 'filters' });
   const chosen = new Map();
-  /** Filters that the reader has set. The others follow the page. */
+  /** Names of the filters that the reader has set. All other filters have the values of the page. */
   const byReader = new Set();
   const selects = new Map();
 
@@ -55,7 +55,7 @@ export function createFilters({ words, tag: shownIn }, { isShelf, onChange }) {
       offerOne('version', words.version, versions);
       offerOne('tag', words.tag, tags);
     },
-    /** Follows the page, unless the reader has set this filter. */
+    /** Sets a filter to the value of the page, unless the reader has set this filter. */
     choose(key, value = '') {
       if (byReader.has(key)) return;
       chosen.set(key, value);

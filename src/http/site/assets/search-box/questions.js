@@ -1,9 +1,9 @@
 const here = import.meta.url;
 const ENDPOINT = new URL('../../search', here);
 export const RESULTS_MAX = 30;
-/** Pause after the last letter. */
+/** Milliseconds between the last typed letter and the search by words. */
 const WAIT_MS = 60;
-/** Pause before the slower search by meaning, which readers who continue typing do not need. */
+/** Milliseconds before the slower search by meaning, which readers who continue typing do not need. */
 const MEANING_AFTER_MS = 120;
 const KEPT_MAX = 30;
 
@@ -14,7 +14,7 @@ const pause = (ms, signal) =>
   });
 
 /**
- * Each question cancels the previous one.
+ * Sends the searches of a dialog. Each search cancels the previous search.
  * @param {{onAnswer: (answer: object, isWhole: boolean) => void, onFault: (status: number) => void}} listener status 0: no response
  */
 export function createQuestions({ onAnswer, onFault }) {
@@ -50,7 +50,7 @@ export function createQuestions({ onAnswer, onFault }) {
   }
 
   return {
-    /** @param {Record<string, string>} parameters query parameters. `isNow` skips the pause */
+    /** Starts a search. @param {Record<string, string>} parameters query parameters. `isNow` skips the pause */
     ask(parameters, isNow = false) {
       asked.abort();
       asked = new AbortController();
@@ -58,7 +58,7 @@ export function createQuestions({ onAnswer, onFault }) {
       void pause(isNow ? 0 : WAIT_MS, signal).then(() => run(parameters, signal));
     },
     stop: () => asked.abort(),
-    /** Another version can be active since the last question. */
+    /** Discards earlier responses when the dialog closes, because another version can be active at the next search. */
     forget() {
       asked.abort();
       kept = new Map();

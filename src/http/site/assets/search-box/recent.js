@@ -1,5 +1,5 @@
 const KEPT_MAX = 6;
-/** Sites on one host share their storage. */
+/** Address of this script. The storage key contains its path, because all sites of a host share the storage. */
 const here = import.meta.url;
 const KEY = `docshelf-search ${new URL('../../..', here).pathname}`;
 

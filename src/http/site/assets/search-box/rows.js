@@ -2,10 +2,10 @@ import { element } from './element.js';
 import { passageElement } from './passage.js';
 import { addressOf } from './target.js';
 
-/** Accepts the part of BCP 47 that `lang` needs. */
+/** Returns a language tag (BCP 47) that is valid as a `lang` attribute, or undefined. */
 const langOf = (tag) => (/^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(tag ?? '') ? tag : undefined);
 
-/** Names the version only if results have several. */
+/** Builds the heading of a page. It names the version only if the results are from several versions. */
 function pageHeading(id, { metadata, path, site }, { manyVersions }) {
   const facts = [site?.title ?? site?.domain, manyVersions ? metadata.version : null].filter(Boolean);
   const title = element('span', { dir: 'auto', lang: langOf(metadata.language) }, metadata.title || path);
@@ -30,7 +30,7 @@ function sectionOption(id, result) {
   );
 }
 
-/** @returns {{nodes: Node[], options: HTMLElement[]}} groups, and their options in order */
+/** Builds the list of results. @returns {{nodes: Node[], options: HTMLElement[]}} groups, and their options in order */
 export function resultRows(groups, naming) {
   const options = [];
   const nodes = groups.map(({ results }, at) => {

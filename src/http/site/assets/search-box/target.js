@@ -2,17 +2,17 @@ import { bestPassage } from '../../best-passage.ts';
 
 const CONTEXT_WORDS = 3;
 
-/** Stays on the site's host, whatever the path contains. */
+/** Returns the address of a result. The address is on the host of the site, whatever the path contains. */
 export function addressOf({ path, content, metadata, site }) {
   const { origin } = new URL(site?.address ?? '/', location.origin);
   const address = new URL(`/${path.replace(/^[/\\]+/, '')}`, origin);
-  // Browsers without text fragments (https://wicg.github.io/scroll-to-text-fragment/) would look for an id of that name.
+  // Omit the text fragment (https://wicg.github.io/scroll-to-text-fragment/) in other browsers, which would look for an id of that name.
   const directive = 'fragmentDirective' in document ? textDirective(content, metadata) : '';
   if (directive !== '') address.hash = `${address.hash === '' ? '#' : address.hash}:~:text=${directive}`;
   return address.href;
 }
 
-/** Includes the words around the hit, because the browser would otherwise find the first such word of the page. */
+/** Builds a text fragment with the words around the hit: with only the hit, the browser would find the first such word of the page. */
 function textDirective(text, { highlights, language }) {
   const { start, end } = bestPassage(text, highlights);
   const hit = highlights.find((each) => each.start >= start && each.end <= end);
@@ -33,7 +33,7 @@ function textDirective(text, { highlights, language }) {
   ].join();
 }
 
-/** Stays within a line and a table cell, without the bullet: the index writes those, and pages lack them. */
+/** Returns the line or table cell of the hit, without line breaks, cell bars and bullets, which exist only in the text of the index. */
 function lineOf(text, hit) {
   const lineStart = text.lastIndexOf('\n', hit.start - 1) + 1;
   const textStart = lineStart + (text.startsWith('- ', lineStart) ? 2 : 0);

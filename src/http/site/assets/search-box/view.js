@@ -15,7 +15,7 @@ const isShelf = settings.shelf !== undefined && settings.shelf !== 'false';
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(style);
 
-/** Version and language that the page states, as the index reads them. The address of a kept version states it. */
+/** Returns the version and language that the page states. For a page of an older version, the loader's settings name the version. */
 function pageFacts() {
   const meta = VERSION_NAMES.map((name) =>
     document.querySelector(`meta[name="${name}"]`)?.content.split(',')[0].trim(),
@@ -76,12 +76,12 @@ export function createView(language) {
   let groups = [];
   let options = [];
   let selected = -1;
-  /** True if the reader has selected a result by keys since the last letter. */
+  /** True if the reader has selected a result with the arrow keys since the last typed letter. */
   let isTouched = false;
-  /** Set by Enter before the response: whether to open a new tab. Null otherwise. */
+  /** After Enter without a response: true to open the first result in a new tab, false to open it in this tab. Otherwise null. */
   let awaited = null;
   let isAnswered = false;
-  /** Facts of the page to search in, until a response shows which of them the site has. Null afterwards. */
+  /** Version and language of the page, as filters for the first search. Null after a response shows which of them the site has. */
   let own = null;
   let shownOn = null;
 
@@ -99,7 +99,7 @@ export function createView(language) {
       return;
     }
     const { scope, version = settings.version ?? own?.version, tag, language = own?.language } = filters.chosen();
-    // Versions and tags only apply to one site.
+    // Send version and tag only for a search of one site, because each site has its own.
     const fields = Object.entries({ q, scope, language, ...(scope === undefined && { version, tag }) });
     questions.ask(Object.fromEntries(fields.filter(([, value]) => value != null)), isNow);
   }
@@ -125,7 +125,7 @@ export function createView(language) {
     if (awaited !== null && count > 0) follow(awaited);
   }
 
-  /** @returns true if the search must run again: with the version of the page's folder, or without facts that the site lacks */
+  /** Sets the filters of the page. @returns true if the search must run again, because the filters differ from those of the search */
   function takeOwn({ languages, versions = [] }, isEmpty) {
     const asked = own;
     own = null;
@@ -234,7 +234,7 @@ export function createView(language) {
   const remember = () => rememberSearch(input.value.trim());
 
   function onKey(event) {
-    // Keys in the dialog must not reach the page.
+    // Keep the key in the dialog, because the page can have its own keyboard shortcuts.
     event.stopPropagation();
     if (event.type !== 'keydown' || event.isComposing || event.target !== input) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -256,18 +256,18 @@ export function createView(language) {
     from?.focus({ preventScroll: true });
     from = null;
   };
-  /** Returns the focus at once, because a key could otherwise type into the dialog. */
+  /** Closes the dialog, and returns the focus immediately, because the next key could otherwise still type into the dialog. */
   const close = () => {
     dialog.close();
     giveFocusBack();
   };
   closer.addEventListener('click', close);
-  // Handles Escape, and the back gesture of a phone.
+  // Close the dialog on Escape, and on the back gesture of a phone.
   dialog.addEventListener('cancel', (event) => {
     event.preventDefault();
     close();
   });
-  // The event comes after the dialog is closed, or even open again, and also if the browser closes the dialog by itself.
+  // Clean up here, because the browser can close the dialog by itself. The event can also arrive after the dialog is open again.
   dialog.addEventListener('close', () => {
     if (dialog.open) return;
     visualViewport.removeEventListener('resize', fitWindow);
@@ -279,7 +279,7 @@ export function createView(language) {
     const isInside = event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
     if (event.target === dialog && !isInside) close();
   });
-  // The box keeps the focus, and a phone its keyboard, while the reader scrolls and taps.
+  // Keep the focus in the search field while the reader scrolls and taps, so that a phone keeps its keyboard.
   list.addEventListener('mousedown', (event) => event.preventDefault());
   list.addEventListener('pointermove', (event) => {
     const at = options.indexOf(event.target.closest('[role=option]'));
@@ -289,10 +289,10 @@ export function createView(language) {
     const link = event.target.closest('a');
     if (link === null) return;
     remember();
-    // The browser's cached copy for the back button must not show the dialog.
+    // Close the dialog first, because the browser caches the page for the back button.
     if (!event.ctrlKey && !event.metaKey && !event.shiftKey) close();
   });
-  /** Fills a phone above its keyboard, even if the page is not made for phones and is shown small. */
+  /** Makes the dialog fill the screen of a phone above its keyboard, even on a page that is not made for phones and appears small. */
   const fitWindow = () => {
     const { width, height, scale } = visualViewport;
     const zoom = Math.max(1, 1 / scale);
@@ -309,7 +309,7 @@ export function createView(language) {
         return;
       }
       from = focusBack;
-      // A single-page site can show a page of another version.
+      // Read the facts of the page again, because a single-page site can show a page of another version.
       if (shownOn !== location.pathname) {
         own = pageFacts();
         for (const key of ['language', 'version']) filters.choose(key);
@@ -325,7 +325,7 @@ export function createView(language) {
       else input.select();
       ask(true);
     },
-    /** @returns the typed text */
+    /** Removes the dialog. @returns the typed text */
     close() {
       from = null;
       dialog.close();

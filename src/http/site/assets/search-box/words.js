@@ -1,4 +1,4 @@
-/** Fetches each language once. Null if that failed. The build defines `ENGLISH`, and `LANGUAGES` with the other tags. */
+/** Words by language tag, or null after a failed fetch. The build defines `ENGLISH`, and `LANGUAGES` with the other tags. */
 const fetched = new Map([['en', Promise.resolve(ENGLISH)]]);
 
 const here = import.meta.url;
@@ -12,7 +12,7 @@ function keyOf(tag) {
   }
 }
 
-/** Compares language and script, because Taiwan and Beijing write Chinese differently. */
+/** Chooses the language of the page by language and script, because Taiwan and Beijing write Chinese differently. */
 export async function chooseLanguage() {
   const wanted = keyOf(document.documentElement.lang);
   const tag = LANGUAGES.find((each) => keyOf(each) === wanted) ?? 'en';

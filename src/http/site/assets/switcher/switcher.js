@@ -18,7 +18,7 @@ const tag = Object.keys(WORDS).find((each) => keyOf(each) === wanted) ?? 'en';
 const words = WORDS[tag];
 const fill = (sentence, label) => sentence.replace('{version}', label);
 
-/** Creates no markup from text, so trusted types have nothing to reject. */
+/** Creates an element without parsing markup, so that pages that enforce Trusted Types accept it. */
 const element = (name, attributes, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -26,7 +26,7 @@ const element = (name, attributes, ...children) => {
   return made;
 };
 
-/** Address of this page in another version, which the server resolves. Scripts of the site can have changed the page since. */
+/** Returns the address of the current page in another version. Reads the location, because scripts can show another page. */
 const addressIn = (label) => {
   const { pathname, hash } = location;
   if (label === version) return pathname + hash;
@@ -81,9 +81,9 @@ const adopt = (root, style) => {
 };
 const shadow = host.attachShadow({ mode: 'open' });
 adopt(shadow, STYLE);
-// A page's rules for its elements take precedence over those of a shadow root for its host.
+// Add the style to the page also, because rules of the page take precedence over rules of a shadow root for its host.
 adopt(document, STYLE.replaceAll(':host', ON_PAGES));
-// Routers of sites only handle links of their own document.
+// Put the links into the shadow root, because routers of sites handle all links of the document.
 shadow.append(...notice, details);
 
 const lead = shadow.querySelector('p a');
@@ -104,7 +104,7 @@ host.addEventListener('keydown', (event) => {
 addEventListener('pointerdown', (event) => {
   if (!event.composedPath().includes(host)) details.open = false;
 });
-// Some sites replace the body.
+// Insert the switcher again if a script of the site replaces the body.
 const place = () => {
   if (!host.isConnected) document.body?.append(host);
 };
