@@ -30,7 +30,7 @@ async function linesOf(metrics: Metrics): Promise<string[]> {
   return (await metrics.expose(READINGS)).split('\n');
 }
 
-/** Long enough to appear in the next measurement. */
+/** Blocks the main thread long enough for the next measurement of the event loop. */
 async function delayMainThread(): Promise<void> {
   await setTimeout(120);
   const untilMs = performance.now() + 400;

@@ -62,7 +62,7 @@ export const ORGANIZATIONS: readonly Organization[] = [
 const folder = mkdtempSync(join(tmpdir(), 'docshelf-rates-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Rates that begin at zero. */
+/** Request counter of a new daemon, which has counted no request yet. */
 export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCounter>[0]> = {}): RequestCounter {
   const onFault = (error: unknown): never => {
     throw error;

@@ -54,7 +54,7 @@ describe('API on a real socket', () => {
     const { port } = await open();
     const connection = await connect(port);
     connection.write(head('Transfer-Encoding: chunked\r\n'));
-    // The message never ends.
+    // Send chunks, but never the end of the body.
     connection.write(CHUNK.repeat(5));
     expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
   });

@@ -150,7 +150,7 @@ describe('bundleDownload()', () => {
   });
 
   it('closes the connection if the archive becomes shorter during the download', async () => {
-    // The framework's adapter prints errors of streams.
+    // Silence the console, because the framework's adapter prints errors of streams.
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     await truncate(bundle.diskPath, 50_000_000);
     bundle = { ...bundle, sizeBytes: 50_000_000 };

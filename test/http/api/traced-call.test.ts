@@ -26,7 +26,7 @@ it('the start call of an export and the export job continue the trace of the cal
     facts: { 'messaging.message.id': jobId },
   });
   expect((await queue.get(jobId))?.traceparent).toBe(`00-${call?.traceId}-${sent?.spanId}-01`);
-  // A read-only call has no span.
+  // Send a read-only call, which must have no span.
   await app.request(`${JOBS}/${jobId}`, { headers: { Authorization: `Bearer ${ADMIN_KEY}`, traceparent: CALLER } });
   expect(ended).toHaveLength(2);
 });

@@ -89,7 +89,7 @@ describe('console pages', () => {
     expect(await operator.page('/')).toContain(`data-state="${seen[0]}"`);
     status.activity = 'unpacking a.zip';
     seen.push(await next('state'));
-    // A key or audit line, which the status does not contain.
+    // Simulate a change of a key or audit line, which the status does not contain.
     revisions.changes = 'another';
     seen.push(await next('state'));
     expect(await operator.page('/')).toContain(`data-state="${seen[2]}"`);

@@ -364,7 +364,7 @@ describe('console page', () => {
       });
       const page = await answer.text();
       expect(page).not.toMatch(/<style|\bstyle="|javascript:|\son\w+=|<script(?![^>]* src=)|http-equiv/i);
-      // Links to the site are allowed.
+      // Allow only links, because the console links to the site.
       expect(page).not.toMatch(/<(?!a )[^>]*(?:src|href|action)="(?:https?:)?\/\//);
     },
   );

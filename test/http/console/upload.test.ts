@@ -7,7 +7,7 @@ import { Operator } from './operator.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryABC';
 
-/** Splits a form's body into chunks. */
+/** Request whose body arrives in chunks of the given size. */
 function requestOf(body: Uint8Array, chunkBytes: number, type = `multipart/form-data; boundary=${BOUNDARY}`): Request {
   const chunks = Array.from({ length: Math.ceil(body.length / chunkBytes) }, (_, at) =>
     body.slice(at * chunkBytes, (at + 1) * chunkBytes),

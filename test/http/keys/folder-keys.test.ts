@@ -18,7 +18,7 @@ describe('FolderKeys', () => {
     return keys;
   };
 
-  /** Replaces the file in one step, because half a file is another error. */
+  /** Replaces the key file in one step, because a store that reads half a file would report another error. */
   const replace = async (text: string): Promise<void> => {
     await writeFile(join(dir, 'next'), text);
     await rename(join(dir, 'next'), join(dir, 'keys.json'));

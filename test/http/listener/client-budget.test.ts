@@ -176,7 +176,7 @@ describe('client that does not read its responses', () => {
     const client = await still(listener, { tls });
     client.write(GET('/memory'));
     await expect.poll(() => budget.bytes).toBeGreaterThan(0);
-    // A pause of this process delays the checks of the server and these ones alike.
+    // Count checks instead of time, because a pause of this process delays the server's checks also.
     let checks = 0;
     for (; budget.bytes > 0; checks++) await sleep(times.checkMs);
     expect(checks * times.checkMs).toBeLessThan(2 * times.unreadMsMax);
@@ -228,7 +228,7 @@ describe('client that does not read its responses', () => {
     bench.onEnd(() => vi.useRealTimers());
     const budget = new ClientBudget();
     bench.onEnd(budget.watch({ unreadMsMax: UNREAD_MS_MAX, checkMs: 1_000 }));
-    // A third of the largest buffer that Linux uses by default.
+    // Use a third of the largest socket buffer that Linux has by default, the smallest progress that the server sees.
     const stepBytes = (4 * KiB ** 2) / 3;
     const cut: string[] = [];
     const hold = (name: string, readBytes: () => number) => {

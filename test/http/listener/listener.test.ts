@@ -247,7 +247,7 @@ describe('stop() of a listener', () => {
   it('can be called twice', async () => {
     const listener = await open();
     await Promise.all([listener.stop(1_000), listener.stop(1_000)]);
-    // Its port is free again.
+    // Listen on the port of the stopped listener, which must be free again.
     const server = createServer().listen(listener.port, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     server.close();

@@ -26,13 +26,13 @@ function rulesOf({ files, siteDir }: ReleaseView): SiteRules {
 
 export interface AssistedSite {
   readonly url: string;
-  /** Codes of errors in their order. */
+  /** Codes of the reported errors, oldest first. */
   readonly faults: readonly ErrorCode[];
   use(release: ReleaseView | null): void;
   send(init?: RequestInit, path?: string): Promise<Response>;
   /** Sends one message. @returns its response */
   call(method: string, params?: object): Promise<Answered>;
-  /** Result of a tool. */
+  /** Calls a tool and returns its result. */
   tool(name: string, args?: object): Promise<NonNullable<Answered['result']>>;
   connect(mode: 'legacy' | 'auto', headers?: Readonly<Record<string, string>>): Promise<Client>;
 }

@@ -195,7 +195,7 @@ describe('read_page', () => {
       offset = facts.next;
     }
     expect(whole).toBe('😀'.repeat(40_000));
-    // Offsets inside a character, a length of one unit, and an offset after the end.
+    // Try offsets inside of a character, a length of one code unit, and an offset after the end of the page.
     for (const [offset, length, facts] of [
       [1, 2, { offset: 0, length: 2, next: 2 }],
       [0, 1, { offset: 0, length: 2, next: 2 }],
@@ -276,7 +276,7 @@ describe('older versions over MCP', () => {
       { address: '/guides/old', version: 'june' },
       { address: `${basePath}_docshelf/v/june/guides/old#x` },
       { address: `docshelf://acme${basePath}_docshelf/v/june/guides/old` },
-      // The address selects this version, also if `version` names another one.
+      // The version in the address takes precedence over the parameter `version`.
       { address: `${basePath}_docshelf/v/v1/guides/old`, version: 'june' },
     ]) {
       const { facts, text } = contentOf(await site.tool('read_page', args));
@@ -524,7 +524,7 @@ describe('MCP endpoint', () => {
     }
     const own = new URL(site.url).origin;
     expect((await site.send(post(message('ping'), { origin: own }))).status).toBe(200);
-    // Host and origin of a name that an attacker points to this address.
+    // Use a host name that an attacker points to this address (DNS rebinding).
     const { hostname, port, pathname } = new URL(site.url);
     const headers = { ...JSON_BOTH, host: 'evil.example', origin: 'http://evil.example' };
     const status = await new Promise((resolve) => {
@@ -548,7 +548,7 @@ describe('MCP endpoint', () => {
       ['{}', 400, -32600],
       ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
       [`[${Array.from({ length: 21 }, (_, id) => message('ping', {}, id)).join()}]`, 400, -32600],
-      // It cancels a request of the same batch.
+      // Cancel a request of the same batch.
       [`[${message('tools/list')},${CANCEL}]`, 400, -32600],
       [message('no/such/method'), 200, -32601],
       [message('tools/call', { name: 'delete_everything' }), 200, -32602],

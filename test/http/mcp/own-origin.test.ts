@@ -26,13 +26,13 @@ it.each([
 
 it.each([
   ['https://evil.example', 'docs.acme.dev', PUBLIC],
-  // A name that an attacker points to this address.
+  // An attacker points this host name to the address of the site (DNS rebinding).
   ['http://evil.example:8080', 'evil.example:8080', ANYWHERE],
   ['http://evil.example:8080', 'evil.example:8080', PUBLIC],
   ['http://evil.example:8080', 'evil.example:8080', NAMED],
   ['http://localhost.evil.example', 'localhost.evil.example', ANYWHERE],
   ['http://127.0.0.1.evil.example', '127.0.0.1.evil.example', ANYWHERE],
-  // Another port is another origin.
+  // A page on another port of the host has another origin.
   ['http://127.0.0.1:3000', '127.0.0.1:8080', ANYWHERE],
   ['https://docs.acme.dev', 'docs.acme.dev:8080', NAMED],
   ['http://docs.acme.dev', 'backend', PUBLIC],

@@ -23,9 +23,9 @@ it.each([
   ['https://docs.acme.dev/docs/guides/start#a', BELOW, '/guides/start'],
   ['HTTPS://DOCS.acme.dev:443/docs/guides/start', BELOW, '/guides/start'],
   ['docshelf://acme/docs/guides/start', BELOW, '/guides/start'],
-  // An address without the base path means a page under it.
+  // An address without the base path means the page under the base path.
   ['/guides/start', BELOW, '/guides/start'],
-  // Unchanged, because the resolver rejects it.
+  // Keep the dots in the address, because the look-up of the page rejects them.
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
 ])('parseAddress() reads %s as page %s', (written, form, target) => {

@@ -30,7 +30,7 @@ describe('listTree()', () => {
         { kind: 'folder', path: '/api/', pages: 4 },
         { kind: 'page', path: '/guides' },
         { kind: 'folder', path: '/guides/', pages: 1 },
-        // It contains only its own page.
+        // A folder that contains only its own start page appears as a page.
         { kind: 'page', path: '/tour/' },
       ],
     });

@@ -7,7 +7,7 @@ const MERGED = 'nginx puts slashes and dots right';
 const RELATIVE = 'a redirect is 308, relative and kept by nobody, so that a proxy may stand before it';
 const FOLDED = 'the other normal form of Unicode is the same name';
 
-/** Addresses and their files (RFC 3986). */
+/** Requests for addresses in many spellings (RFC 3986), and the file that each one must return. */
 export const ADDRESS_ROWS: readonly Row[] = [
   ['/', page('start')],
   ['/?', page('start')],
@@ -28,7 +28,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/case', MISSING],
   ['/Case', page('capital')],
 
-  // Trailing slashes, and both layouts.
+  // Requests with and without a trailing slash, in both layouts of a site.
   ['/folder/', page('folder')],
   ['/folder', '308 | location: folder/ | cache-control: no-cache | content-length: 0', RELATIVE],
   ['/folder?q=1', '308 | location: folder/?q=1', RELATIVE],
@@ -51,7 +51,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/fr/', page('accueil')],
   ['/page/', '308 | location: ../page', RELATIVE],
 
-  // Percent escapes, decoded once (RFC 3986, section 2.1).
+  // Percent escapes are decoded exactly once (RFC 3986, section 2.1).
   ['/%74en.txt', page('0123456789')],
   ['/%54en.txt', '404'],
   ['/ten%2etxt', page('0123456789')],
@@ -95,7 +95,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/%ed%a0%80', BAD, 'an escape that is no UTF-8 is no character'],
   ['/%f5%80%80%80', BAD, 'an escape that is no UTF-8 is no character'],
 
-  // Unicode.
+  // File names can contain any character of Unicode.
   ['/caf%C3%A9', page('composed')],
   ['/caf%c3%a9', page('composed')],
   ['/caf%C3%A9.html', page('composed')],
@@ -107,7 +107,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/CAF%C3%89', MISSING],
   ['/caf\u00c3\u00a9', BAD, 'bytes over ASCII are no address (RFC 3986, section 2); nginx takes them as they are'],
 
-  // Dots, slashes, and characters that no name contains.
+  // Dots, repeated slashes and control characters never lead to a file outside of the site.
   ['/./ten.txt', '404', MERGED],
   ['/folder/../ten.txt', '404', MERGED],
   ['/%2e/ten.txt', '404', MERGED],
@@ -142,7 +142,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/ten.txt.', '404'],
   ['/ten.txt::$DATA', '404'],
 
-  // Hidden files.
+  // Hidden files do not exist for clients.
   ['/.secret', MISSING, 'nginx hides nothing by itself'],
   ['/%2esecret', MISSING, 'nginx hides nothing by itself'],
   ['/folder/.env', MISSING, 'nginx hides nothing by itself'],
@@ -156,7 +156,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/_docshelf/', MISSING],
   ['/%5fdocshelf/manifest.json', '404'],
 
-  // Missing paths, and the 404 page.
+  // Missing paths return the 404 page of the site.
   ['/nowhere', `${MISSING} | content-type~ ^text/html | -etag | -last-modified`, 'nginx gives its error page a tag'],
   ['/nowhere/', MISSING],
   ['/a/b/c/d/e', MISSING],
@@ -169,7 +169,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/404.html', '200 | body: missing'],
   ['/404', '200 | body: missing'],
 
-  // Long addresses (RFC 9112, section 3).
+  // Addresses can be long, up to a limit (RFC 9112, section 3).
   [`/${'a'.repeat(4000)}`, '404'],
   [`/${'a/'.repeat(2000)}`, '404'],
   [`/${'a'.repeat(8000)}`, '404'],

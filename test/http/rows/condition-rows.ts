@@ -10,7 +10,7 @@ const OWN_TAG = 'the tag of a compressed page is its own; nginx weakens that of 
 const NO_HTTP_DATE = 'a date that is none is ignored (RFC 9110, section 13.1.4); to nginx it has passed';
 const NO_DATE = 'no date says that content is as it was: two contents of one date share it';
 
-/** RFC 9110, section 13. */
+/** Requests with conditions, and the parts of the responses that RFC 9110 (section 13) requires. */
 export const CONDITION_ROWS: readonly Row[] = [
   // If-None-Match uses the weak comparison.
   ['/page.html | If-None-Match: {etag}', SAME],
@@ -44,7 +44,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['/page.html | Accept-Encoding: gzip | If-None-Match: "other"', '200 | etag: {etag-gzip} | content-encoding: gzip'],
   ['/page.html | Accept-Encoding: gzip | If-None-Match: *', '304 | body: '],
 
-  // Fields that a 304 repeats, and fields that it must not have (section 15.4.5).
+  // A 304 repeats some fields of the 200, and must not have others (section 15.4.5).
   [
     '/page.html | If-None-Match: {etag}',
     '304 | cache-control: no-cache | vary~ Accept-Encoding | date~ GMT$',
@@ -52,7 +52,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ],
   ['/page.html | If-None-Match: {etag}', '304 | -content-type | -content-length | -transfer-encoding | -content-range'],
 
-  // If-Modified-Since.
+  // docshelf ignores If-Modified-Since, because its responses have no modification date.
   [`/page.html | If-Modified-Since: ${EARLIER}`, NEW],
   ['/page.html | If-Modified-Since: {date}', NEW, NO_DATE],
   [`/page.html | If-Modified-Since: ${LATER}`, NEW],
@@ -101,7 +101,7 @@ export const CONDITION_ROWS: readonly Row[] = [
     'nginx has a weak tag of what it compresses',
   ],
 
-  // If-Unmodified-Since in the three formats of section 5.6.7 that a recipient must accept.
+  // A recipient must accept dates in all three formats of section 5.6.7.
   ['/page.html | If-Unmodified-Since: {date}', NEW],
   [`/page.html | If-Unmodified-Since: ${LATER}`, NEW],
   [`/page.html | If-Unmodified-Since: ${EARLIER}`, FAILED],
@@ -160,14 +160,14 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['POST /page.html | If-Match: "other"', '405'],
   ['POST /page.html | If-None-Match: *', '405'],
 
-  // Files that no cache keeps, and empty files.
+  // Conditions also apply to files that are too large for the cache, and to empty files.
   ['/large.txt | If-None-Match: *', '304'],
   ['/large.txt | If-Match: "other"', FAILED],
   [`/large.txt | If-Unmodified-Since: ${EARLIER}`, FAILED],
   ['/empty.txt | If-None-Match: *', '304'],
   ['/empty.txt | If-Match: *', '200 | content-length: 0'],
 
-  // Directives for caches do not concern a file server.
+  // A file server ignores directives for caches.
   ['/page.html | Cache-Control: no-cache', NEW],
   ['/page.html | Cache-Control: only-if-cached', NEW],
   ['/page.html | Cache-Control: max-age=0 | If-None-Match: {etag}', SAME],

@@ -7,7 +7,7 @@ const NO_BROTLI = 'nginx has no Brotli of its own';
 const UNVARIED = 'nginx says Vary of what it would compress';
 const NO_IDENTITY = 'nginx asks for gzip alone, and not for what else is wanted';
 
-/** RFC 9110, section 12.5.3. */
+/** Requests with Accept-Encoding, and the coding that RFC 9110 (section 12.5.3) requires. */
 export const ENCODING_ROWS: readonly Row[] = [
   ['/page.html', PLAIN],
   ['/page.html | Accept-Encoding:', PLAIN],
@@ -71,7 +71,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ['HEAD /page.html | Accept-Encoding: gzip', '200 | content-encoding: gzip | etag: {etag-gzip} | body: '],
   ['HEAD /page.html', `${PLAIN} | body: `],
 
-  // Content that is too small to compress.
+  // Small, empty and incompressible files are sent without compression.
   [
     '/ten.txt | Accept-Encoding: gzip',
     '200 | -content-encoding | content-length: 10 | vary~ Accept-Encoding',
@@ -80,7 +80,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ['/noise.bin | Accept-Encoding: gzip', '200 | -content-encoding | content-length: 2048'],
   ['/empty.txt | Accept-Encoding: gzip', '200 | -content-encoding | content-length: 0'],
 
-  // Content that is compressed while it is sent, and content without a length.
+  // Large content is compressed while it is sent, so its response has no Content-Length.
   [
     '/large.txt | Accept-Encoding: gzip',
     '200 | content-encoding: gzip | transfer-encoding: chunked | -content-length | body~ ^line 0 .*line 7999 [0-9a-f]{64}\n$',
@@ -97,7 +97,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ],
   ['GET /page.html HTTP/1.0↵Accept-Encoding: gzip↵↵', ['200 | content-encoding: gzip | -transfer-encoding']],
 
-  // Also 404 pages, which have no tag.
+  // 404 pages are compressed also, but have no entity tag.
   ['/nowhere | Accept-Encoding: gzip', '404 | -etag | body: missing', 'nginx gives its error page a tag'],
 
   // Other kinds of negotiation are not supported.

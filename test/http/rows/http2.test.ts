@@ -13,7 +13,7 @@ import { openRowServer } from './row-server.ts';
 import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
-/** Requests with another response here, because Node's HTTP/1.1 parser does not see them. */
+/** Requests whose HTTP/2 response differs, because Node's HTTP/1.1 parser does not reject them first. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   'BREW /ten.txt': '405 | allow: GET, HEAD',
   'get /ten.txt': '405 | allow: GET, HEAD',
@@ -54,7 +54,7 @@ describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('HTTP rules 
       for (let times = 0; times < 2; times++) {
         const answer = await send(session, row, words);
         expect(faultsOf(row, [answer], words)).toEqual([]);
-        // RFC 9113, section 8.2.2.
+        // HTTP/2 forbids header fields of the connection (RFC 9113, section 8.2.2).
         expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
       }
     },

@@ -13,9 +13,9 @@ const READ = ['405', LAST];
 /** Response to a request whose body is invalid. */
 const CUT = ['405'];
 
-/** RFC 9112, sections 2 to 9. */
+/** Messages sent byte for byte, and the responses that RFC 9112 (sections 2 to 9) requires. */
 export const MESSAGE_ROWS: readonly Row[] = [
-  // Line endings and empty lines (section 2.2).
+  // A server can tolerate some wrong line endings and empty lines (section 2.2).
   ['GET /ten.txt HTTP/1.1↵Host: x↵↵', ON],
   ['↵GET /ten.txt HTTP/1.1↵Host: x↵↵', ON],
   ['↵↵↵GET /ten.txt HTTP/1.1↵Host: x↵↵', ON],
@@ -27,7 +27,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['GET /ten.txt HTTP/1.1↵Host: x↵A: b␍c↵↵', BAD],
   ['GET /ten.txt HTTP/1.1↵Host: x↵␍↵↵', BAD],
 
-  // The request line (section 3).
+  // The request line has exactly three parts with one space between them (section 3).
   ['GET /ten.txt HTTP/1.1 ↵Host: x↵↵', BAD, LENIENT],
   [' GET /ten.txt HTTP/1.1↵Host: x↵↵', BAD],
   ['GET  /ten.txt HTTP/1.1↵Host: x↵↵', ON],
@@ -54,7 +54,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['PRI * HTTP/2.0↵↵SM↵↵', BAD],
   ['/ten.txt HTTP/1.1↵Host: x↵↵', BAD],
 
-  // Forms of the target (section 3.2).
+  // The target of a request has four forms (section 3.2).
   ['GET http://x/ten.txt HTTP/1.1↵Host: x↵↵', ON],
   ['GET HTTP://X/ten.txt HTTP/1.1↵Host: x↵↵', ON],
   ['GET https://x/ten.txt HTTP/1.1↵Host: x↵↵', ON],
@@ -86,7 +86,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['GET #a HTTP/1.1↵Host: x↵↵', BAD],
   ['GET \\ten.txt HTTP/1.1↵Host: x↵↵', BAD],
 
-  // Host (section 3.2; RFC 9110, section 7.2).
+  // HTTP/1.1 requires one valid Host header (section 3.2, and RFC 9110, section 7.2).
   ['GET /ten.txt HTTP/1.1↵↵', BAD],
   ['GET /ten.txt HTTP/1.1↵Host:↵↵', ON, STRICT],
   ['GET /ten.txt HTTP/1.1↵Host: x.example↵↵', ON],
@@ -108,7 +108,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['GET /ten.txt HTTP/1.1↵Host: [::1↵↵', BAD, LENIENT],
   ['GET /ten.txt HTTP/1.1↵Host: ..↵↵', ON, STRICT],
 
-  // Fields (section 5; RFC 9110, section 5.5).
+  // Invalid header fields make a request invalid (section 5, and RFC 9110, section 5.5).
   ['GET /ten.txt HTTP/1.1↵Host: x↵A:b↵↵', ON],
   ['GET /ten.txt HTTP/1.1↵Host: x↵A: \t b \t ↵↵', ON],
   ['GET /ten.txt HTTP/1.1↵Host: x↵A:↵↵', ON],
@@ -131,7 +131,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['GET /ten.txt HTTP/1.1↵Host: x↵A: \u0001↵↵', BAD, LENIENT],
   ['GET /ten.txt HTTP/1.1↵Host: x↵A: \u007f↵↵', BAD, LENIENT],
 
-  // Lengths and codings (section 6).
+  // The length of a body must be unambiguous (section 6).
   [post('Content-Length: 3', 'abc'), READ],
   [post('Content-Length: 003', 'abc'), READ],
   [post('content-length:3', 'abc'), READ],
@@ -169,7 +169,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ],
   [post('', ''), READ],
 
-  // Chunks (section 7.1).
+  // A body in chunks must be well-formed (section 7.1).
   [chunked('0↵↵'), READ],
   [chunked('3↵abc↵0↵↵'), READ],
   [chunked('3↵abc↵3↵def↵0↵↵'), READ],
@@ -197,7 +197,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   [chunked('fffffffffffffffff↵abc↵0↵↵'), CUT],
   [chunked('↵abc↵0↵↵'), CUT],
 
-  // Connections (section 9).
+  // The version and the Connection header decide whether the connection stays open (section 9).
   ['GET /ten.txt HTTP/1.0↵↵', [`${TEN} | connection: close`]],
   ['GET /ten.txt HTTP/1.0↵Host: x↵↵', [`${TEN} | connection: close`]],
   ['GET /ten.txt HTTP/1.0↵Host: x↵Connection: keep-alive↵↵', [`${TEN} | connection: keep-alive`, LAST]],
@@ -228,7 +228,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['POST /ten.txt HTTP/1.1↵Host: x↵Content-Length: 3↵↵abcGET /ten.txt HTTP/1.1↵Host: x↵↵', ['405', TEN, LAST]],
   ['GET /ten.txt HTTP/1.1↵Host: x↵↵nonsense↵↵', [TEN, '400']],
 
-  // Expectations and upgrades (RFC 9110, sections 10.1.1 and 7.8).
+  // docshelf supports 100-continue, but no upgrade (RFC 9110, sections 10.1.1 and 7.8).
   [
     'GET /ten.txt HTTP/1.1↵Host: x↵Expect: 100-continue↵Connection: close↵↵',
     [`${TEN} | connection: close`],

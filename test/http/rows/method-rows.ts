@@ -5,7 +5,7 @@ const NO_ALLOW = 'a 405 must say what is allowed (RFC 9110, section 15.5.6); ngi
 const UNKNOWN = 'a method that is not known is 501 (RFC 9110, section 9.1); nginx says 400 or 405';
 const PERMANENT = 'a redirect is 308, which keeps the method';
 
-/** RFC 9110, section 9. */
+/** Requests with different methods, and the responses that RFC 9110 (section 9) requires. */
 export const METHOD_ROWS: readonly Row[] = [
   ['GET /ten.txt', '200 | body: 0123456789'],
   [

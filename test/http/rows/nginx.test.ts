@@ -5,7 +5,7 @@ import type { Words } from './row.ts';
 import { SITE_FILES } from './row-site.ts';
 import { TABLES } from './tables.ts';
 
-/** A second opinion on the rows. If nginx responds differently, the row states why docshelf does not. */
+/** Sends each row to nginx also. If nginx responds differently, the row states why docshelf does not do the same. */
 describe.skipIf(!hasNginx)(
   `nginx responds as the test tables expect, unless a row states the reason for a difference${whyNoNginx}`,
   () => {

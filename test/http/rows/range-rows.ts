@@ -11,7 +11,7 @@ const BACKWARDS =
   'an invalid range is ignored (RFC 9110, section 14.1.1); nginx has it as one that cannot be satisfied';
 const CODED = 'ranges are of the file itself, of which a download can go on; nginx has none of what it compresses';
 
-/** RFC 9110, section 14. `ten.txt` contains the ten digits. */
+/** Requests for ranges (RFC 9110, section 14). The file `ten.txt` contains the ten digits. */
 export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt', `${WHOLE} | accept-ranges: bytes`],
   ['/ten.txt | Range: bytes=0-0', part('0-0', '0')],
@@ -68,7 +68,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt | Range: bytes = 0-9', WHOLE],
   ['/ten.txt | Range: bytes=0-1;', WHOLE, BACKWARDS],
 
-  // Several ranges.
+  // A request for several ranges returns the whole file.
   ['/ten.txt | Range: bytes=0-1,3-4', WHOLE, SEVERAL],
   ['/ten.txt | Range: bytes=0-1, 3-4', WHOLE, SEVERAL],
   ['/ten.txt | Range: bytes=0-5,2-7', WHOLE],
@@ -83,7 +83,7 @@ export const RANGE_ROWS: readonly Row[] = [
     'two lines are one list, which is of no unit; nginx takes the first',
   ],
 
-  // Only GET.
+  // Ranges apply only to GET.
   [
     'HEAD /ten.txt | Range: bytes=0-1',
     '200 | content-length: 10 | -content-range | body: ',
@@ -134,7 +134,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/page.html | Range: bytes=0-4 | If-Unmodified-Since: Fri, 31 May 2024 00:00:00 GMT', '412'],
   ['/page.html | Range: bytes=0-4 | If-Unmodified-Since: Mon, 03 Jun 2024 00:00:00 GMT', '206'],
 
-  // Ranges of compressible content.
+  // A range of compressible content is a range of the uncompressed file.
   [
     '/page.html | Range: bytes=0-4 | Accept-Encoding: gzip',
     '206 | -content-encoding | etag: {etag} | body: <!doc | vary~ Accept-Encoding',
@@ -150,7 +150,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/large.txt | Range: bytes=9999999-', '416 | content-range~ ^bytes \\*/\\d+$'],
   ['/noise.bin | Range: bytes=0-0', '206 | content-type: application/octet-stream | content-length: 1'],
 
-  // Fields that a 206 must have if the 200 has them (section 15.3.7).
+  // A 206 must have some fields if the 200 has them (section 15.3.7).
   [
     '/page.html | Range: bytes=0-4',
     '206 | date~ GMT$ | etag: {etag} | cache-control: no-cache | vary~ Accept-Encoding',

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Files } from '../../site/helpers.ts';
 
-/** Long enough for compression, and without repeated parts. */
+/** HTML page that is long enough for compression, and has no repeated parts. */
 export const PAGE = `<!doctype html><title>Page</title>${Array.from({ length: 100 }, (_, n) => `<p>paragraph ${n}</p>`).join('')}`;
-/** More than an eighth of `CACHE_BYTES`, also compressed, so that each request reads it from disk. */
+/** Text of more than an eighth of `CACHE_BYTES`, also when compressed, so that each request reads it from disk. */
 export const LARGE = Array.from(
   { length: 8_000 },
   (_, n) => `line ${n} ${createHash('sha256').update(`${n}`).digest('hex')}\n`,
 ).join('');
 export const CACHE_BYTES = 512 * 1024;
-/** Incompressible bytes. */
+/** Bytes that compression cannot make smaller. */
 const NOISE = Buffer.from(Array.from({ length: 2048 }, (_, n) => (n * n * 31 + n * 7) & 0xff));
 
 export const CREATED_AT = '2024-06-01T10:20:30.000Z';

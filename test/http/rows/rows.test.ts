@@ -17,7 +17,7 @@ describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
     'apply to the response to %s',
     async (_name, row) => {
       expect(await requestRow(port, row, words)).toEqual([]);
-      // The second response comes from memory.
+      // Send the request again, because the second response comes from memory.
       expect(await requestRow(port, row, words)).toEqual([]);
     },
   );
