@@ -3,9 +3,9 @@ import type { Row } from './row.ts';
 const page = (body: string) => `200 | body: ${body}`;
 const MISSING = '404 | body: missing';
 const BAD = '400';
-const MERGED = 'nginx puts slashes and dots right';
-const RELATIVE = 'a redirect is 308, relative and kept by nobody, so that a proxy may stand before it';
-const FOLDED = 'the other normal form of Unicode is the same name';
+const MERGED = 'nginx merges slashes and resolves dots';
+const RELATIVE = 'docshelf sends a relative 308 that caches must not store, so that it works behind a proxy';
+const FOLDED = 'docshelf treats both normal forms of Unicode as the same name';
 
 /** Requests for addresses in many spellings (RFC 3986), and the file that each one must return. */
 export const ADDRESS_ROWS: readonly Row[] = [
@@ -35,8 +35,8 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/folder?', '308 | location: folder/?', RELATIVE],
   ['/folder/index.html', page('folder')],
   ['/folder/index', page('folder')],
-  ['/folder/deep', MISSING, 'a folder without an index is missing; nginx redirects to it'],
-  ['/folder/deep/', MISSING, 'a folder without an index is missing; nginx forbids it'],
+  ['/folder/deep', MISSING, 'a folder without an index page is missing, but nginx redirects to it'],
+  ['/folder/deep/', MISSING, 'a folder without an index page is missing, but nginx responds with 403'],
   ['/folder/deep/page', page('deep')],
   ['/folder/deep/page/', '308 | location: ../page', RELATIVE],
   ['/folder/deep/page/?q', '308 | location: ../page?q', RELATIVE],
@@ -45,7 +45,7 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/both/', page('folder')],
   ['/both.html', page('page')],
   ['/both.html/', MISSING],
-  ['/other', page('htm'), 'nginx is told of .html alone'],
+  ['/other', page('htm'), 'the config of nginx adds only .html'],
   ['/other.htm', page('htm')],
   ['/fr', '308 | location: fr/', RELATIVE],
   ['/fr/', page('accueil')],
@@ -105,34 +105,34 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/%E6%97%A5%E6%9C%AC', page('japanese')],
   ['/%F0%9F%98%80', page('emoji')],
   ['/CAF%C3%89', MISSING],
-  ['/caf\u00c3\u00a9', BAD, 'bytes over ASCII are no address (RFC 3986, section 2); nginx takes them as they are'],
+  ['/caf\u00c3\u00a9', BAD, 'an address has no bytes above ASCII (RFC 3986, section 2), but nginx accepts them'],
 
   // Dots, repeated slashes and control characters never lead to a file outside of the site.
   ['/./ten.txt', '404', MERGED],
   ['/folder/../ten.txt', '404', MERGED],
   ['/%2e/ten.txt', '404', MERGED],
-  ['/%2e%2e/ten.txt', '404', 'nginx refuses what leads out'],
-  ['/../ten.txt', '404', 'nginx refuses what leads out'],
-  ['/../../etc/passwd', MISSING, 'nginx refuses what leads out'],
+  ['/%2e%2e/ten.txt', '404', 'nginx rejects addresses outside of the root'],
+  ['/../ten.txt', '404', 'nginx rejects addresses outside of the root'],
+  ['/../../etc/passwd', MISSING, 'nginx rejects addresses outside of the root'],
   ['/folder/%2e%2e/ten.txt', '404', MERGED],
   ['/folder/..%2ften.txt', '404', MERGED],
-  ['/..%2f..%2fetc%2fpasswd', '404', 'nginx refuses what leads out'],
+  ['/..%2f..%2fetc%2fpasswd', '404', 'nginx rejects addresses outside of the root'],
   ['/..%5c..%5cetc%5cpasswd', '404'],
-  ['/folder%2Findex.html', '404', 'an escaped slash is in no name; nginx takes it for one'],
-  ['/folder%2f', '404', 'an escaped slash is in no name; nginx takes it for one'],
+  ['/folder%2Findex.html', '404', 'no file name contains an escaped slash, but nginx decodes it'],
+  ['/folder%2f', '404', 'no file name contains an escaped slash, but nginx decodes it'],
   ['/folder%5Cindex.html', '404'],
-  ['/folder\\index.html', '400', 'a backslash is no part of an address (RFC 3986, section 2)'],
+  ['/folder\\index.html', '400', 'an address must not contain a backslash (RFC 3986, section 2)'],
   ['//ten.txt', '404', MERGED],
   ['/http://x/ten.txt', '404'],
   ['///', MISSING, MERGED],
   ['//evil.example/', MISSING],
   ['//evil.example/..', MISSING, MERGED],
   ['//folder', MISSING, MERGED],
-  ['/\\evil.example/', '400', 'a backslash is no part of an address (RFC 3986, section 2)'],
+  ['/\\evil.example/', '400', 'an address must not contain a backslash (RFC 3986, section 2)'],
   ['/folder//index.html', MISSING, MERGED],
-  ['/ten.txt%00', '404', 'nginx refuses it'],
-  ['/ten.txt%00.html', '404', 'nginx refuses it'],
-  ['/%00', '404', 'nginx refuses it'],
+  ['/ten.txt%00', '404', 'nginx rejects the request'],
+  ['/ten.txt%00.html', '404', 'nginx rejects the request'],
+  ['/%00', '404', 'nginx rejects the request'],
   ['/ten.txt%0a', '404'],
   ['/ten.txt%0d%0aSet-Cookie:%20a=b', '404 | -set-cookie'],
   ['/folder%0d%0aSet-Cookie:%20a=b', '404 | -set-cookie'],
@@ -143,29 +143,33 @@ export const ADDRESS_ROWS: readonly Row[] = [
   ['/ten.txt::$DATA', '404'],
 
   // Hidden files do not exist for clients.
-  ['/.secret', MISSING, 'nginx hides nothing by itself'],
-  ['/%2esecret', MISSING, 'nginx hides nothing by itself'],
-  ['/folder/.env', MISSING, 'nginx hides nothing by itself'],
+  ['/.secret', MISSING, 'nginx hides no files by default'],
+  ['/%2esecret', MISSING, 'nginx hides no files by default'],
+  ['/folder/.env', MISSING, 'nginx hides no files by default'],
   ['/.', MISSING, MERGED],
-  ['/..', MISSING, 'nginx refuses what leads out'],
+  ['/..', MISSING, 'nginx rejects addresses outside of the root'],
   ['/.git/config', MISSING],
   ['/.well-known/security.txt', page('contact')],
-  ['/.well-known/', MISSING, 'a folder without an index is missing; nginx forbids it'],
+  ['/.well-known/', MISSING, 'a folder without an index page is missing, but nginx responds with 403'],
   ['/.well-known/../ten.txt', '404', MERGED],
   ['/_docshelf/manifest.json', '404'],
   ['/_docshelf/', MISSING],
   ['/%5fdocshelf/manifest.json', '404'],
 
   // Missing paths return the 404 page of the site.
-  ['/nowhere', `${MISSING} | content-type~ ^text/html | -etag | -last-modified`, 'nginx gives its error page a tag'],
+  [
+    '/nowhere',
+    `${MISSING} | content-type~ ^text/html | -etag | -last-modified`,
+    'nginx adds an entity tag to its error page',
+  ],
   ['/nowhere/', MISSING],
   ['/a/b/c/d/e', MISSING],
   ['/nowhere.html', MISSING],
-  ['/fr/nulle-part', '404 | body: manque', 'nginx is told of one such page'],
-  ['/fr/a/b/', '404 | body: manque', 'nginx is told of one such page'],
-  ['/nowhere.js', '404 | content-type~ ^text/plain', 'no page in place of a script'],
-  ['/nowhere.css?v=1', '404 | content-type~ ^text/plain', 'no page in place of a style'],
-  ['/nowhere.png', '404 | content-type~ ^text/plain', 'no page in place of a picture'],
+  ['/fr/nulle-part', '404 | body: manque', 'the config of nginx names only one 404 page'],
+  ['/fr/a/b/', '404 | body: manque', 'the config of nginx names only one 404 page'],
+  ['/nowhere.js', '404 | content-type~ ^text/plain', 'a missing script gets no HTML page'],
+  ['/nowhere.css?v=1', '404 | content-type~ ^text/plain', 'a missing style sheet gets no HTML page'],
+  ['/nowhere.png', '404 | content-type~ ^text/plain', 'a missing picture gets no HTML page'],
   ['/404.html', '200 | body: missing'],
   ['/404', '200 | body: missing'],
 
@@ -174,9 +178,9 @@ export const ADDRESS_ROWS: readonly Row[] = [
   [`/${'a/'.repeat(2000)}`, '404'],
   [`/${'a'.repeat(8000)}`, '404'],
   [`/ten.txt?${'a'.repeat(7000)}`, page('0123456789')],
-  [`/ten.txt?${'a'.repeat(15_000)}`, page('0123456789'), 'nginx takes 8 KiB'],
+  [`/ten.txt?${'a'.repeat(15_000)}`, page('0123456789'), 'nginx accepts only 8 KiB'],
   [`/${'a'.repeat(17_000)}`, '414'],
   [`/ten.txt?${'a'.repeat(17_000)}`, '414'],
   [`/ten.txt | A: ${'a'.repeat(7000)}`, page('0123456789')],
-  [`/ten.txt | A: ${'a'.repeat(40_000)}`, '431', 'nginx says 400'],
+  [`/ten.txt | A: ${'a'.repeat(40_000)}`, '431', 'nginx responds with 400'],
 ];

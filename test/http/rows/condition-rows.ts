@@ -5,10 +5,11 @@ const NEW = '200 | etag: {etag}';
 const FAILED = '412';
 const EARLIER = 'Fri, 31 May 2024 00:00:00 GMT';
 const LATER = 'Mon, 03 Jun 2024 00:00:00 GMT';
-const TWO_LINES = 'two lines are one list (RFC 9110, section 5.3); nginx refuses them, or takes the first';
-const OWN_TAG = 'the tag of a compressed page is its own; nginx weakens that of the file';
-const NO_HTTP_DATE = 'a date that is none is ignored (RFC 9110, section 13.1.4); to nginx it has passed';
-const NO_DATE = 'no date says that content is as it was: two contents of one date share it';
+const TWO_LINES =
+  'two header lines form one list (RFC 9110, section 5.3), but nginx rejects them or uses only the first';
+const OWN_TAG = 'docshelf gives a compressed page a separate entity tag, but nginx weakens the tag of the file';
+const NO_HTTP_DATE = 'an invalid date is ignored (RFC 9110, section 13.1.4), but nginx treats it as past';
+const NO_DATE = 'a date does not prove that content is unchanged, because two contents can have the same date';
 
 /** Requests with conditions, and the parts of the responses that RFC 9110 (section 13) requires. */
 export const CONDITION_ROWS: readonly Row[] = [
@@ -34,7 +35,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['/page.html | If-None-Match: "*"', NEW],
   ['/page.html | If-None-Match: *, "other"', NEW],
   ['/page.html | If-None-Match: W/', NEW],
-  ['/page.html | If-None-Match: "x, {etag}', NEW, 'nginx looks for the tag in a list that is none'],
+  ['/page.html | If-None-Match: "x, {etag}', NEW, 'nginx finds the tag in an invalid list'],
   ['/page.html | If-None-Match: "x" {etag};', NEW],
   ['/page.html | If-None-Match: {etag-gzip}', NEW, OWN_TAG],
   ['HEAD /page.html | If-None-Match: {etag}', SAME],
@@ -48,11 +49,11 @@ export const CONDITION_ROWS: readonly Row[] = [
   [
     '/page.html | If-None-Match: {etag}',
     '304 | cache-control: no-cache | vary~ Accept-Encoding | date~ GMT$',
-    'nginx is not told to say no-cache, and varies 200s alone',
+    'the config of nginx sets no Cache-Control, and nginx sends Vary only with 200',
   ],
   ['/page.html | If-None-Match: {etag}', '304 | -content-type | -content-length | -transfer-encoding | -content-range'],
 
-  // docshelf ignores If-Modified-Since, because its responses have no modification date.
+  // docshelf ignores If-Modified-Since, because two versions of a file can have the same date.
   [`/page.html | If-Modified-Since: ${EARLIER}`, NEW],
   ['/page.html | If-Modified-Since: {date}', NEW, NO_DATE],
   [`/page.html | If-Modified-Since: ${LATER}`, NEW],
@@ -64,7 +65,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   [
     `/page.html | If-Modified-Since: ${EARLIER} | If-None-Match: {etag}`,
     SAME,
-    'If-Modified-Since is ignored beside If-None-Match (RFC 9110, section 13.1.3)',
+    'If-Modified-Since is ignored if If-None-Match is present (RFC 9110, section 13.1.3)',
   ],
   [`POST /page.html | If-Modified-Since: ${EARLIER}`, '405'],
 
@@ -87,7 +88,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   [
     `/page.html | If-Match: {etag} | If-Unmodified-Since: ${EARLIER}`,
     NEW,
-    'If-Unmodified-Since is ignored beside If-Match (RFC 9110, section 13.1.4)',
+    'If-Unmodified-Since is ignored if If-Match is present (RFC 9110, section 13.1.4)',
   ],
   [`/page.html | If-Match: "other" | If-Unmodified-Since: ${LATER}`, FAILED],
   [
@@ -98,7 +99,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   [
     '/page.html | If-Match: {etag-gzip} | Accept-Encoding: gzip',
     '200 | content-encoding: gzip',
-    'nginx has a weak tag of what it compresses',
+    'nginx sends a weak entity tag with compressed content',
   ],
 
   // A recipient must accept dates in all three formats of section 5.6.7.
@@ -115,7 +116,7 @@ export const CONDITION_ROWS: readonly Row[] = [
   [
     '/page.html | If-Unmodified-Since: Sunday, 01-Jun-70 00:00:00 GMT',
     NEW,
-    'within fifty years a year is to come; nginx has 1970',
+    'the year is 2070, at most 50 years in the future, but nginx reads 1970',
   ],
   ['/page.html | If-Unmodified-Since: Sunday, 01-Jun-60 00:00:00 GMT', NEW],
   ['/page.html | If-Unmodified-Since: Thursday, 01-Jun-00 00:00:00 GMT', FAILED],
@@ -155,8 +156,8 @@ export const CONDITION_ROWS: readonly Row[] = [
   ['/nowhere | If-Match: "other"', '404'],
   [`/nowhere | If-Unmodified-Since: ${EARLIER}`, '404'],
   ['/nowhere.js | If-None-Match: *', '404'],
-  ['/folder | If-None-Match: *', '308', 'a redirect is 308, which keeps the method'],
-  ['/folder | If-Match: "other"', '308', 'a redirect is 308, which keeps the method'],
+  ['/folder | If-None-Match: *', '308', 'docshelf redirects with 308, which keeps the method'],
+  ['/folder | If-Match: "other"', '308', 'docshelf redirects with 308, which keeps the method'],
   ['POST /page.html | If-Match: "other"', '405'],
   ['POST /page.html | If-None-Match: *', '405'],
 

@@ -3,9 +3,9 @@ import type { Row } from './row.ts';
 const PLAIN = '200 | -content-encoding | etag: {etag} | vary~ Accept-Encoding';
 const GZIP = '200 | content-encoding: gzip | etag: {etag-gzip} | vary~ Accept-Encoding';
 const BROTLI = '200 | content-encoding: br | etag~ ^" | vary~ Accept-Encoding';
-const NO_BROTLI = 'nginx has no Brotli of its own';
-const UNVARIED = 'nginx says Vary of what it would compress';
-const NO_IDENTITY = 'nginx asks for gzip alone, and not for what else is wanted';
+const NO_BROTLI = 'nginx does not include Brotli';
+const UNVARIED = 'nginx sends Vary with all content of a type that it compresses';
+const NO_IDENTITY = 'nginx reads only the weight of gzip, and ignores the other codings';
 
 /** Requests with Accept-Encoding, and the coding that RFC 9110 (section 12.5.3) requires. */
 export const ENCODING_ROWS: readonly Row[] = [
@@ -54,7 +54,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   [
     '/page.html | Accept-Encoding: deflate | Accept-Encoding: gzip',
     GZIP,
-    'two lines are one list (RFC 9110, section 5.3); nginx takes the first',
+    'two header lines form one list (RFC 9110, section 5.3), but nginx uses only the first',
   ],
   ['/page.html | Accept-Encoding: br', BROTLI, NO_BROTLI],
   ['/page.html | Accept-Encoding: BR', BROTLI, NO_BROTLI],
@@ -98,7 +98,7 @@ export const ENCODING_ROWS: readonly Row[] = [
   ['GET /page.html HTTP/1.0↵Accept-Encoding: gzip↵↵', ['200 | content-encoding: gzip | -transfer-encoding']],
 
   // 404 pages are compressed also, but have no entity tag.
-  ['/nowhere | Accept-Encoding: gzip', '404 | -etag | body: missing', 'nginx gives its error page a tag'],
+  ['/nowhere | Accept-Encoding: gzip', '404 | -etag | body: missing', 'nginx adds an entity tag to its error page'],
 
   // Other kinds of negotiation are not supported.
   ['/page.html | Accept: image/png', PLAIN],

@@ -4,8 +4,8 @@ const TEN = '200 | body: 0123456789';
 const LAST = '200 | body: last';
 const ON = [TEN, LAST];
 const BAD = ['400'];
-const LENIENT = 'nginx is lenient, which RFC 9112 allows and Node’s parser is not';
-const STRICT = 'nginx refuses it';
+const LENIENT = 'RFC 9112 lets nginx be lenient, but the parser of Node is strict';
+const STRICT = 'nginx rejects the request';
 
 const post = (fields: string, content = '') => `POST /ten.txt HTTP/1.1↵Host: x↵${fields}↵↵${content}`;
 const chunked = (content: string) => post('Transfer-Encoding: chunked', content);
@@ -36,15 +36,15 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['GET /ten.txt HTTP/1.1 extra↵Host: x↵↵', BAD],
   ['GET /ten txt HTTP/1.1↵Host: x↵↵', BAD],
   ['GET HTTP/1.1↵Host: x↵↵', BAD],
-  ['GET /ten.txt↵Host: x↵↵', ['505'], 'nginx answers HTTP/0.9, which nobody speaks'],
-  ['GET /ten.txt↵↵', ['505'], 'nginx answers HTTP/0.9, which nobody speaks'],
-  ['GET /ten.txt HTTP/0.9↵Host: x↵↵', ['505'], 'nginx says 400'],
+  ['GET /ten.txt↵Host: x↵↵', ['505'], 'nginx supports HTTP/0.9, which no client uses'],
+  ['GET /ten.txt↵↵', ['505'], 'nginx supports HTTP/0.9, which no client uses'],
+  ['GET /ten.txt HTTP/0.9↵Host: x↵↵', ['505'], 'nginx responds with 400'],
   ['GET /ten.txt HTTP/2.0↵Host: x↵↵', ['505']],
   ['GET /ten.txt HTTP/1.2↵Host: x↵↵', BAD, 'a minor version that Node’s parser does not know'],
   ['GET /ten.txt HTTP/1.9↵Host: x↵↵', BAD, 'a minor version that Node’s parser does not know'],
-  ['GET /ten.txt HTTP/3.0↵Host: x↵↵', BAD, 'nginx says 505'],
+  ['GET /ten.txt HTTP/3.0↵Host: x↵↵', BAD, 'nginx responds with 505'],
   ['GET /ten.txt HTTP/1.10↵Host: x↵↵', BAD, LENIENT],
-  ['GET /ten.txt HTTP/11↵Host: x↵↵', BAD, 'nginx says 505'],
+  ['GET /ten.txt HTTP/11↵Host: x↵↵', BAD, 'nginx responds with 505'],
   ['GET /ten.txt HTTP/1↵Host: x↵↵', BAD],
   ['GET /ten.txt HTTP/1.↵Host: x↵↵', BAD],
   ['GET /ten.txt HTTP/-1.1↵Host: x↵↵', BAD],
@@ -71,14 +71,18 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ['GET http://:80/ten.txt HTTP/1.1↵Host: x↵↵', BAD],
   ['GET http://user@x/ten.txt HTTP/1.1↵Host: x↵↵', BAD],
   ['GET http:/ten.txt HTTP/1.1↵Host: x↵↵', BAD],
-  ['OPTIONS * HTTP/1.1↵Host: x↵↵', ['405 | allow: GET, HEAD', LAST], 'nginx has no answer for the whole server'],
+  [
+    'OPTIONS * HTTP/1.1↵Host: x↵↵',
+    ['405 | allow: GET, HEAD', LAST],
+    'nginx does not support requests about the whole server',
+  ],
   [
     'OPTIONS http://x HTTP/1.1↵Host: x↵↵',
     ['405 | allow: GET, HEAD', LAST],
-    'a 405 must say what is allowed (RFC 9110, section 15.5.6); nginx does not',
+    'a 405 must list the allowed methods (RFC 9110, section 15.5.6), but nginx omits them',
   ],
   ['HEAD * HTTP/1.1↵Host: x↵↵', ['400', LAST], 'nginx closes the connection'],
-  ['GET ftp://x/ten.txt HTTP/1.1↵Host: x↵↵', ['400', LAST], 'nginx takes any scheme'],
+  ['GET ftp://x/ten.txt HTTP/1.1↵Host: x↵↵', ['400', LAST], 'nginx accepts any scheme'],
   ['GET * HTTP/1.1↵Host: x↵↵', ['400', LAST], 'nginx closes the connection'],
   ['GET x:80 HTTP/1.1↵Host: x↵↵', BAD],
   ['GET ten.txt HTTP/1.1↵Host: x↵↵', BAD],
@@ -150,22 +154,22 @@ export const MESSAGE_ROWS: readonly Row[] = [
   [post('Content-Length: 3↵Transfer-Encoding: chunked', '0↵↵'), BAD],
   [post('Transfer-Encoding: chunked↵Content-Length: 3', '0↵↵'), BAD],
   [post('Content-Length: 0↵Transfer-Encoding: chunked', '0↵↵'), BAD],
-  [post('Transfer-Encoding: gzip', 'abc'), BAD, 'nginx says 501'],
-  [post('Transfer-Encoding: identity', 'abc'), BAD, 'nginx says 501'],
+  [post('Transfer-Encoding: gzip', 'abc'), BAD, 'nginx responds with 501'],
+  [post('Transfer-Encoding: identity', 'abc'), BAD, 'nginx responds with 501'],
   [post('Transfer-Encoding: gzip, chunked', '0↵↵'), ['501']],
-  [post('Transfer-Encoding: chunked, gzip', '0↵↵'), BAD, 'nginx says 501'],
-  [post('Transfer-Encoding: chunked, chunked', '0↵↵'), BAD, 'nginx says 501'],
+  [post('Transfer-Encoding: chunked, gzip', '0↵↵'), BAD, 'nginx responds with 501'],
+  [post('Transfer-Encoding: chunked, chunked', '0↵↵'), BAD, 'nginx responds with 501'],
   [post('Transfer-Encoding: chunked↵Transfer-Encoding: chunked', '0↵↵'), BAD],
-  [post('Transfer-Encoding: gzip↵Transfer-Encoding: chunked', '0↵↵'), ['501'], 'nginx refuses two lines'],
-  [post('Transfer-Encoding: \u000bchunked', '0↵↵'), BAD, 'nginx says 501'],
+  [post('Transfer-Encoding: gzip↵Transfer-Encoding: chunked', '0↵↵'), ['501'], 'nginx rejects two header lines'],
+  [post('Transfer-Encoding: \u000bchunked', '0↵↵'), BAD, 'nginx responds with 501'],
   [post('Transfer-Encoding : chunked', '0↵↵'), BAD],
   [post('Transfer-Encoding: chunKED', '0↵↵'), READ],
   [post('TE: trailers, gzip↵Content-Length: 0'), READ],
-  ['POST /ten.txt HTTP/1.0↵Transfer-Encoding: chunked↵↵0↵↵', ['405 | connection: close'], 'nginx refuses it'],
+  ['POST /ten.txt HTTP/1.0↵Transfer-Encoding: chunked↵↵0↵↵', ['405 | connection: close'], 'nginx rejects the request'],
   [
     'POST /ten.txt HTTP/1.0↵Connection: keep-alive↵Transfer-Encoding: chunked↵↵0↵↵',
     ['405 | connection: close'],
-    'nginx refuses it',
+    'nginx rejects the request',
   ],
   [post('', ''), READ],
 
@@ -182,8 +186,8 @@ export const MESSAGE_ROWS: readonly Row[] = [
   [chunked('3↵abc↵0↵A: b↵↵'), READ],
   [chunked('3↵abc↵0↵A: b↵C: d↵↵'), READ],
   [chunked('3↵abc↵0↵Host: y↵↵'), READ],
-  [chunked('3↵abc↵0↵Content-Length: 5↵↵'), CUT, 'a trailer that Node’s parser takes for framing'],
-  [chunked('3↵abc↵0↵Transfer-Encoding: chunked↵↵'), CUT, 'a trailer that Node’s parser takes for framing'],
+  [chunked('3↵abc↵0↵Content-Length: 5↵↵'), CUT, 'the parser of Node reads this trailer as framing'],
+  [chunked('3↵abc↵0↵Transfer-Encoding: chunked↵↵'), CUT, 'the parser of Node reads this trailer as framing'],
   [chunked('g↵abc↵0↵↵'), CUT],
   [chunked('-3↵abc↵0↵↵'), CUT],
   [chunked('0x3↵abc↵0↵↵'), CUT],
@@ -232,7 +236,7 @@ export const MESSAGE_ROWS: readonly Row[] = [
   [
     'GET /ten.txt HTTP/1.1↵Host: x↵Expect: 100-continue↵Connection: close↵↵',
     [`${TEN} | connection: close`],
-    'what has no content is not waited for (RFC 9110, section 10.1.1); nginx says 100, and goes on',
+    'a request without content gets no 100 (RFC 9110, section 10.1.1), but nginx sends one',
   ],
   ['GET /ten.txt HTTP/1.0↵Expect: 100-continue↵↵', [TEN]],
   ['GET /ten.txt HTTP/1.1↵Host: x↵Expect: nonsense↵↵', ON],
@@ -243,5 +247,5 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ],
   ['GET /ten.txt HTTP/1.1↵Host: x↵Upgrade: HTTP/3.0↵↵', ON],
   ['GET /ten.txt HTTP/1.0↵Connection: Upgrade↵Upgrade: websocket↵↵', [TEN]],
-  ['CONNECT x:80 HTTP/1.1↵Host: x:80↵↵', ['501'], 'nginx says 405'],
+  ['CONNECT x:80 HTTP/1.1↵Host: x:80↵↵', ['501'], 'nginx responds with 405'],
 ];

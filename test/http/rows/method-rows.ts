@@ -1,9 +1,9 @@
 import type { Row } from './row.ts';
 
 const REFUSED = '405 | allow: GET, HEAD';
-const NO_ALLOW = 'a 405 must say what is allowed (RFC 9110, section 15.5.6); nginx does not';
-const UNKNOWN = 'a method that is not known is 501 (RFC 9110, section 9.1); nginx says 400 or 405';
-const PERMANENT = 'a redirect is 308, which keeps the method';
+const NO_ALLOW = 'a 405 must list the allowed methods (RFC 9110, section 15.5.6), but nginx omits them';
+const UNKNOWN = 'an unknown method gets 501 (RFC 9110, section 9.1), but nginx responds with 400 or 405';
+const PERMANENT = 'docshelf redirects with 308, which keeps the method';
 
 /** Requests with different methods, and the responses that RFC 9110 (section 9) requires. */
 export const METHOD_ROWS: readonly Row[] = [
@@ -29,7 +29,7 @@ export const METHOD_ROWS: readonly Row[] = [
   ['M-SEARCH /ten.txt', REFUSED, NO_ALLOW],
   ['POST /nowhere', REFUSED, 'the method is judged before the address'],
   ['POST /folder', REFUSED, 'the method is judged before the address'],
-  ['OPTIONS *', REFUSED, 'nginx has no answer for the whole server'],
+  ['OPTIONS *', REFUSED, 'nginx does not support requests about the whole server'],
   ['TRACE /ten.txt | Cookie: secret', '405 | body~ ^(?!.*secret)'],
   ['TRACE /ten.txt | Max-Forwards: 0', REFUSED, NO_ALLOW],
   ['OPTIONS /ten.txt | Max-Forwards: 0', REFUSED, NO_ALLOW],

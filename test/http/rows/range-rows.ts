@@ -4,12 +4,14 @@ const WHOLE = '200 | body: 0123456789 | -content-range | content-length: 10';
 const NONE = '416 | content-range: bytes */10';
 const part = (range: string, body: string) =>
   `206 | content-range: bytes ${range}/10 | body: ${body} | content-length: ${body.length}`;
-const SEVERAL = 'several ranges get the whole file, as RFC 9110, section 14.2, allows: no reader of documents asks so';
-const NO_SPACE = 'nginx lets space stand where the grammar has none';
-const NO_DATE = 'no date is a strong validator here: two contents of one date share it (RFC 9110, section 8.8.2.2)';
-const BACKWARDS =
-  'an invalid range is ignored (RFC 9110, section 14.1.1); nginx has it as one that cannot be satisfied';
-const CODED = 'ranges are of the file itself, of which a download can go on; nginx has none of what it compresses';
+const SEVERAL =
+  'docshelf returns the whole file for several ranges, as RFC 9110 (section 14.2) allows, because browsers do not send them';
+const NO_SPACE = 'nginx accepts spaces that the grammar does not allow';
+const NO_DATE =
+  'a date is no strong validator, because two contents can have the same date (RFC 9110, section 8.8.2.2)';
+const BACKWARDS = 'an invalid range is ignored (RFC 9110, section 14.1.1), but nginx responds with 416';
+const CODED =
+  'ranges apply to the uncompressed file, so that a download can resume, but nginx sends no ranges of compressed content';
 
 /** Requests for ranges (RFC 9110, section 14). The file `ten.txt` contains the ten digits. */
 export const RANGE_ROWS: readonly Row[] = [
@@ -22,11 +24,11 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt | Range: bytes=9-', part('9-9', '9')],
   ['/ten.txt | Range: bytes=5-9999', part('5-9', '56789')],
   ['/ten.txt | Range: bytes=000003-000005', part('3-5', '345')],
-  ['/ten.txt | Range: bytes=5-18446744073709551616', part('5-9', '56789'), 'nginx counts in 64 bits'],
+  ['/ten.txt | Range: bytes=5-18446744073709551616', part('5-9', '56789'), 'nginx reads only numbers of 64 bits'],
   ['/ten.txt | Range: bytes=-1', part('9-9', '9')],
   ['/ten.txt | Range: bytes=-10', part('0-9', '0123456789')],
   ['/ten.txt | Range: bytes=-11', part('0-9', '0123456789')],
-  ['/ten.txt | Range: bytes=-99999999999999999999', part('0-9', '0123456789'), 'nginx counts in 64 bits'],
+  ['/ten.txt | Range: bytes=-99999999999999999999', part('0-9', '0123456789'), 'nginx reads only numbers of 64 bits'],
   ['/ten.txt | Range: BYTES=0-1', part('0-1', '01')],
   ['/ten.txt | range: bytes=0-1', part('0-1', '01')],
   ['/ten.txt | Range: bytes=10-', NONE],
@@ -34,9 +36,9 @@ export const RANGE_ROWS: readonly Row[] = [
   ['/ten.txt | Range: bytes=10-99', NONE],
   ['/ten.txt | Range: bytes=-0', NONE],
   ['/ten.txt | Range: bytes=99999999999999999999-', NONE],
-  ['/empty.txt | Range: bytes=0-', '416 | content-range: bytes */0', 'nginx knows no range of an empty file'],
-  ['/empty.txt | Range: bytes=0-0', '416 | content-range: bytes */0', 'nginx knows no range of an empty file'],
-  ['/empty.txt | Range: bytes=-1', '416 | content-range: bytes */0', 'nginx knows no range of an empty file'],
+  ['/empty.txt | Range: bytes=0-', '416 | content-range: bytes */0', 'nginx ignores ranges of an empty file'],
+  ['/empty.txt | Range: bytes=0-0', '416 | content-range: bytes */0', 'nginx ignores ranges of an empty file'],
+  ['/empty.txt | Range: bytes=-1', '416 | content-range: bytes */0', 'nginx ignores ranges of an empty file'],
   ['/empty.txt', '200 | content-length: 0 | body: '],
 
   // Invalid ranges and unknown units are ignored.
@@ -80,7 +82,7 @@ export const RANGE_ROWS: readonly Row[] = [
   [
     '/ten.txt | Range: bytes=0-1 | Range: bytes=3-4',
     WHOLE,
-    'two lines are one list, which is of no unit; nginx takes the first',
+    'two header lines form one invalid list, but nginx uses only the first',
   ],
 
   // Ranges apply only to GET.
@@ -96,7 +98,7 @@ export const RANGE_ROWS: readonly Row[] = [
   ],
   ['POST /ten.txt | Range: bytes=0-1', '405 | -content-range'],
   ['/nowhere | Range: bytes=0-1', '404 | -content-range | body: missing'],
-  ['/folder | Range: bytes=0-1', '308 | -content-range', 'a redirect is 308, which keeps the method'],
+  ['/folder | Range: bytes=0-1', '308 | -content-range', 'docshelf redirects with 308, which keeps the method'],
 
   // If-Range uses the strong comparison.
   ['/page.html | Range: bytes=0-4 | If-Range: {etag}', '206 | body: <!doc | etag: {etag}'],
@@ -154,7 +156,7 @@ export const RANGE_ROWS: readonly Row[] = [
   [
     '/page.html | Range: bytes=0-4',
     '206 | date~ GMT$ | etag: {etag} | cache-control: no-cache | vary~ Accept-Encoding',
-    'nginx is not told to say no-cache',
+    'the config of nginx sets no Cache-Control',
   ],
   ['/page.html | Range: bytes=0-4', '206 | last-modified: {date} | content-type~ ^text/html'],
 ];
