@@ -71,7 +71,7 @@ const TIMES = {
 };
 /** Adds `X-Request-Id` to every response. @throws DocshelfError `port_taken`, `cannot_listen` */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const { name, onRequest, onFault } = options;
+  const { name, onRequest = () => undefined, onFault } = options;
   const times = { ...TIMES, ...options.times };
   const server = createServer({
     keepAliveTimeout: times.keepAliveMs,
@@ -91,7 +91,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (!budget.connect(socket)) socket.destroy();
   });
   const connections = new Connections(server, budget);
-  const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
+  const meter = new RequestMeter(name, onRequest);
   const files = new FileSender();
   const answers = new WeakMap<ServerResponse, HeldAnswer>();
   const respondTo: Parameters<typeof getRequestListener>[0] = (request, bindings) => {
@@ -129,11 +129,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       writePrepared(prepared, outgoing, { requestId, hsts });
       // If the client has unread bytes, count the request as in flight until the client has read them.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
-        meter?.ended(incoming, prepared.status, begun);
+        meter.ended(incoming, prepared.status, begun);
         return;
       }
     }
-    meter?.began(incoming, outgoing, begun);
+    meter.began(incoming, outgoing, begun);
     const held = stream ?? connections.began(outgoing);
     if (held === null) {
       incoming.socket.destroy();

@@ -135,7 +135,7 @@ interface ParserFault extends NodeJS.ErrnoException {
 
 export function answerMalformed(
   connections: Connections,
-  meter: RequestMeter | null,
+  meter: RequestMeter,
 ): (error: ParserFault, socket: Duplex) => void {
   const answered = new WeakSet<Socket>();
   return (error, duplex) => {
@@ -171,7 +171,7 @@ export function answerMalformed(
 
 export function answerConnect(
   connections: Connections,
-  meter: RequestMeter | null,
+  meter: RequestMeter,
 ): (incoming: IncomingMessage, socket: Duplex) => void {
   return (_, duplex) => {
     const socket = duplex as Socket;
@@ -193,17 +193,17 @@ function readUntilClosed(socket: Socket): void {
 
 const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port needs HTTPS. Use https://' };
 
-export function answerPlainHttp(meter: RequestMeter | null): (socket: Socket) => void {
+export function answerPlainHttp(meter: RequestMeter): (socket: Socket) => void {
   return (socket) => {
     write(NO_TLS, socket, meter);
     readUntilClosed(socket);
   };
 }
 
-function write(refusal: Refusal, socket: Socket, meter: RequestMeter | null): void {
+function write(refusal: Refusal, socket: Socket, meter: RequestMeter): void {
   const requestId = randomUUID();
   socket.write(answerOf(refusal, requestId));
-  meter?.malformed(socket, refusal.status, requestId);
+  meter.malformed(socket, refusal.status, requestId);
 }
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {

@@ -137,7 +137,7 @@ export class Metrics {
 
 const SEARCH_RESULTS = ['found', 'none', 'failed'] as const;
 
-export interface CountedSearch {
+interface CountedSearch {
   readonly result: (typeof SEARCH_RESULTS)[number];
   readonly isCorrected: boolean;
   readonly seconds: number;
