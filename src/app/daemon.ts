@@ -417,6 +417,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     current: () => network.config,
     port: () => daemon?.sitePort ?? loaded.config.server.port,
     signIns,
+    assets,
     onWrongSignIn: () => metrics.onWrongSignIn(),
     metrics,
     onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),

@@ -5,6 +5,7 @@ import type { FaultHooks } from '../../http/problem.ts';
 import { admit, asPrivate, isFree } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import type { createShelfApp, ListedSite } from '../../http/site/shelf.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { shelfAddress } from '../../http/site/site-routes.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import { ShelfSearch } from '../../search/index.ts';
@@ -18,6 +19,7 @@ interface ShelfPageOptions extends FaultHooks {
   readonly current: () => Config;
   readonly port: () => number;
   readonly signIns: SignIns;
+  readonly assets: SiteAssets;
   readonly onWrongSignIn: () => void;
 }
 
@@ -90,7 +92,7 @@ export class ShelfPageAnswer {
   }
 
   async #open(): Promise<ShelfApps> {
-    const { current, onError, metrics } = this.#options;
+    const { current, assets, onError, metrics } = this.#options;
     const [{ createShelfApp: create }, { siteSearch }] = await Promise.all([
       import('../../http/site/shelf.ts'),
       import('../../http/site/site-search.ts'),
@@ -111,6 +113,7 @@ export class ShelfPageAnswer {
           search: searched(this.#shown(keyOf())).length > 0 ? search : null,
           hasMore: keyOf() === null && this.#shown(signInKey(current())).length > this.#shown(null).length,
         }),
+        assets,
         onError: (error, requestId) => onError?.(error as never, requestId),
       });
     };

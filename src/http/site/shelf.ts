@@ -9,10 +9,10 @@ import { languageTag } from '../../web/language-tag.ts';
 import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
 import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { pathOf } from '../listener/served-request.ts';
-import { answerAsset, BASE_STYLE, ownAsset } from '../own-asset.ts';
 import { languageNames } from './language-names.ts';
 import { pageAnswer } from './page-answer.ts';
 import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
+import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
 /** A site on the shelf page. Escape its texts, because they are untrusted. */
@@ -35,7 +35,7 @@ interface ShelfPage {
   readonly query: string;
   readonly hasSearch: boolean;
   readonly hasMore: boolean;
-  /** Paths relative to the page, so that they also work behind a proxy with a path. */
+  /** Paths under `_docshelf/`, relative to the page, so that they also work behind a proxy with a path. */
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
 }
 
@@ -56,13 +56,13 @@ function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: Shelf
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${texts.title}</title>
-<link rel="icon" type="image/svg+xml" href="${assets.svg}">
-<link rel="stylesheet" href="${assets.css}">
-<script type="module" src="${assets.js}"></script>
+<link rel="icon" type="image/svg+xml" href="_docshelf/${assets.svg}">
+<link rel="stylesheet" href="_docshelf/${assets.css}">
+<script type="module" src="_docshelf/${assets.js}"></script>
 </head>
 <body>
 <header>
-<h1><img src="${assets.svg}" width="32" height="32" alt="">${texts.title}</h1>
+<h1><img src="_docshelf/${assets.svg}" width="32" height="32" alt="">${texts.title}</h1>
 ${sites.length === 0 ? '' : searchForm(query, hasSearch, texts)}
 </header>
 <main>
@@ -136,6 +136,7 @@ export interface ShelfAppOptions {
   /** Sites of the list, without sites in the state `off`. @param host the Host header, for `shelfAddress` */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   current(): ShelfState;
+  readonly assets: SiteAssets;
   onError?(error: unknown, requestId: string | null): void;
 }
 
@@ -146,14 +147,7 @@ export interface ShelfState {
   readonly hasMore: boolean;
 }
 
-const FOLDER = '_docshelf/assets/';
-const css = ownAsset(new URL('assets/pages.css', import.meta.url), BASE_STYLE);
-const js = ownAsset(new URL('assets/shelf.js', import.meta.url));
-const svg = ownAsset(new URL('assets/shelf.svg', import.meta.url));
-const ASSETS = { css: FOLDER + css.name, js: FOLDER + js.name, svg: FOLDER + svg.name };
-const FILES = new Map([css, js, svg].map((file) => [`/${FOLDER}${file.name}`, file]));
-
-export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
+export function createShelfApp({ sites, current, assets, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
   app.all('*', async (c) => {
     const request = siteRequest(c.req.raw, c.env);
@@ -163,13 +157,13 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     const path = pathOf(request.target);
     if (!isOn) return noticeResponse(request, NOTHING_HERE);
     if (path === '/_docshelf/search' && search !== null) return search(c.req.raw, c.env);
-    const file = FILES.get(path);
-    if (file !== undefined) return answerAsset(file, request.header('accept-encoding'));
+    const asset = assets.answer(path, '/', request.header('accept-encoding'), method);
+    if (asset !== null) return asset;
     if (path !== '/') return noticeResponse(request, NOTHING_HERE);
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
     const language = preferredLanguage(request.header('accept-language'));
     const listed = await sites(request.header('host'));
-    const page = { language, sites: listed, query, hasSearch: search !== null, hasMore, assets: ASSETS };
+    const page = { language, sites: listed, query, hasSearch: search !== null, hasMore, assets: assets.page };
     return answerPage(request, language, shelfPage(page));
   });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
-import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
+import { answerAsset, BASE_STYLE, type HashedAsset, ICON, ownAsset } from '../own-asset.ts';
 
 /** Path of docshelf's own files under the base path of each site. It needs no sign-in. */
 const ASSET_ADDRESSES = '/_docshelf/assets/';
@@ -27,9 +27,9 @@ export class SiteAssets {
     return { script: folder + SWITCHER_SCRIPT, style: folder + SWITCHER_STYLE };
   }
 
-  get page(): Readonly<Record<'css' | 'svg', string>> {
-    const { css, svg } = this.#files;
-    return { css: `assets/${css.name}`, svg: `assets/${svg.name}` };
+  get page(): Readonly<Record<'css' | 'js' | 'svg', string>> {
+    const { css, js, svg } = this.#files;
+    return { css: `assets/${css.name}`, js: `assets/${js.name}`, svg: `assets/${svg.name}` };
   }
 
   /** Null if no such file exists. @param path path of the request under the base path */
@@ -64,9 +64,10 @@ function readFiles() {
     for (const [name, file] of files) byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, compressed(name, file));
   }
   const css = ownAsset(new URL('assets/pages.css', import.meta.url), BASE_STYLE);
-  const svg = ownAsset(new URL('assets/shelf.svg', import.meta.url));
-  for (const own of [css, svg]) byPath.set(ASSET_ADDRESSES + own.name, () => own);
-  return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
+  const js = ownAsset(new URL('assets/shelf.js', import.meta.url));
+  const svg = ownAsset(ICON);
+  for (const own of [css, js, svg]) byPath.set(ASSET_ADDRESSES + own.name, () => own);
+  return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, js, svg };
 }
 
 /** Compresses a file only at its first request, because a reader requests the texts of only one language. */

@@ -4,6 +4,7 @@ import {
   type ShelfAppOptions,
   type ShelfState,
 } from '../../../src/http/site/shelf.ts';
+import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 
 export function listed(domain: string, changes: Partial<ListedSite> = {}): ListedSite {
   return {
@@ -35,6 +36,7 @@ export function shelfWith(
 ) {
   return createShelfApp({
     sites: () => sites,
+    assets: new SiteAssets(),
     current: () => ({ isOn: true, search: null, hasMore: false, ...state }),
     ...options,
   });
