@@ -1,7 +1,7 @@
 import { type Mount, rebase } from '../mount/base-path.ts';
 import { srcsetSpans } from '../rewrite/markup/elements.ts';
-import { PathPattern, RuleTrie } from './path-pattern.ts';
-import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
+import { namesHost, PathPattern, RuleTrie } from './path-pattern.ts';
+import { BUILT_CHARS_MAX, FaultList, ruleLines, Work } from './rule-file.ts';
 
 /** Headers that `_headers` may set. If rules set a header twice, `list` joins the values, and `last` uses the last value. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
@@ -38,21 +38,17 @@ interface HeaderRule {
 export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultList } {
   const faults = new FaultList('_headers');
   const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
-  const counter = new RuleCounter();
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
-  for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
+  for (const { number, text: line } of ruleLines(text, faults)) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
-      const pattern = /^\//.test(line)
-        ? PathPattern.parse(line)
-        : `"${line}" names a host, but a rule of docshelf begins with a path`;
-      const refusal = counter.refuse() ?? (typeof pattern === 'string' ? pattern : null);
-      if (refusal !== null || typeof pattern === 'string') {
-        open = 'left';
-        if (refusal) faults.add(number, refusal);
-        continue;
+      open = 'left';
+      if (faults.refusesRule(number)) continue;
+      const pattern = line.startsWith('/') ? PathPattern.parse(line) : namesHost(line);
+      if (typeof pattern === 'string') faults.add(number, pattern);
+      else {
+        open = { set: new Map(), removed: new Set() };
+        rules.push({ rule: { pattern, ...open }, line: number });
       }
-      open = { set: new Map(), removed: new Set() };
-      rules.push({ rule: { pattern, ...open }, line: number });
     } else if (open === null) faults.add(number, 'comes before the first path');
     else if (open !== 'left') {
       const fault = addLine(line, open);

@@ -4,6 +4,9 @@ import type { Work } from './rule-file.ts';
 /** Captured text for each `:name`, and for `*` under the name `splat`. */
 export type Captures = ReadonlyMap<string, string>;
 
+export const namesHost = (written: string): string =>
+  `"${written}" names a host, but a rule of docshelf begins with a path`;
+
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
 /** Replaces each `:name` in a `key`. A `key` contains no other `*`. */
 const ANY = '*';
