@@ -83,7 +83,7 @@ class PlaceFinder implements MarkupReader {
     this.#tagStart = scanner.tagStart;
     const { isHtml } = scanner;
     if (OF_PAGES.has(tag)) this.#isPage = true;
-    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= this.#attribute('lang');
+    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= scanner.attribute('lang') ?? '';
     if (this.#templates === 0 && !IN_HEAD.has(tag)) {
       if (this.#endHead(scanner.tagStart)) return;
       if (tag === 'frameset') this.#hasFrames = true;
@@ -111,11 +111,6 @@ class PlaceFinder implements MarkupReader {
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;
     }
-  }
-
-  #attribute(name: string): string {
-    const at = this.#scanner.indexOfAttribute(name);
-    return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
   }
 
   #endHead(at: number): boolean {

@@ -237,8 +237,7 @@ class DocumentReader implements MarkupReader {
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
-    if (index === -1 || url === '') return;
-    if (this.#writtenValue(index).trim() === '') return;
+    if (index === -1 || url === '' || this.#scanner.writtenValue(index).trim() === '') return;
     const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
     const writing = this.#decodedRegion(index, LITERAL).writing;
     this.#list.push('integrity', this.#region.source(start), this.#region.source(end), url, writing);
@@ -255,13 +254,9 @@ class DocumentReader implements MarkupReader {
   }
 
   #readCssAttribute(index: number): void {
-    const value = this.#writtenValue(index);
+    const value = this.#scanner.writtenValue(index);
     // Check for an address first, because highlighted code has thousands of `style` attributes, and most contain no address.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
-  }
-
-  #writtenValue(index: number): string {
-    return this.#region.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
   }
 
   #decodedRegion(index: number, flags: number): Region {
@@ -302,8 +297,7 @@ function readInstruction(region: Region, start: number, end: number, list: Refer
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {
-      const type = scanner.indexOfAttribute('type');
-      const isXsl = type !== -1 && !/css/i.test(scanner.text.slice(scanner.valueStart(type), scanner.valueEnd(type)));
+      const isXsl = !/css/i.test(scanner.attribute('type') ?? 'text/css');
       addAttribute('href', isXsl ? 'asset' : 'style', scanner, inside, list);
       scanner.skipAll();
     },

@@ -99,6 +99,17 @@ export class MarkupScanner {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 3] ?? 0;
   }
 
+  /** Text of the value in the file, with undecoded character references. */
+  writtenValue(index: number): string {
+    return this.text.slice(this.valueStart(index), this.valueEnd(index));
+  }
+
+  /** Text of the named attribute's value, with undecoded character references. Null if the tag has no such attribute. */
+  attribute(name: string): string | null {
+    const index = this.indexOfAttribute(name);
+    return index === -1 ? null : this.writtenValue(index);
+  }
+
   isQuoted(index: number): boolean {
     const before = this.text[this.valueStart(index) - 1];
     return before === '"' || before === "'";
