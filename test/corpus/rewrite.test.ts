@@ -3,7 +3,6 @@ import { findLinks, htmlCharset, mediaTypeOf, pageText } from '../../src/web/ind
 import {
   type FoundReferences,
   findReferences,
-  referencesOf,
   rewriteFile,
   sourceTypeOf,
   utf8Bytes,
@@ -44,7 +43,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
 
   it('finds more than 20 references per page on average', () => {
     expect(files.length).toBeGreaterThanOrEqual(pages);
-    const total = files.reduce((sum, { found }) => sum + [...referencesOf(found)].length, 0);
+    const total = files.reduce((sum, { found }) => sum + found.references.length, 0);
     expect(total).toBeGreaterThan(pages * 20);
   });
 
@@ -55,9 +54,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
 
   it('changes only the replaced links', () => {
     const wrong = read.filter(({ bytes, found }) => {
-      const places = [...referencesOf(found)]
-        .filter(({ kind }) => kind !== 'mention')
-        .toSorted((a, b) => a.start - b.start);
+      const places = found.references.filter(({ kind }) => kind !== 'mention').toSorted((a, b) => a.start - b.start);
       // Replaced by splitting and joining the text.
       let glued = '';
       let at = 0;
@@ -75,7 +72,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}
   it('finds every link that findLinks() finds', () => {
     const missed: string[] = [];
     for (const { path, bytes, found } of files) {
-      const urls = new Set([...referencesOf(found)].map(({ url }) => url));
+      const urls = new Set(found.references.map(({ url }) => url));
       const { references, base } = findLinks(pageText(bytes, 'text/html'));
       if (base !== found.base) missed.push(`${path}: base ${base}`);
       for (const { url, kind } of references) {

@@ -5,7 +5,7 @@ import { readFirstPage } from '../../src/web/first-page.ts';
 import { findLinks, htmlCharset, outlinePage } from '../../src/web/index.ts';
 import { markdownOf } from '../../src/web/markdown/index.ts';
 import { integrityTargets, mountFile } from '../../src/web/mount/index.ts';
-import { findReferences, referencesOf, type SourceType } from '../../src/web/rewrite/index.ts';
+import { findReferences, type SourceType } from '../../src/web/rewrite/index.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
 import { fuzz } from '../helpers/fuzz.ts';
 
@@ -62,7 +62,7 @@ function mounted(path: string, type: string) {
 function readReferences(type: SourceType) {
   return (bytes: Buffer): void => {
     let last = 0;
-    for (const { start, end } of referencesOf(findReferences({ type, bytes, path: '/a' }))) {
+    for (const { start, end } of findReferences({ type, bytes, path: '/a' }).references) {
       expect(start).toBeGreaterThanOrEqual(0);
       expect(end).toBeGreaterThanOrEqual(start);
       last = Math.max(last, end);

@@ -10,7 +10,6 @@ import {
   type FoundReference,
   type FoundReferences,
   findReferences,
-  referencesOf,
   relativeUrl,
   resolveSpecifier,
   rewriteFile,
@@ -289,7 +288,7 @@ export class PageWork {
     const base = baseOf(found, fileUrl, this.#scope.origin + this.#scope.prefix, isMarkup);
     const urls: FoundUrl[] = [];
     const withDigest: string[] = [];
-    for (const reference of referencesOf(found)) {
+    for (const reference of found.references) {
       const { kind } = reference;
       if (NO_FILE.has(kind)) continue;
       const target = this.#targets.targetOf(reference, base);
@@ -412,8 +411,8 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
 
 /** Host of the page's canonical address, if this address has the same path on another host. Otherwise null. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
-  const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
-  for (const { kind, url: written } of referencesOf(found)) {
+  const { references } = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
+  for (const { kind, url: written } of references) {
     if (kind !== 'canonical') continue;
     const [own, canonical] = [new URL(url), URL.parse(written, url)];
     if (canonical === null || !/^https?:$/.test(canonical.protocol) || canonical.host === own.host) return null;

@@ -2,7 +2,6 @@ import { findReferences, type ReferringFile } from '../rewrite/find-references.t
 import { decodeReferences } from '../rewrite/markup/character-references.ts';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { MarkupScanner } from '../rewrite/markup/scanner.ts';
-import { referencesOf } from '../rewrite/reference.ts';
 import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
 import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, type MountKind } from './base-path.ts';
@@ -28,7 +27,7 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   const source = referring(file, kind);
   const units = unitsOf(source.bytes);
   if (!/integrity/i.test(units)) return [];
-  return [...referencesOf(findReferences(source, units))].flatMap(({ kind: each, url, start, end }) =>
+  return findReferences(source, units).references.flatMap(({ kind: each, url, start, end }) =>
     each === 'integrity' ? [{ url, digest: units.slice(start, end) }] : [],
   );
 }
@@ -48,7 +47,7 @@ export function mountFile(
   // In URL patterns, the `+` of a version label must be escaped. The string literal of a pattern needs the backslash twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
-    for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
+    for (const { kind: each, url, start, end, writing } of findReferences(source, units).references) {
       if (each === 'mention') continue;
       const edit =
         each === 'integrity'

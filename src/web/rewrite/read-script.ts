@@ -245,7 +245,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
 }
 
 export function readMentions({ text }: Region, list: ReferenceList, place: 'script' | 'page script'): void {
-  const source = { text, path: list.filePath ?? '', named: list.urls };
+  const source = { text, path: list.filePath ?? '', named: list.references };
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 

@@ -1,4 +1,4 @@
-import { decodeUnits } from './source-text.ts';
+import { decodeUnits, detachString } from './source-text.ts';
 
 /**
  * - Readers follow a `link`. A `frame` shows a document. Scripts load a `lazy` address, often from a `data-` attribute.
@@ -9,27 +9,24 @@ import { decodeUnits } from './source-text.ts';
  * - `mention` is an address that the crawl requests, but never rewrites.
  * - `scope` is the common start of many addresses. `pattern` is a URL pattern in a string of JSON or a script.
  */
-const REFERENCE_KINDS = [
-  'link',
-  'frame',
-  'script',
-  'style',
-  'manifest',
-  'asset',
-  'lazy',
-  'module',
-  'worker',
-  'prefix',
-  'canonical',
-  'base',
-  'hint',
-  'integrity',
-  'mention',
-  'scope',
-  'pattern',
-] as const;
-
-export type FoundKind = (typeof REFERENCE_KINDS)[number];
+export type FoundKind =
+  | 'link'
+  | 'frame'
+  | 'script'
+  | 'style'
+  | 'manifest'
+  | 'asset'
+  | 'lazy'
+  | 'module'
+  | 'worker'
+  | 'prefix'
+  | 'canonical'
+  | 'base'
+  | 'hint'
+  | 'integrity'
+  | 'mention'
+  | 'scope'
+  | 'pattern';
 
 export interface FoundReference {
   readonly kind: FoundKind;
@@ -37,40 +34,25 @@ export interface FoundReference {
   readonly url: string;
   readonly start: number;
   readonly end: number;
+  /** Flags of `write.ts`, which tell how to escape another address at this place. */
   readonly writing: number;
 }
 
-/** Compact data to keep for each page. Read the references with `referencesOf`. */
 export interface FoundReferences {
-  readonly urls: readonly string[];
-  /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, and flags of `write.ts`. */
-  readonly spans: readonly number[];
+  readonly references: readonly FoundReference[];
   readonly base: string | null;
   readonly importMaps: readonly string[];
   readonly robots: readonly string[];
   readonly payloads: readonly string[];
 }
 
-const SPAN_NUMBERS = 5;
-
-export function* referencesOf(found: FoundReferences): Generator<FoundReference> {
-  const { spans, urls } = found;
-  for (let at = 0; at < spans.length; at += SPAN_NUMBERS) {
-    const url = urls[spans[at + 2] ?? 0] ?? '';
-    const kind = REFERENCE_KINDS[spans[at + 3] ?? 0] ?? 'mention';
-    yield { kind, url, start: spans[at] ?? 0, end: spans[at + 1] ?? 0, writing: spans[at + 4] ?? 0 };
-  }
-}
-
-const KIND_INDEX: ReadonlyMap<FoundKind, number> = new Map(REFERENCE_KINDS.map((kind, index) => [kind, index]));
-
 const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|chrome|vbscript):/i;
 
 export class ReferenceList {
-  readonly urls: string[] = [];
-  readonly spans: number[] = [];
+  readonly references: FoundReference[] = [];
   readonly filePath: string | null;
-  readonly #indexes = new Map<string, number>();
+  /** Found addresses, each with a copy that does not keep the text of the whole file in memory. */
+  readonly #urls = new Map<string, string>();
 
   constructor(filePath: string | null) {
     this.filePath = filePath;
@@ -89,16 +71,13 @@ export class ReferenceList {
   }
 
   mention(url: string): void {
-    if (!this.#indexes.has(url)) this.push('mention', 0, 0, url, 0);
+    if (!this.#urls.has(url)) this.push('mention', 0, 0, url, 0);
   }
 
   push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
-    let index = this.#indexes.get(url);
-    if (index === undefined) {
-      index = this.urls.push(url) - 1;
-      this.#indexes.set(url, index);
-    }
-    this.spans.push(start, end, index, KIND_INDEX.get(kind) ?? 0, writing);
+    const own = this.#urls.get(url) ?? detachString(url);
+    this.#urls.set(own, own);
+    this.references.push({ kind, url: own, start, end, writing });
   }
 }
 

@@ -83,17 +83,6 @@ export const unitsOfText = (text: string): string =>
 /** Minimum length to copy. V8 itself copies shorter slices, but a longer slice keeps the whole text in memory. */
 const COPIED_CHARS = 13;
 
-/** Copies all parts at once, because slices would keep the whole text in memory. */
-export function ownStrings(parts: readonly string[]): string[] {
-  const copy = detachString(parts.join(''));
-  let start = 0;
-  return parts.map((part) => {
-    const own = copy.slice(start, start + part.length);
-    start += part.length;
-    return own;
-  });
-}
-
 export function detachString(part: string): string {
   if (part.length < COPIED_CHARS) return part;
   const encoding = BEYOND_LATIN1.test(part) ? 'utf16le' : 'latin1';

@@ -1,4 +1,4 @@
-import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
+import type { FoundReference, FoundReferences } from './reference.ts';
 
 /** Bits for the number of times to escape `&` as `&amp;`, such as 2 for an attribute inside `srcdoc`. */
 export const AMP_LAYERS = 0b1111;
@@ -62,9 +62,9 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 
 export type Replace = (reference: FoundReference) => string | null;
 
-export function rewriteFile(bytes: Uint8Array, found: FoundReferences, replace: Replace) {
+export function rewriteFile(bytes: Uint8Array, { references }: FoundReferences, replace: Replace) {
   const edits: Edit[] = [];
-  for (const reference of referencesOf(found)) {
+  for (const reference of references) {
     if (reference.kind === 'mention') continue;
     const url = replace(reference);
     if (url === null) continue;

@@ -10,7 +10,7 @@ const HEAD_URLS_MAX = 100;
 
 function rootOf({ text, named }: GeneratorSource): string {
   const known =
-    named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
+    named.slice(0, HEAD_URLS_MAX).find(({ url }) => url.includes(NEXT_STATIC))?.url ??
     addressesWith(text, NEXT_STATIC).next().value;
   const at = known?.indexOf(NEXT_STATIC) ?? -1;
   return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
