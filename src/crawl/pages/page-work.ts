@@ -240,8 +240,8 @@ export interface WriteRequest {
 
 export type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
 
-const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
-const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
+const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'mounted', 'scope', 'pattern']);
+const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'scope', 'pattern']);
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
 interface Written {

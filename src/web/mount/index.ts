@@ -1,7 +1,4 @@
 import { findReferences, type ReferringFile } from '../rewrite/find-references.ts';
-import { decodeReferences } from '../rewrite/markup/character-references.ts';
-import { RAW_TEXT } from '../rewrite/markup/elements.ts';
-import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
 import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, type MountKind } from './base-path.ts';
@@ -55,7 +52,6 @@ export function mountFile(
           : rebaseAt(units, start, end, url, writing, each === 'pattern' ? patterned : site);
       if (edit !== null) edits.push(edit);
     }
-    if (kind === 'html' || kind === 'xml') edits.push(...editsOfForms(units, kind === 'xml', site));
     if (kind === 'feed') edits.push(...editsOfFeed(units, site));
   }
   const made = withoutOverlaps(edits);
@@ -101,52 +97,7 @@ export const isData = (path: string, size: number): boolean => path.endsWith('.j
 export const isTooLargeToMount = ({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean =>
   size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 
-/** Attributes that are rewritten for another base path, but not for an offline copy. */
-const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
-  form: ['action'],
-  button: ['formaction'],
-  input: ['formaction'],
-  blockquote: ['cite'],
-  q: ['cite'],
-  html: ['manifest'],
-};
-const SHOWN = /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:(?:image|player|url)(?::src)?)$/i;
-
 const ONE_LAYER = 1;
-
-function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
-  const edits: Edit[] = [];
-  const scanner = new MarkupScanner(text, isXml);
-  const attributeValue = (index: number): string => {
-    const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-    return decodeReferences(text, start, end, 'attribute')?.text ?? text.slice(start, end);
-  };
-  const add = (name: string): void => {
-    const index = scanner.indexOfAttribute(name);
-    if (index === -1) return;
-    const edit = rebaseAt(
-      text,
-      scanner.valueStart(index),
-      scanner.valueEnd(index),
-      attributeValue(index),
-      ONE_LAYER,
-      mount,
-    );
-    if (edit !== null) edits.push(edit);
-  };
-  scanner.read({
-    onStartTag: () => {
-      const tag = scanner.tagName;
-      for (const name of ATTRIBUTES[tag] ?? []) add(name);
-      if (tag === 'meta') {
-        const index = Math.max(scanner.indexOfAttribute('property'), scanner.indexOfAttribute('name'));
-        if (index !== -1 && SHOWN.test(attributeValue(index).trim())) add('content');
-      }
-      if (!isXml && RAW_TEXT.has(tag) && tag !== 'noscript') scanner.skipRawText();
-    },
-  });
-  return edits;
-}
 
 const TEXT =
   /<(?:[\w-]+:)?(?:loc|link|url|guid|id|icon|logo|image|comments|docs|Url)(?:\s[^<>]*)?>\s*(?<url>\/(?!\/)[^<\s]*)\s*</dg;

@@ -7,6 +7,7 @@ import { decodeUnits, detachString } from './source-text.ts';
  * - `hint` is a host to connect to in advance, or the address of a ping. An empty text disables the hint.
  * - `integrity` is the digest of another file. Its `url` is the address of this file.
  * - `mention` is an address that the crawl requests, but never rewrites.
+ * - `mounted` is an address that only another base path changes, such as the target of a form, which is useless offline.
  * - `scope` is the common start of many addresses. `pattern` is a URL pattern in a string of JSON or a script.
  */
 export type FoundKind =
@@ -25,6 +26,7 @@ export type FoundKind =
   | 'hint'
   | 'integrity'
   | 'mention'
+  | 'mounted'
   | 'scope'
   | 'pattern';
 

@@ -45,7 +45,7 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
-  for (const { start, end, text } of inOrder(edits)) {
+  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
     at += source.copy(spliced, at, copied, start);
     // For short ASCII text, a loop is faster than Buffer's encoder.
     for (let index = 0; index < text.length; index++) spliced[at++] = text.charCodeAt(index);
@@ -55,18 +55,13 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   return spliced;
 }
 
-function inOrder(edits: readonly Edit[]): readonly Edit[] {
-  const isOrdered = edits.every(({ start }, at) => at === 0 || start >= (edits[at - 1]?.end ?? 0));
-  return isOrdered ? edits : edits.toSorted((a, b) => a.start - b.start);
-}
-
 export type Replace = (reference: FoundReference) => string | null;
 
 export function rewriteFile(bytes: Uint8Array, { references }: FoundReferences, replace: Replace) {
   const edits: Edit[] = [];
   for (const reference of references) {
-    if (reference.kind === 'mention') continue;
-    const url = replace(reference);
+    const { kind } = reference;
+    const url = kind === 'mention' || kind === 'mounted' ? null : replace(reference);
     if (url === null) continue;
     edits.push({ start: reference.start, end: reference.end, text: writtenUrl(url, reference.writing) });
   }

@@ -10,15 +10,20 @@ const MEDIA: Rule = { src: 'asset' };
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/** Attributes with addresses. Omits forms, which are useless offline, and identifiers such as `itemtype` and `xmlns`. */
+/** Attributes with addresses. Omits identifiers such as `itemtype` and `xmlns`. */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
   ['cursor feimage filter font-face-uri lineargradient mpath pattern radialgradient textpath use', SVG_TARGET],
-  ['audio bgsound input track', MEDIA],
+  ['audio bgsound track', MEDIA],
+  ['blockquote q', { cite: 'mounted' }],
+  ['button', { formaction: 'mounted' }],
+  ['form', { action: 'mounted' }],
   ['frame iframe', { src: 'frame', longdesc: 'link' }],
+  ['html', { manifest: 'mounted' }],
   ['image', { ...SVG_TARGET, src: 'asset', srcset: 'asset' }],
   ['img', { ...MEDIA, srcset: 'asset', longdesc: 'link', lowsrc: 'lazy', dynsrc: 'lazy' }],
+  ['input', { ...MEDIA, formaction: 'mounted' }],
   ['source', { ...MEDIA, srcset: 'asset' }],
   ['video', { ...MEDIA, poster: 'asset' }],
   ['astro-island', { 'component-url': 'module', 'renderer-url': 'module', 'before-hydration-url': 'module' }],
@@ -65,6 +70,10 @@ export const ADDRESS_METAS: ReadonlySet<string> = new Set(
     .split(' ')
     .map((name) => `msapplication-${name}`),
 );
+
+/** Names of `meta` elements with an address that other sites show in previews of the page. */
+export const PREVIEW_META =
+  /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:(?:image|player|url)(?::src)?)$/i;
 
 export const ROBOTS_METAS: ReadonlySet<string> = new Set(['robots', 'docshelf']);
 

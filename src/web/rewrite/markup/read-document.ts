@@ -14,6 +14,7 @@ import {
   isListAttribute,
   kindOfEmbedded,
   kindOfLink,
+  PREVIEW_META,
   RAW_TEXT,
   ROBOTS_METAS,
   refreshSpan,
@@ -204,6 +205,8 @@ class DocumentReader implements MarkupReader {
   #onMeta(): void {
     const name = this.#value('name')?.trim().toLowerCase() ?? '';
     if (ADDRESS_METAS.has(name)) this.#addNamed('asset', 'content');
+    if (PREVIEW_META.test(name) || PREVIEW_META.test(this.#value('property')?.trim() ?? ''))
+      this.#addNamed('mounted', 'content');
     if (ROBOTS_METAS.has(name)) this.#facts.robots.push(detachString(this.#value('content') ?? ''));
     const source = { text: name, path: '', named: [], attribute: (each: string) => this.#value(each) };
     for (const file of filesOfGenerators('meta', source)) this.#list.mention(file);
