@@ -1,9 +1,9 @@
 import { findReferences, type ReferringFile } from '../rewrite/find-references.ts';
 import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
-import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, type MountKind } from './base-path.ts';
+import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
-import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
+import { editsOfGenerators, inlineScripts, isCovered } from './generators.ts';
 
 /** Rewrites files for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses. */
 export {
@@ -40,7 +40,7 @@ export function mountFile(
   const isData = kind === 'payload' || kind === 'data';
   const source = referring(file, isData ? 'script' : kind);
   const units = unitsOf(source.bytes);
-  const edits = editsOfGenerators(placeOf(kind), { text: units, site });
+  const edits = editsOfGenerators(kind, { text: units, site });
   // In URL patterns, the `+` of a version label must be escaped. The string literal of a pattern needs the backslash twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
@@ -60,11 +60,6 @@ export function mountFile(
 
 const digestEdit = (start: number, end: number, digest: string | null, writing: number): Edit | null =>
   digest === null ? null : { start, end, text: writtenUrl(digest, writing) };
-
-function placeOf(kind: MountKind): GeneratorPlace {
-  if (kind === 'html') return 'page';
-  return kind === 'script' || kind === 'payload' || kind === 'data' ? kind : 'other';
-}
 
 function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType): ReferringFile {
   const charset = /charset=([\w.:-]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
