@@ -4,7 +4,7 @@ import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import type { ReleaseView } from '../domain/release.ts';
 import { readBeginning } from '../files/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
-import { encodeSegments, percentDecode } from '../web/escape.ts';
+import { linkedPath, ownUrl } from '../web/escape.ts';
 import type { FirstPage } from '../web/first-page.ts';
 import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
@@ -50,19 +50,13 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
     // A page that refreshes itself is not a redirect. It only reloads at an interval.
     if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
-    const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
+    const next =
+      page.refresh === null ? null : linkedPath(page.refresh, ownUrl(entry.path, release.builtFor), release.builtFor);
     if (next === null) return page.refresh === null ? page : NOTHING;
     before = entry.path;
     asked = next;
   }
   return NOTHING;
-}
-
-const ORIGIN = 'http://site.invalid';
-
-function siteAddress(address: string, pagePath: string): string | null {
-  const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
-  return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
 }
 
 export const readHead = (file: string): Promise<Buffer> => readBeginning(file, HEAD_BYTES);

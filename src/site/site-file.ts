@@ -80,9 +80,7 @@ export class SiteFile implements SiteFileOnDisk {
 
   /** Returns null if the bundle's compressed file is missing or decodes to other bytes. Checks the file once. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null> {
-    const known = this.#siblings[coding];
-    if (known !== undefined) return known;
-    const found = this.#checkSibling(coding);
+    const found = this.#siblings[coding] ?? this.#checkSibling(coding);
     this.#siblings[coding] = found;
     return found;
   }

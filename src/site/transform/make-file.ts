@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileEntry, FileTable, KeptRelease, ReleaseView } from '../../domain/release.ts';
+import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { type ThreadCall, threadEntry } from '../../threads/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import {
@@ -9,7 +9,7 @@ import {
   NO_ADDITIONS,
   type PageAdditions,
 } from '../../web/additions/page-additions.ts';
-import { percentDecode } from '../../web/escape.ts';
+import { linkedPath, ownUrl } from '../../web/escape.ts';
 import { rewrittenType } from '../../web/media-type.ts';
 import { isMountable, isServedPath, type MountableFile } from '../../web/mount/base-path.ts';
 import type { ExtraHeaders } from '../answer-headers.ts';
@@ -148,8 +148,9 @@ async function mountedBytes(
   };
   /** Returns the new `integrity` of the file at `url`, with the algorithm of `former`. Null if docshelf does not change the file. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
-    const entry = entryAt(url, plain.path, release.builtFor, files);
-    if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;
+    const path = linkedPath(url, ownUrl(plain.path, release.builtFor), release.builtFor);
+    const entry = path === null ? undefined : files.get(path);
+    if (entry === undefined || !isMountable(entry.path, entry.type, entry.size)) return null;
     const { bytes } = await mounted(await readMountable(new SiteFile(entry, release, plain.sent, false)));
     const algorithm = DIGEST.exec(former.trim())?.[1] ?? 'sha384';
     return bytes === null ? null : `${algorithm}-${createHash(algorithm).update(bytes).digest('base64')}`;
@@ -167,13 +168,6 @@ async function mountedBytes(
 
 async function readMountable(file: SiteFile): Promise<MountableFile> {
   return { path: file.path, type: file.type, bytes: await file.read() };
-}
-
-function entryAt(url: string, pagePath: string, builtFor: string, files: FileTable): FileEntry | null {
-  const target = URL.parse(url, `http://site.invalid${builtFor}${encodeURI(pagePath)}`);
-  if (target?.host !== 'site.invalid' || !target.pathname.startsWith(builtFor)) return null;
-  const path = percentDecode(target.pathname.slice(builtFor.length));
-  return path === null ? null : (files.get(path) ?? null);
 }
 
 async function withAdditions(page: Buffer<ArrayBuffer>, type: string, additions: PageAdditions, rewrite: RewriteCall) {

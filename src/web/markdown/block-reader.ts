@@ -13,8 +13,8 @@ import {
   type Node,
   type Parent,
 } from '../content/tree.ts';
-import { Footnotes, isTabBar, Tabs } from './footnotes-and-tabs.ts';
-import { isBlank, onOneLine, type PageLinks, PhraseReader, tidy } from './phrases.ts';
+import { Footnotes, isTabBar, tabLabels } from './footnotes-and-tabs.ts';
+import { isBlank, onOneLine, PhraseReader, type ResolveLink, tidy } from './phrases.ts';
 import {
   type Block,
   boldOf,
@@ -140,15 +140,15 @@ export class BlockReader {
   readonly #root: ContentRoot;
   readonly #footnotes: Footnotes;
   readonly #phrases: PhraseReader;
-  readonly #tabs: Tabs;
+  readonly #tabLabels: ReadonlyMap<Element, string>;
   readonly #holding: ReadonlySet<Element>;
   #isBeforeText = true;
 
-  constructor(root: ContentRoot, links: PageLinks) {
+  constructor(root: ContentRoot, resolveLink: ResolveLink) {
     this.#root = root;
     this.#footnotes = new Footnotes(root.element);
-    this.#phrases = new PhraseReader(links, this.#footnotes);
-    this.#tabs = new Tabs(root.element);
+    this.#phrases = new PhraseReader(resolveLink, this.#footnotes);
+    this.#tabLabels = tabLabels(root.element);
     this.#holding = holdersOfBlocks(root.element);
   }
 
@@ -196,9 +196,9 @@ export class BlockReader {
     const place = { ...outer, depth: outer.depth + 1 };
     const number = this.#footnotes.numberOf(element);
     if (number !== null) return this.#footnote(element, number, place);
-    const label = this.#tabs.labelOf(element);
+    const label = this.#tabLabels.get(element) ?? '';
     const blocks = this.#byName(element, place);
-    return label === null || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
+    return label === '' || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
   }
 
   #byName(element: Element, place: Place): Block[] {

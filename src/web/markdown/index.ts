@@ -2,7 +2,7 @@ import { contentRoot } from '../content/content-root.ts';
 import { readPageTree } from '../content/index.ts';
 import { isUnlisted, pageTitle } from '../content/page-facts.ts';
 import { BlockReader } from './block-reader.ts';
-import { PageLinks } from './phrases.ts';
+import { linkResolver } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
@@ -22,7 +22,7 @@ export function markdownOf(input: MarkdownInput) {
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
   const { facts, body, html } = tree;
   const root = contentRoot(body, facts.documentTitle);
-  const blocks = new BlockReader(root, new PageLinks(input.address, facts.base, facts.canonical)).read();
+  const blocks = new BlockReader(root, linkResolver(input.address, facts.base, facts.canonical)).read();
   const headings = blocks.filter((block) => block.type === 'heading');
   const main = headings.find(({ depth }) => depth === 1);
   const title = pageTitle(

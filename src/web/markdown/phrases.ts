@@ -10,6 +10,7 @@ import {
   type Parent,
   rawText,
 } from '../content/tree.ts';
+import { OWN_ORIGIN } from '../escape.ts';
 import type { Footnotes } from './footnotes-and-tabs.ts';
 import { type Phrase, plainText, rawOf, textOf } from './write.ts';
 
@@ -35,11 +36,11 @@ interface Place {
 }
 
 export class PhraseReader {
-  readonly #links: PageLinks;
+  readonly #resolveLink: ResolveLink;
   readonly #footnotes: Footnotes;
 
-  constructor(links: PageLinks, footnotes: Footnotes) {
-    this.#links = links;
+  constructor(resolveLink: ResolveLink, footnotes: Footnotes) {
+    this.#resolveLink = resolveLink;
     this.#footnotes = footnotes;
   }
 
@@ -53,7 +54,7 @@ export class PhraseReader {
 
   addressOf(link: Element): string | null {
     const href = attributeOf(link, 'href');
-    return href === null ? null : this.#links.resolve(href);
+    return href === null ? null : this.#resolveLink(href);
   }
 
   #node(node: Parent['childNodes'][number], place: Place): Phrase[] {
@@ -89,7 +90,7 @@ export class PhraseReader {
   #picture(element: Element): Phrase[] {
     const alt = (attributeOf(element, 'alt') ?? '').replace(/\s+/g, ' ').trim();
     const url = [attributeOf(element, 'src'), attributeOf(element, 'data-src')]
-      .map((address) => (address === null || address === '' ? null : this.#links.resolve(address)))
+      .map((address) => (address === null || address === '' ? null : this.#resolveLink(address)))
       .find((address) => address !== null);
     if (url === undefined || url === null) return alt === '' ? [] : [textOf(alt)];
     return hasClass(element, 'emoji') ? [textOf(alt)] : [{ type: 'image', url, alt, title: null }];
@@ -142,28 +143,22 @@ function formulaOf(math: Element): Phrase[] {
   return [rawOf(`${sign}${tex}${sign}`)];
 }
 
-/** Placeholder for the host of the site, which a bundle does not contain. */
-const OWN_ORIGIN = 'http://site.invalid';
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-export class PageLinks {
-  readonly #from: URL | null;
-  readonly #publishedOrigin: string | null;
+/** Returns the address to write in Markdown. Null for an invalid address, and for a scheme that readers cannot open. */
+export type ResolveLink = (address: string) => string | null;
 
-  /** @param address from the root of the host, percent-encoded @param canonical URL of the page on the published site */
-  constructor(address: string, base: string | null, canonical: string | null) {
-    const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
-    const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
-    this.#from = base === null ? own : (URL.parse(base, own?.href) ?? own);
-    this.#publishedOrigin = published?.origin ?? null;
-  }
-
-  resolve(address: string): string | null {
-    const url = URL.parse(address.trim(), this.#from?.href);
+/** @param address from the root of the host, percent-encoded @param canonical URL of the page on the published site */
+export function linkResolver(address: string, base: string | null, canonical: string | null): ResolveLink {
+  const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
+  const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
+  const from = base === null ? own : (URL.parse(base, own?.href) ?? own);
+  return (href) => {
+    const url = URL.parse(href.trim(), from?.href);
     if (url === null || !LINKED.has(url.protocol)) return null;
-    if (url.origin !== OWN_ORIGIN && (url.origin !== this.#publishedOrigin || url.origin === 'null')) return url.href;
-    return url.pathname + url.search + url.hash;
-  }
+    const isOwn = url.origin === OWN_ORIGIN || (url.origin === published?.origin && url.origin !== 'null');
+    return isOwn ? url.pathname + url.search + url.hash : url.href;
+  };
 }
 
 function asPublished(address: string, published: URL | null): string {
