@@ -134,27 +134,19 @@ export class StreamCompressor {
       this.#streams--;
     });
     pipeline(Readable.fromWeb(source as Parameters<typeof Readable.fromWeb>[0]), compressor, () => undefined);
-    const chunks: AsyncIterator<Buffer<ArrayBuffer>> = compressor[Symbol.asyncIterator]();
+    const stream = Readable.toWeb(compressor, { strategy: { highWaterMark: 1 } }) as ByteStream;
     const { bodyBytesMax } = this.#bodies;
     let kept: Buffer<ArrayBuffer>[] = [];
     let bytes = 0;
-    return new ReadableStream<Uint8Array<ArrayBuffer>>({
-      pull: async (controller) => {
-        const next = await chunks.next();
-        if (next.done === true) {
-          if (bytes <= bodyBytesMax) this.#bodies.keep(file, { ...FORMS[encoding], bytes: Buffer.concat(kept) });
-          controller.close();
-          return;
-        }
-        bytes += next.value.length;
-        if (bytes <= bodyBytesMax) kept.push(next.value);
-        else kept = [];
-        controller.enqueue(next.value);
-      },
-      cancel: () => {
-        compressor.destroy();
-      },
+    compressor.on('data', (chunk: Buffer<ArrayBuffer>) => {
+      bytes += chunk.length;
+      if (bytes <= bodyBytesMax) kept.push(chunk);
+      else kept = [];
     });
+    compressor.once('end', () => {
+      if (bytes <= bodyBytesMax) this.#bodies.keep(file, { ...FORMS[encoding], bytes: Buffer.concat(kept) });
+    });
+    return stream;
   }
 }
 
