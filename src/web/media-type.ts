@@ -52,10 +52,9 @@ function knownTypeOf(path: string): string | null {
   return OWN_TYPES.get(extension) ?? (lookup(extension) || null);
 }
 
-export function isTextType(type: string): boolean {
-  const end = type.indexOf(';');
-  return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
-}
+const withoutParameters = (type: string): string => type.split(';', 1)[0]?.trimEnd() ?? '';
+
+export const isTextType = (type: string): boolean => TEXT.test(withoutParameters(type));
 
 /** Returns the media type without a charset. */
 export function shownTypeOf(path: string): string {
@@ -117,10 +116,7 @@ const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x77, 0x4f, 0x46], // WOFF and WOFF2
 ];
 
-export function isCompressibleType(type: string): boolean {
-  const end = type.indexOf(';');
-  return isTextType(type) || SHRINKING.has(end === -1 ? type : type.slice(0, end).trimEnd());
-}
+export const isCompressibleType = (type: string): boolean => isTextType(type) || SHRINKING.has(withoutParameters(type));
 
 export function isCompressible(type: string, head: Uint8Array): boolean {
   if (!isCompressibleType(type)) return false;

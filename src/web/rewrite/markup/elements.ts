@@ -148,36 +148,19 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** Finds the address in a meta refresh, as in the HTML standard, "shared declarative refresh steps". */
+/** Matches a meta refresh as in the HTML standard, "shared declarative refresh steps": seconds, divider and address. */
+const REFRESH =
+  /^\s*(?:\d|(?=\.))[\d.]*(?:\s*[;,]\s*(?=\S)|\s+(?=[^\s;,]))(?:url\s*=\s*)?(?:"(?<double>[^"]*)|'(?<single>[^']*)|(?<bare>.*))/dis;
+
+/** Finds the address in a meta refresh. Null if the page only reloads, or if the text is invalid. */
 export function refreshSpan(content: string): Span | null {
-  let at = skip(content, 0, isSpace);
-  const digits = at;
-  at = skip(content, at, (code) => code >= 0x30 && code <= 0x39);
-  if (at === digits && content[at] !== '.') return null;
-  at = skip(content, at, (code) => (code >= 0x30 && code <= 0x39) || code === 0x2e);
-  const divider = at;
-  at = skip(content, at, isSpace);
-  const isDivided = content[at] === ';' || content[at] === ',';
-  if (!isDivided && at === divider) return null;
-  if (isDivided) at = skip(content, at + 1, isSpace);
-  if (at >= content.length) return null;
-  const prefix = /^url[\t\n\f\r ]*=[\t\n\f\r ]*/i.exec(content.slice(at))?.[0] ?? '';
-  const start = at + prefix.length;
-  const quote = content[start];
-  if (quote !== '"' && quote !== "'") return [start, content.length];
-  const close = content.indexOf(quote, start + 1);
-  return [start + 1, close === -1 ? content.length : close];
+  const { double, single, bare } = REFRESH.exec(content)?.indices?.groups ?? {};
+  return double ?? single ?? bare ?? null;
 }
 
 export function refreshOf(header: string): { readonly seconds: number; readonly address: string } | null {
   const span = refreshSpan(header);
   return span === null ? null : { seconds: Number.parseFloat(header) || 0, address: header.slice(...span).trim() };
-}
-
-function skip(text: string, start: number, belongs: (code: number) => boolean): number {
-  let at = start;
-  while (at < text.length && belongs(text.charCodeAt(at))) at++;
-  return at;
 }
 
 const isSpace = (code: number): boolean =>

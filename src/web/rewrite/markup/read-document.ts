@@ -48,9 +48,6 @@ class DocumentReader implements MarkupReader {
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
   readonly #depth: number;
-  /** Attribute names of the current tag so far, because browsers ignore a repeated attribute. */
-  readonly #seen: string[] = [];
-  #seenCount = 0;
   #gathered: ElementText | null = null;
   #gatheredType: string | null = null;
 
@@ -152,7 +149,6 @@ class DocumentReader implements MarkupReader {
   #readAttributes(tag: string): Region | null {
     const scanner = this.#scanner;
     const rule = ruleOf(tag);
-    this.#seenCount = 0;
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
@@ -161,8 +157,10 @@ class DocumentReader implements MarkupReader {
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
       const isCss = !scanner.isHtml && CSS_ATTRIBUTES.has(name);
-      if ((kind === undefined && !isOther && !isCss) || this.#isSeen(name)) continue;
-      if (scanner.valueStart(index) === scanner.valueEnd(index)) continue;
+      if (kind === undefined && !isOther && !isCss) continue;
+      // Browsers ignore a repeated attribute.
+      const isRepeated = scanner.indexOfAttribute(scanner.attributeName(index)) !== index;
+      if (isRepeated || scanner.valueStart(index) === scanner.valueEnd(index)) continue;
       if (kind !== undefined) this.#addAttribute(kind, index, name);
       else if (name === 'srcdoc') nested = this.#decodedRegion(index, 0);
       else if (name === 'style' || isCss) this.#readCssAttribute(index);
@@ -176,13 +174,6 @@ class DocumentReader implements MarkupReader {
   #nameOf(index: number): string {
     const name = this.#scanner.attributeName(index);
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
-  }
-
-  #isSeen(name: string): boolean {
-    for (let at = 0; at < this.#seenCount; at++) if (this.#seen[at] === name) return true;
-    this.#seen[this.#seenCount] = name;
-    this.#seenCount += 1;
-    return false;
   }
 
   #onSpecialElement(tag: string): void {
