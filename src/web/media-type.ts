@@ -123,19 +123,19 @@ export function isCompressible(type: string, head: Uint8Array): boolean {
   return !COMPRESSED_MAGIC.some((magic) => magic.every((byte, at) => head[at] === byte));
 }
 
-const RANGE = /^\s*([^\s;/]+)\/([^\s;]+)\s*(?:;(.*))?$/;
-const WEIGHT = /(?:^|;)\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)/i;
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 type Weights = ReadonlyMap<string, number>;
 
-function weightsOf(accept: string): Weights {
-  const weights = new Map<string, number>();
-  for (const item of accept.split(',')) {
-    const [, type = '', subtype = '', parameters = ''] = RANGE.exec(item) ?? [];
-    const weight = WEIGHT.exec(parameters)?.[1];
-    if (type !== '') weights.set(`${type}/${subtype}`.toLowerCase(), weight === undefined ? 1 : Number(weight));
-  }
-  return weights;
+/** Reads the weights of `Accept` or `Accept-Encoding`, by name in lower case. @param invalid value to use for an invalid weight */
+export function weightsOf(header: string, invalid: 0 | 1): Weights {
+  return new Map(
+    header.split(',').map((item) => {
+      const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
+      const weight = parameters.find((parameter) => /^q=/i.test(parameter));
+      return [name.toLowerCase(), weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? invalid)] as const;
+    }),
+  );
 }
 
 function weightOf(type: string, weights: Weights): number {
@@ -145,14 +145,14 @@ function weightOf(type: string, weights: Weights): number {
 
 /** True if `accept` lists `wanted` with at least the weight of `usual`. Both types are in lower case, without parameters. */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
-  const weights = weightsOf(accept);
+  const weights = weightsOf(accept, 1);
   const ofWanted = weights.get(wanted) ?? 0;
   return ofWanted > 0 && ofWanted >= weightOf(usual, weights);
 }
 
 /** @param accept empty or null accepts all types @param type in lower case, without parameters */
 export const acceptsType = (accept: string | null, type: string): boolean =>
-  accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
+  accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept, 1)) > 0;
 
 /** Bytes to search for a charset. The HTML standard requires 1,024, but browsers find later declarations in the first packet. */
 export const CHARSET_HEAD_BYTES = 4096;
