@@ -203,11 +203,11 @@ interface HeaderLink {
 /** Matches a path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
-const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Matches a parameter value without quotes, because many sites omit the quotes. */
-const UNQUOTED = /[^,;"<>\s]+/y;
+/** Matches a parameter of a link. Its value may lack the quotes, because many sites omit them. */
+const PARAMETER =
+  /[ \t]*;[ \t]*(?:(?<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?<assigned>=[ \t]*(?<text>"(?:[^"\\]|\\.)*"|[^,;"<>\s]+)?)?)?/y;
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
     ' ',
@@ -259,24 +259,16 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   const address = value.slice(start + 1, close).trim();
   if (!OWN_PATH.test(address)) return none;
   const parameters: string[] = [];
-  let at = skip(SPACE, value, close + 1);
-  while (value[at] === ';') {
-    at = skip(SPACE, value, at + 1);
-    const nameEnd = skip(TOKEN, value, at);
-    if (nameEnd === at) continue;
-    const name = value.slice(at, nameEnd);
-    at = skip(SPACE, value, nameEnd);
-    if (value[at] !== '=') {
-      parameters.push(name);
-      continue;
-    }
-    at = skip(SPACE, value, at + 1);
-    const end = skip(value[at] === '"' ? QUOTED : UNQUOTED, value, at);
-    const written = value.slice(at, end);
-    if (!staysHere(name.toLowerCase(), written.replace(/^"|"$/g, ''))) return none;
-    parameters.push(`${name}=${written}`);
-    at = skip(SPACE, value, end);
+  let at = close + 1;
+  PARAMETER.lastIndex = at;
+  for (let match = PARAMETER.exec(value); match !== null; match = PARAMETER.exec(value)) {
+    at = PARAMETER.lastIndex;
+    const { name, assigned, text = '' } = match.groups ?? {};
+    if (name === undefined) continue;
+    if (assigned !== undefined && !staysHere(name.toLowerCase(), text.replace(/^"|"$/g, ''))) return none;
+    parameters.push(assigned === undefined ? name : `${name}=${text}`);
   }
+  at = skip(SPACE, value, at);
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
