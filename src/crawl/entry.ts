@@ -1,5 +1,5 @@
 import type { StoredFile } from '../files/file-store.ts';
-import { isAssetPath, shownTypeOf } from '../web/index.ts';
+import { isAssetPath, shownTypeOf } from '../web/media-type.ts';
 import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/index.ts';
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';

@@ -1,7 +1,7 @@
 import type { SiteSink, StoredContent } from '../domain/job.ts';
 import { Lanes } from '../files/lanes.ts';
 import { escapeHtml } from '../web/escape.ts';
-import { mediaTypeOf } from '../web/index.ts';
+import { mediaTypeOf } from '../web/media-type.ts';
 import { encodePath, relativeUrl } from '../web/rewrite/index.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent, isPageType } from './entry.ts';
 import { assignNames, naturalName, pathOf } from './names.ts';

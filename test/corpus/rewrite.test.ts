@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findLinks, htmlCharset, mediaTypeOf, pageText } from '../../src/web/index.ts';
+import { htmlCharset, mediaTypeOf, pageText } from '../../src/web/media-type.ts';
+import { findLinks } from '../../src/web/references.ts';
 import {
   type FoundReferences,
   findReferences,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
-import { markedCharset } from '../../web/index.ts';
+import { markedCharset } from '../../web/media-type.ts';
 import {
   detachString,
   type Edit,

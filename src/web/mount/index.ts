@@ -5,19 +5,7 @@ import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile } 
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, inlineScripts, isCovered } from './generators.ts';
 
-/** Rewrites files for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses. */
-export {
-  BasePathVotes,
-  isMountable,
-  isServedPath,
-  type Mount,
-  type MountableFile,
-  rebase,
-  type StrippedTarget,
-  stripBase,
-} from './base-path.ts';
-export type { MountedSite } from './edits.ts';
-
+/** Digests of `integrity` attributes in a page, with the address of the file of each digest. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
@@ -29,7 +17,10 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   );
 }
 
-/** Returns `file.bytes` if nothing changes. @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged */
+/**
+ * Rewrites a file for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses.
+ * Returns `file.bytes` if nothing changes. @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged
+ */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,
