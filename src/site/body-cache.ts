@@ -36,7 +36,7 @@ const ENTRY_BYTES = 256;
 /** Maximum concurrent loads, because the cache size excludes bodies that are still loading. Equal to the threads of libuv's pool. */
 const LOADS_MAX = 4;
 
-/** LRU cache by content and encoding. Concurrent requests for a body share one load. */
+/** LRU cache of response bodies by content and encoding. Concurrent requests for a body share one load. */
 export class BodyCache {
   /** Maximum bytes of a cached body. Larger files are streamed, but their compressed form is cached if it fits. */
   readonly bodyBytesMax: number;
@@ -59,7 +59,7 @@ export class BodyCache {
     this.#bodies.set(file.bodyKey(body.encoding), body);
   }
 
-  /** Compresses the body if compression saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Reads a body, and compresses it if compression saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
     const load = async (): Promise<Body> => {
@@ -126,7 +126,7 @@ export class StreamCompressor {
     return this.#streams >= STREAMS_MAX;
   }
 
-  /** Passes errors of the source to the reader. If the reader cancels the stream, the source ends. */
+  /** Compresses a stream. Passes errors of the source to the reader. If the reader cancels the stream, the source ends. */
   compress(file: Pick<CacheableFile, 'bodyKey'>, source: ByteStream, encoding: Coding): ByteStream {
     const compressor = compressorOf(encoding);
     this.#streams++;

@@ -11,7 +11,7 @@ export interface FirstPage {
   readonly refresh: string | null;
 }
 
-/** Maximum UTF-16 code units. Longer titles and descriptions are cut, because a list shows only two or three lines. */
+/** Maximum UTF-16 code units of a title. docshelf cuts longer texts, because a list shows only two or three lines. */
 const TITLE_LENGTH_MAX = 120;
 const DESCRIPTION_LENGTH_MAX = 300;
 const LANGUAGE_LENGTH_MAX = 35;
@@ -30,7 +30,7 @@ export function readFirstPage(html: string): FirstPage {
 }
 
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
-/** Used only if the title has no other separator, because a hyphen may be part of the title: `Tutorial - Basics`. */
+/** Separator for titles without other separators, because a hyphen may be part of the title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
 const GENERIC_TITLE =
   /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;

@@ -77,7 +77,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True for known extensions except those of pages. False for `docs/v1.2`, which may be a page. */
+/** True for a path with a known extension, except those of pages. False for `docs/v1.2`, which may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -150,7 +150,7 @@ export function prefersType(accept: string, wanted: string, usual: string): bool
   return ofWanted > 0 && ofWanted >= weightOf(usual, weights);
 }
 
-/** @param accept empty or null accepts all types @param type in lower case, without parameters */
+/** True if the `Accept` header allows a type, which is in lower case, without parameters. No header and an empty one allow all. */
 export const acceptsType = (accept: string | null, type: string): boolean =>
   accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept, 1)) > 0;
 
@@ -207,7 +207,7 @@ export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/** Simpler than the HTML standard: a `>` inside an attribute's value ends the tag. @param text one UTF-16 code unit per byte */
+/** Charset that a page or XML file declares. A `>` in an attribute ends its tag, unlike in browsers. @param text bytes as Latin-1 */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
@@ -224,7 +224,7 @@ export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }
 
-/** The byte order mark wins over the charset of the media type. Default: UTF-8. An unknown charset is read as Latin-1. */
+/** Decodes a page. The byte order mark wins over the charset of the media type. Default: UTF-8; for unknown charsets, Latin-1. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
   const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
   try {

@@ -2,7 +2,7 @@ import { decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
 import { MarkupScanner } from './rewrite/markup/scanner.ts';
 
-export type ReferenceKind = 'link' | 'canonical' | 'asset';
+type ReferenceKind = 'link' | 'canonical' | 'asset';
 
 export interface Reference {
   /** Readers follow a `link`, the page loads an `asset`, `canonical` is the address of the page itself. */
@@ -44,7 +44,7 @@ function kindOfLink(rel: string): ReferenceKind | null {
   return LOADED.test(rel) ? 'asset' : 'link';
 }
 
-export interface PageOutline extends PageReferences {
+interface PageOutline extends PageReferences {
   readonly pictures: readonly Reference[];
   /** Contains each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;

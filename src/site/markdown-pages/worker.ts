@@ -9,7 +9,7 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Maximum bytes to read of a page. Pages with inline styles have heads of 100 KB. */
+/** Maximum bytes of a page to read for its title and description. The head of a page with inline styles can have 100 KB. */
 const HEAD_BYTES = 128 * 1024;
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;

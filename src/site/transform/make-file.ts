@@ -23,7 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Lets concurrent requests share a transformation. Has no limit, because `TransformThreads` limits the load. */
+/** Lets concurrent requests share one transformation of a file. Has no limit, because `TransformThreads` limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -31,14 +31,14 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make gets a signal that aborts when no request waits for the file any more */
+  /** @param make transforms the file. Its signal aborts when no request waits for the file any more */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
     this.#make = make;
   }
 
-  /** After an error, the next request retries. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
+  /** Transforms the file. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason. The next call retries */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);
@@ -69,7 +69,7 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/** Uses few threads, because each thread keeps several copies of a file. `siteMax` leaves one thread for other sites. */
+/** Threads that rewrite files. They are few, because each keeps several copies of a file. One thread stays free for other sites. */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
@@ -88,7 +88,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/** Returns `plain` if nothing changes or after a timeout. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+/** Adds markup and the base path, or returns `plain`. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,

@@ -46,11 +46,11 @@ interface LonePage extends NamedPage {
 
 type Pair = { readonly [Side in 'before' | 'after']?: FileEntry };
 
-/** Larger pages are compared by digest, because on a busy machine, 2 MB of hostile markup take 16 s (measured). */
+/** Maximum bytes of a page to compare by words. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/** Compares only the main text, because a changed menu would change every page. @param onProgress gets a share from 0 to 1 */
+/** Compares the main text of all pages, because a changed menu would change every page. @param onProgress gets 0 to 1 */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,
@@ -101,7 +101,7 @@ function listed({ added, removed, moved, changed }: Lists, unchanged: number, ma
   };
 }
 
-/** Sorts by address. `a.html` and `a/index.html` are the same page. */
+/** Pairs the pages of both versions, sorted by address. `a.html` and `a/index.html` are the same page. */
 function pairsOf(sites: Readonly<Record<'before' | 'after', ComparedSite>>): Pair[] {
   const pairs = new Map<string, Pair>();
   for (const side of ['before', 'after'] as const) {
@@ -113,7 +113,7 @@ function pairsOf(sites: Readonly<Record<'before' | 'after', ComparedSite>>): Pai
   return [...pairs].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, pair]) => pair);
 }
 
-/** @throws NodeJS.ErrnoException if the page cannot be read */
+/** Title and words of a page. @throws NodeJS.ErrnoException if the page cannot be read */
 async function textOf({ siteDir }: ComparedSite, { path: page, size, sha256, type }: FileEntry): Promise<PageText> {
   if (size > PAGE_BYTES_MAX) return { page, title: '', words: sha256, isTooLarge: true };
   const { markdownOf } = await import('../../web/markdown/index.ts');

@@ -2,7 +2,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/** Number of letters and digits to compare, enough to distinguish two sections with the same heading. */
+/** Maximum letters and digits of a section to compare. 200 distinguish two sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**
@@ -52,7 +52,7 @@ function commonLength(markdown: string, start: number, text: string): number {
   return length;
 }
 
-/** Letters and digits after the anchor: `first` of its first text, `text` of all texts. Both are empty if the page has no such anchor. */
+/** Letters and digits after an anchor: `first` of the first text, `text` of all texts. Both are empty if there is no such anchor. */
 function textAtAnchor(html: string, fragment: string): { readonly first: string; readonly text: string } {
   const found = { first: '', text: '' };
   let isFound = false;

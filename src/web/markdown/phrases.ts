@@ -145,10 +145,10 @@ function formulaOf(math: Element): Phrase[] {
 
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-/** Returns the address to write in Markdown. Null for an invalid address, and for a scheme that readers cannot open. */
+/** Returns the address to write in Markdown for a link. Null for an invalid link, and for schemes such as `javascript:`. */
 export type ResolveLink = (address: string) => string | null;
 
-/** @param address from the root of the host, percent-encoded @param canonical URL of the page on the published site */
+/** Resolves links of the page at `address`, which is percent-encoded. @param canonical URL of the page on the published site */
 export function linkResolver(address: string, base: string | null, canonical: string | null): ResolveLink {
   const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
   const own = URL.parse(asPublished(address, published), OWN_ORIGIN);

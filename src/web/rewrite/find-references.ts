@@ -15,7 +15,7 @@ export interface ReferringFile {
   readonly path?: string;
 }
 
-/** Finds fewer references in an invalid file, but throws no error. */
+/** Finds the addresses in a file. In an invalid file, finds fewer addresses, but throws no error. */
 export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
   const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();

@@ -1,6 +1,8 @@
 import { decodeUnits, detachString } from './source-text.ts';
 
 /**
+ * Ways in which a file uses an address:
+ *
  * - Readers follow a `link`. A `frame` shows a document. Scripts load a `lazy` address, often from a `data-` attribute.
  * - `module` is a specifier (`resolveSpecifier`). A script's `worker` address is relative to the page, not to the script.
  * - `prefix` is a folder of an import map, `base` the base of relative addresses, `canonical` the page's own address.
@@ -60,7 +62,7 @@ export class ReferenceList {
     this.filePath = filePath;
   }
 
-  /** @param start position in the region's text @param units decoded address, with one UTF-16 code unit per byte */
+  /** Adds an address at a position in the region's text. @param units decoded address, with one UTF-16 code unit per byte */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));

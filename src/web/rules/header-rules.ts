@@ -272,7 +272,7 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
-/** False if a browser may read the address of another host, or another link, in the parameter's value. */
+/** False if a browser may read an address of another host, or another link, in the value of a `Link` parameter. */
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;

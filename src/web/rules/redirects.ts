@@ -142,7 +142,7 @@ export class RedirectRules {
     return !this.#forced.isEmpty;
   }
 
-  /** @param path decoded path with its first slash */
+  /** Yields the matching rules that take precedence over files. @param path decoded path with its first slash */
   forced(path: string, work = new Work()): Generator<MatchedRule> {
     return matching(this.#forced, path, work);
   }
@@ -215,7 +215,7 @@ export class RedirectTarget {
     return filledPath(this.#decodedPath, captures, (text) => text)?.replace(/^\/+/, '/') ?? null;
   }
 
-  /** Captured text is encoded, so it can neither change the host nor add a header. @param query with its `?`, or empty */
+  /** Value for `Location`. Captured text is encoded, so it can neither change the host nor add a header. @param query with `?` */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = filledPath(this.#path, captures, encodeSegments);
     const ownQuery = filled(this.#query, captures, encodeURIComponent);
@@ -265,7 +265,7 @@ function filled(
   return built;
 }
 
-/** Omits the second of two adjacent slashes, because paths have no empty segments. */
+/** Fills the template of a path. Omits the second of two adjacent slashes, because paths have no empty segments. */
 const filledPath = (template: Template, captures: Captures, encode: (text: string) => string): string | null =>
   filled(template, captures, encode, (built, text) =>
     built.endsWith('/') && text.startsWith('/') ? text.slice(1) : text,

@@ -105,7 +105,7 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** @param meta decompressed `.pf_meta`: CBOR after `pagefind_dcd` @returns names relative to the folder of the `.pf_meta` */
+/** Files that a decompressed `.pf_meta` of Pagefind names, relative to its folder. The file is `pagefind_dcd` and then CBOR. */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
@@ -173,7 +173,7 @@ const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([
 const SECTION_NAME = /^\w+$/;
 const FILES_MAX = 5_000;
 
-/** Doxygen splits its search index by section and letter. `searchdata.js` lists the letters of each section. */
+/** Files of Doxygen's search index, which is split by section and letter. `searchdata.js` lists the letters of each section. */
 function searchParts({ text: script }: GeneratorSource): string[] {
   const names = new Map(entriesIn(script, SECTION_NAMES));
   const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
@@ -241,7 +241,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row per output format of a generator. */
+/** Files that pages of a generator load without naming them in markup. Each row is one output format of a generator. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },

@@ -59,7 +59,7 @@ export function webpackFiles({ text, path }: GeneratorSource): string[] {
   return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
 }
 
-/** `publicPath` is null if the chunks are relative to the folder of the script. */
+/** Files of webpack that a script can load. `publicPath` is null if `names` are relative to the folder of the script. */
 export function webpackChunks(script: string): { publicPath: string | null; names: readonly string[] } {
   const names: string[] = [];
   let left = CHUNKS_MAX;
@@ -180,7 +180,7 @@ function readNameFunction(script: string, start: number, parameter: string) {
   const token = (): { readonly text?: string; readonly number?: string; readonly word?: string } => {
     TOKEN.lastIndex = at;
     const groups = TOKEN.exec(script)?.groups;
-    // Reject names with escapes, because no bundler writes escapes in names.
+    // Reject chunk names with escapes, because no bundler writes escapes in names.
     if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
     at = TOKEN.lastIndex;
     return groups;
@@ -201,5 +201,5 @@ const JOINED = {
   '+': (a: Value, b: Value): Value => (typeof a === 'string' && typeof b === 'string' ? a + b : undefined),
 } as const;
 
-/** Minifiers write `1e3` for 1000. */
+/** Writes a number in digits only, because minifiers write `1e3` for the chunk 1000. */
 const numeral = (digits: string): string => String(Number(digits));

@@ -10,7 +10,7 @@ const MEDIA: Rule = { src: 'asset' };
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/** Attributes with addresses. Omits identifiers such as `itemtype` and `xmlns`. */
+/** Attributes with addresses, by tag. Omits identifiers such as `itemtype` and `xmlns`. */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
@@ -122,7 +122,7 @@ type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
-/** HTML standard, "parse a srcset attribute": an address may contain commas, but not end with one. Does not check descriptors. */
+/** Addresses in a `srcset` (HTML standard, "parse a srcset attribute"). An address may contain commas, but not at its end. */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
   for (let at = 0; ; ) {

@@ -137,7 +137,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** Old browsers read the content of `<!--[if …]>…<![endif]-->` as markup. */
+  /** Reads the content of `<!--[if …]>…<![endif]-->`, which old browsers read as markup. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
@@ -209,7 +209,7 @@ class DocumentReader implements MarkupReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /** Only the first `base` with an `href` counts. */
+  /** Reads the first `base` element with an `href`, because browsers ignore the others. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
@@ -227,7 +227,7 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** Adds the address of the file to its digest, because a changed file needs another digest. */
+  /** Adds an `integrity` digest with the address of its file, because a changed file needs another digest. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
