@@ -36,7 +36,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #etags: { [tag: string]: string } = {};
   readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
   readonly #whole: { [tag: string]: readonly string[] } = {};
-  readonly #notModified: { [tag: string]: FastAnswer } = {};
+  readonly #notModified: { [tag: string]: readonly string[] } = {};
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
   /** @param isImmutable true if the file never changes @param make creates the bytes of a file that is not on disk */
@@ -91,9 +91,7 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   etag({ tag }: Form): string {
-    const made = this.#etags[tag];
-    if (made !== undefined) return made;
-    const etag = `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
+    const etag = this.#etags[tag] ?? `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
     this.#etags[tag] = etag;
     return etag;
   }
@@ -159,11 +157,9 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   notModified(form: Form): FastAnswer {
-    const made = this.#notModified[form.tag];
-    if (made !== undefined) return made;
-    const answer: FastAnswer = { status: 304, headers: flatHeaders(this.validatorHeaders(form)), body: null };
-    this.#notModified[form.tag] = answer;
-    return answer;
+    const headers = this.#notModified[form.tag] ?? flatHeaders(this.validatorHeaders(form));
+    this.#notModified[form.tag] = headers;
+    return { status: 304, headers, body: null };
   }
 }
 

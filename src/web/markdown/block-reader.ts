@@ -14,7 +14,7 @@ import {
   type Parent,
 } from '../content/tree.ts';
 import { Footnotes, isTabBar, tabLabels } from './footnotes-and-tabs.ts';
-import { isBlank, onOneLine, PhraseReader, type ResolveLink, tidy } from './phrases.ts';
+import { BLOCKS, isBlank, onOneLine, PhraseReader, type ResolveLink, tidy } from './phrases.ts';
 import {
   type Block,
   boldOf,
@@ -379,13 +379,6 @@ function itemOf(blocks: Block[]): ListItem[] {
 
 const withoutLinks = (phrases: readonly Phrase[]): Phrase[] =>
   phrases.flatMap((node) => (node.type === 'link' ? node.children : [node]));
-
-const BLOCKS = new Set(
-  (
-    'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
-    'header hgroup hr li main ol p pre section summary table tbody td tfoot th thead tr ul caption'
-  ).split(' '),
-);
 
 function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   const holders = new Set<Element>();

@@ -18,13 +18,14 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Elements that pages usually show separately from the surrounding words. */
-const APART = new Set(
+export const BLOCKS: ReadonlySet<string> = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
-    'header hgroup hr label legend li main ol p section summary table tbody td tfoot th thead tr ul option'
+    'header hgroup hr li main ol p pre section summary table tbody td tfoot th thead tr ul caption'
   ).split(' '),
 );
+/** Elements that pages usually show separately from the surrounding words. */
+const APART = new Set([...BLOCKS, 'label', 'legend', 'option']);
 
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 

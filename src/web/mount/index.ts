@@ -1,3 +1,4 @@
+import { charsetOfType } from '../media-type.ts';
 import { findReferences, type ReferringFile } from '../rewrite/find-references.ts';
 import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
@@ -53,8 +54,7 @@ const digestEdit = (start: number, end: number, digest: string | null, writing: 
   digest === null ? null : { start, end, text: writtenUrl(digest, writing) };
 
 function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType): ReferringFile {
-  const charset = /charset=([\w.:-]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
-  return { type, bytes: utf8Bytes(bytes, type, charset), path: `/${path}` };
+  return { type, bytes: utf8Bytes(bytes, type, charsetOfType(mediaType)), path: `/${path}` };
 }
 
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;

@@ -22,11 +22,11 @@ export function parseRedirects(text: string): { rules: RedirectRules; faults: Fa
   const faults = new FaultList('_redirects');
   const rules = new RedirectRules();
   const lines = new Map<RedirectRule, number>();
-  const circles = new Circles();
+  const next = new Map<string, string>();
   for (const line of ruleLines(text, faults)) {
     if (faults.refusesRule(line.number)) continue;
     const rule = parseRule(line);
-    const reason = typeof rule === 'string' ? rule : (circles.refuse(rule) ?? rules.add(rule));
+    const reason = typeof rule === 'string' ? rule : (circleOf(rule, next) ?? rules.add(rule));
     if (typeof rule !== 'string' && reason === null) lines.set(rule, line.number);
     else if (reason !== null) faults.add(line.number, reason);
   }
@@ -59,24 +59,21 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-class Circles {
-  readonly #next = new Map<string, string>();
-
-  refuse({ pattern, target, status }: RedirectRule): string | null {
-    const from = pattern.literal;
-    if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
-    const to = target.pathOf(new Map());
-    if (to === null || this.#next.has(from)) return null;
-    const first = withoutSlash(to);
-    if (first === from && to !== from) return null;
-    let at: string | undefined = first;
-    for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
-      if (at === from) return `redirects back to "${from}"`;
-      at = this.#next.get(at);
-    }
-    this.#next.set(from, first);
-    return null;
+/** Reason to reject a rule without placeholders that leads back to its own path. @param next targets of the rules before it */
+function circleOf({ pattern, target, status }: RedirectRule, next: Map<string, string>): string | null {
+  const from = pattern.literal;
+  if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
+  const to = target.pathOf(new Map());
+  if (to === null || next.has(from)) return null;
+  const first = withoutSlash(to);
+  if (first === from && to !== from) return null;
+  let at: string | undefined = first;
+  for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
+    if (at === from) return `redirects back to "${from}"`;
+    at = next.get(at);
   }
+  next.set(from, first);
+  return null;
 }
 
 const CIRCLE_MAX = 50;
@@ -89,7 +86,7 @@ const SURVEY_UNITS = 5_000_000;
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // Skip rules without placeholders: `Circles` rejects loops of only such rules, so other loops have a rule with placeholders.
+    // Skip rules without placeholders: `circleOf` rejects loops of only such rules, so other loops have a rule with placeholders.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
