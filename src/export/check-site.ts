@@ -11,7 +11,7 @@ import { charsetOfType, pageText } from '../web/media-type.ts';
 import { outlinePage, type PageReferences, type Reference } from '../web/references.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { styleReferences } from '../web/rewrite/find-references.ts';
-import { utf8Bytes } from '../web/rewrite/index.ts';
+import { utf8Bytes } from '../web/rewrite/source-text.ts';
 import { TrailingSlashVotes } from '../web/trailing-slash.ts';
 
 export interface CheckSiteOptions {

@@ -1,14 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { htmlCharset, mediaTypeOf, pageText } from '../../src/web/media-type.ts';
 import { findLinks } from '../../src/web/references.ts';
-import {
-  type FoundReferences,
-  findReferences,
-  rewriteFile,
-  sourceTypeOf,
-  utf8Bytes,
-} from '../../src/web/rewrite/index.ts';
-import { writtenUrl } from '../../src/web/rewrite/write.ts';
+import { findReferences } from '../../src/web/rewrite/find-references.ts';
+import type { FoundReferences } from '../../src/web/rewrite/reference.ts';
+import { sourceTypeOf, utf8Bytes } from '../../src/web/rewrite/source-text.ts';
+import { rewriteFile, writtenUrl } from '../../src/web/rewrite/write.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { parsedElements, scannedElements } from '../web/rewrite/parse5-oracle.ts';

@@ -6,7 +6,8 @@ import { markdownOf } from '../../src/web/markdown/index.ts';
 import { htmlCharset } from '../../src/web/media-type.ts';
 import { integrityTargets, mountFile } from '../../src/web/mount/index.ts';
 import { findLinks, outlinePage } from '../../src/web/references.ts';
-import { findReferences, type SourceType } from '../../src/web/rewrite/index.ts';
+import { findReferences } from '../../src/web/rewrite/find-references.ts';
+import type { SourceType } from '../../src/web/rewrite/source-text.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
 import { fuzz } from '../helpers/fuzz.ts';
 

@@ -2,22 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
 import { markedCharset } from '../../web/media-type.ts';
-import {
-  detachString,
-  type Edit,
-  encodePath,
-  type FoundKind,
-  type FoundReference,
-  type FoundReferences,
-  findReferences,
-  relativeUrl,
-  resolveSpecifier,
-  rewriteFile,
-  type SourceType,
-  spliceBytes,
-  unitsOf,
-  utf8Bytes,
-} from '../../web/rewrite/index.ts';
+import { findReferences } from '../../web/rewrite/find-references.ts';
+import type { FoundKind, FoundReference, FoundReferences } from '../../web/rewrite/reference.ts';
+import { resolveSpecifier } from '../../web/rewrite/resolve-specifier.ts';
+import { detachString, type SourceType, unitsOf, utf8Bytes } from '../../web/rewrite/source-text.ts';
+import { type Edit, encodePath, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/write.ts';
 import { hasNoFollow } from '../admission.ts';
 import { namesPage } from '../entry.ts';
 import { naturalName } from '../names.ts';

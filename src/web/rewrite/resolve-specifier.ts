@@ -1,6 +1,6 @@
 import { membersOf } from '../../domain/shape.ts';
 
-export interface ResolvedSpecifier {
+interface ResolvedSpecifier {
   readonly url: string;
   /** True if an import map resolves the specifier. docshelf then rewrites the map, not the specifier. */
   readonly isMapped: boolean;

@@ -55,7 +55,7 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   return spliced;
 }
 
-export type Replace = (reference: FoundReference) => string | null;
+type Replace = (reference: FoundReference) => string | null;
 
 export function rewriteFile(bytes: Uint8Array, { references }: FoundReferences, replace: Replace) {
   const edits: Edit[] = [];

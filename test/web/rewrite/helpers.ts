@@ -1,4 +1,6 @@
-import { findReferences, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
+import type { SourceType } from '../../../src/web/rewrite/source-text.ts';
+import { rewriteFile } from '../../../src/web/rewrite/write.ts';
 
 /** References as `kind url`. */
 export function found(type: SourceType, text: string): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReferences } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 import { found, rewritten } from './helpers.ts';
 
 const PROBES: readonly (readonly [name: string, script: string, found: readonly string[], rewritten: string])[] = [

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findReferences, rewriteFile, utf8Bytes } from '../../../src/web/rewrite/index.ts';
-import { decodeUnits, type SourceType, unitsOf } from '../../../src/web/rewrite/source-text.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
+import { decodeUnits, type SourceType, unitsOf, utf8Bytes } from '../../../src/web/rewrite/source-text.ts';
+import { rewriteFile } from '../../../src/web/rewrite/write.ts';
 
 /** Bytes of a page in a charset that Node cannot write, joined from text and bytes. */
 function bytesOf(...parts: readonly (string | readonly number[])[]): Buffer {

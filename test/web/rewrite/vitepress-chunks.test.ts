@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReferences } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 
 const DATA = String.raw`window.__VP_HASH_MAP__=JSON.parse("{\"guide_a.md\":\"D6M2pbQd\",\"a_[b]_c.md\":\"CX-w_gKQ\",\"../x.md\":\"a\",\"n.md\":1}");window.__VP_SITE_DATA__=JSON.parse("{\"title\":\"T\",\"description\":\"\\\"base\\\":\\\"/no/\\\"\",\"base\":\"/docs/\",\"x\":{\"base\":\"/y/\"}}");`;
 

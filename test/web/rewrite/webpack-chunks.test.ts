@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 import { webpackChunks } from '../../../src/web/rewrite/generators/webpack.ts';
-import { findReferences } from '../../../src/web/rewrite/index.ts';
 
 function mentions(text: string, path = '/docs/js/runtime.js'): string[] {
   const found = findReferences({ type: 'script', bytes: Buffer.from(text), path });

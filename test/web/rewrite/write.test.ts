@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findReferences, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
-import { spliceBytes, writtenUrl } from '../../../src/web/rewrite/write.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
+import type { SourceType } from '../../../src/web/rewrite/source-text.ts';
+import { rewriteFile, spliceBytes, writtenUrl } from '../../../src/web/rewrite/write.ts';
 import { cases } from '../../helpers/runs.ts';
 
 const PIECES = [
