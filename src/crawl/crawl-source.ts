@@ -8,7 +8,7 @@ import { linkWithoutSecrets } from '../domain/secret.ts';
 import { counted } from '../domain/text.ts';
 import { FileStore } from '../files/file-store.ts';
 import type { EgressPolicy } from '../net/egress.ts';
-import { UNNAMED_FILES } from '../web/rewrite/index.ts';
+import { UNNAMED_FILES } from '../web/rewrite/generators/index.ts';
 import { CrawlFindings, Robots } from './admission.ts';
 import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';

@@ -1,5 +1,5 @@
 import type { FileStore } from '../files/file-store.ts';
-import { charsetOfType } from '../web/index.ts';
+import { charsetOfType } from '../web/media-type.ts';
 import { Admission, type AdmissionOptions, type CrawlSize, type Naming, type Robots } from './admission.ts';
 import type { CrawlJournal } from './crawl-record.ts';
 import {

@@ -1,6 +1,7 @@
 import type { StoredFile } from '../files/file-store.ts';
-import { isAssetPath, shownTypeOf } from '../web/index.ts';
-import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/index.ts';
+import { isAssetPath, shownTypeOf } from '../web/media-type.ts';
+import type { FoundKind } from '../web/rewrite/reference.ts';
+import { type SourceType, sourceTypeOf } from '../web/rewrite/source-text.ts';
 
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 

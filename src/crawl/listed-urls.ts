@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Token, Tokenizer } from 'parse5';
-import { filesOfGenerators, isGeneratorFile } from '../web/rewrite/index.ts';
+import { filesOfGenerators, isGeneratorFile } from '../web/rewrite/generators/index.ts';
 import type { AskedAs, ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { extension } from 'mime-types';
 import { isPage, OWN_FOLDER } from '../domain/release.ts';
-import { percentDecode, shownTypeOf } from '../web/index.ts';
+import { percentDecode } from '../web/escape.ts';
+import { shownTypeOf } from '../web/media-type.ts';
 import { GENERIC_TYPES } from './entry.ts';
 
 type AnsweredUrl = { readonly url: string; readonly type: string; readonly sha256: string };

@@ -5,7 +5,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { retryAfterOf } from '../net/retry.ts';
-import { refreshOf } from '../web/rewrite/index.ts';
+import { refreshOf } from '../web/rewrite/markup/elements.ts';
 import { hasNoFollow } from './admission.ts';
 import type { CrawlJournal } from './crawl-record.ts';
 import { type Entry, type FetchedUrl, isMissing, isPageType } from './entry.ts';

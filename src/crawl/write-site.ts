@@ -1,8 +1,8 @@
 import type { SiteSink, StoredContent } from '../domain/job.ts';
 import { Lanes } from '../files/lanes.ts';
 import { escapeHtml } from '../web/escape.ts';
-import { mediaTypeOf } from '../web/index.ts';
-import { encodePath, relativeUrl } from '../web/rewrite/index.ts';
+import { mediaTypeOf } from '../web/media-type.ts';
+import { encodePath, relativeUrl } from '../web/rewrite/write.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent, isPageType } from './entry.ts';
 import { assignNames, naturalName, pathOf } from './names.ts';
 import type { PageThreads } from './pages/page-threads.ts';

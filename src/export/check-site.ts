@@ -6,20 +6,13 @@ import { type FileEntry, isPage, type TrailingSlash } from '../domain/release.ts
 import { showName } from '../domain/secret.ts';
 import { LineSpool } from '../files/index.ts';
 import { mapAhead } from '../files/lanes.ts';
-import { encodeAddress } from '../web/escape.ts';
-import {
-  charsetOfType,
-  decodeOrKeep,
-  outlinePage,
-  type PageReferences,
-  pageText,
-  percentDecode,
-  type Reference,
-  resolvePath,
-  styleReferences,
-  TrailingSlashVotes,
-} from '../web/index.ts';
-import { utf8Bytes } from '../web/rewrite/index.ts';
+import { decodeOrKeep, encodeAddress, percentDecode } from '../web/escape.ts';
+import { charsetOfType, pageText } from '../web/media-type.ts';
+import { outlinePage, type PageReferences, type Reference } from '../web/references.ts';
+import { resolvePath } from '../web/resolve.ts';
+import { styleReferences } from '../web/rewrite/find-references.ts';
+import { utf8Bytes } from '../web/rewrite/source-text.ts';
+import { TrailingSlashVotes } from '../web/trailing-slash.ts';
 
 export interface CheckSiteOptions {
   readonly siteDir: string;

@@ -120,11 +120,12 @@ export function ownSearchNotices(version: string, own: readonly BundledSearch[],
   });
 }
 
+const NAMED_MAX = 2;
+
 export function switcherNotice(version: string, { own }: VersionSurvey): string | null {
   if (own.length === 0) return null;
-  const [first, second, ...others] = own;
-  const named = [first, second].filter((folder) => folder !== undefined).join(', ');
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const named = own.slice(0, NAMED_MAX).join(', ');
+  const more = own.length <= NAMED_MAX ? '' : ` and ${own.length - NAMED_MAX} more`;
   return `docshelf adds no version switcher to version "${version}", because the bundle itself contains several versions (${named}${more}).`;
 }
 

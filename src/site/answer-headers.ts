@@ -76,7 +76,7 @@ export class HeaderPolicy {
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
-  /** @param asked decoded path, with a leading slash and the base path for which the release was built */
+  /** Headers for a file. @param asked decoded path, with its first slash and the base path for which the release was built */
   headersFor(asked: string, type: string): ExtraHeaders {
     const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;

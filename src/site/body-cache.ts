@@ -36,7 +36,7 @@ const ENTRY_BYTES = 256;
 /** Maximum concurrent loads, because the cache size excludes bodies that are still loading. Equal to the threads of libuv's pool. */
 const LOADS_MAX = 4;
 
-/** LRU cache by content and encoding. Concurrent requests for a body share one load. */
+/** LRU cache of response bodies by content and encoding. Concurrent requests for a body share one load. */
 export class BodyCache {
   /** Maximum bytes of a cached body. Larger files are streamed, but their compressed form is cached if it fits. */
   readonly bodyBytesMax: number;
@@ -59,7 +59,7 @@ export class BodyCache {
     this.#bodies.set(file.bodyKey(body.encoding), body);
   }
 
-  /** Compresses the body if compression saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Reads a body, and compresses it if compression saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
     const load = async (): Promise<Body> => {
@@ -126,7 +126,7 @@ export class StreamCompressor {
     return this.#streams >= STREAMS_MAX;
   }
 
-  /** Passes errors of the source to the reader. If the reader cancels the stream, the source ends. */
+  /** Compresses a stream. Passes errors of the source to the reader. If the reader cancels the stream, the source ends. */
   compress(file: Pick<CacheableFile, 'bodyKey'>, source: ByteStream, encoding: Coding): ByteStream {
     const compressor = compressorOf(encoding);
     this.#streams++;
@@ -134,27 +134,19 @@ export class StreamCompressor {
       this.#streams--;
     });
     pipeline(Readable.fromWeb(source as Parameters<typeof Readable.fromWeb>[0]), compressor, () => undefined);
-    const chunks: AsyncIterator<Buffer<ArrayBuffer>> = compressor[Symbol.asyncIterator]();
+    const stream = Readable.toWeb(compressor, { strategy: { highWaterMark: 1 } }) as ByteStream;
     const { bodyBytesMax } = this.#bodies;
     let kept: Buffer<ArrayBuffer>[] = [];
     let bytes = 0;
-    return new ReadableStream<Uint8Array<ArrayBuffer>>({
-      pull: async (controller) => {
-        const next = await chunks.next();
-        if (next.done === true) {
-          if (bytes <= bodyBytesMax) this.#bodies.keep(file, { ...FORMS[encoding], bytes: Buffer.concat(kept) });
-          controller.close();
-          return;
-        }
-        bytes += next.value.length;
-        if (bytes <= bodyBytesMax) kept.push(next.value);
-        else kept = [];
-        controller.enqueue(next.value);
-      },
-      cancel: () => {
-        compressor.destroy();
-      },
+    compressor.on('data', (chunk: Buffer<ArrayBuffer>) => {
+      bytes += chunk.length;
+      if (bytes <= bodyBytesMax) kept.push(chunk);
+      else kept = [];
     });
+    compressor.once('end', () => {
+      if (bytes <= bodyBytesMax) this.#bodies.keep(file, { ...FORMS[encoding], bytes: Buffer.concat(kept) });
+    });
+    return stream;
   }
 }
 

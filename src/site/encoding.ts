@@ -1,4 +1,4 @@
-import { prefersType } from '../web/media-type.ts';
+import { prefersType, weightsOf } from '../web/media-type.ts';
 
 export type Coding = 'gzip' | 'br' | 'zstd';
 export type Encoding = 'identity' | Coding;
@@ -16,14 +16,6 @@ export const FORMS: Readonly<Record<Encoding, Form>> = {
   zstd: { encoding: 'zstd', tag: '-zst' },
 };
 
-const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
-
-function weightOf(parameter: string | undefined): number {
-  if (parameter === undefined) return 1;
-  const match = WEIGHT.exec(parameter.trim());
-  return match === null ? 0 : Number(match[1]);
-}
-
 const UNWEIGHTED = /^[a-z-]+(?:, ?[a-z-]+)*$/;
 const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
@@ -37,12 +29,8 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     if (HAS_ZSTD.test(accept)) return 'zstd';
     if (HAS_GZIP.test(accept)) return 'gzip';
   }
-  const weights = new Map<string, number>();
-  for (const item of accept.split(',')) {
-    const [coding = '', parameter] = item.split(';', 2);
-    const name = coding.trim().toLowerCase();
-    weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
-  }
+  // `x-gzip` is an older name of `gzip` (RFC 9110, section 8.4.1.3).
+  const weights = weightsOf(accept.replaceAll(/x-gzip/gi, 'gzip'), 0);
   const rest = weights.get('*');
   // `*` excludes Zstandard, because a client that does not name this new coding may not support it.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));

@@ -4,13 +4,13 @@ import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import type { ReleaseView } from '../domain/release.ts';
 import { readBeginning } from '../files/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
-import { encodeSegments, percentDecode } from '../web/escape.ts';
+import { linkedPath, ownUrl } from '../web/escape.ts';
 import type { FirstPage } from '../web/first-page.ts';
 import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 
-/** Maximum bytes to read of a page. Pages with inline styles have heads of 100 KB. */
+/** Maximum bytes of a page to read for its title and language. The head of a page with inline styles can have 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
 /** Maximum meta refreshes to follow, because a start page may only redirect to a language or version. */
@@ -22,7 +22,7 @@ export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
-  /** If the page is missing, unreadable, or redirects to another site, all fields are null. Retries after a read error. */
+  /** Facts of the start page. All are null if the page is missing, unreadable, or redirects to another site. */
   pageOf(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -50,7 +50,8 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
     // A page that refreshes itself is not a redirect. It only reloads at an interval.
     if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
-    const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
+    const next =
+      page.refresh === null ? null : linkedPath(page.refresh, ownUrl(entry.path, release.builtFor), release.builtFor);
     if (next === null) return page.refresh === null ? page : NOTHING;
     before = entry.path;
     asked = next;
@@ -58,16 +59,9 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
   return NOTHING;
 }
 
-const ORIGIN = 'http://site.invalid';
-
-function siteAddress(address: string, pagePath: string): string | null {
-  const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
-  return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
-}
-
 export const readHead = (file: string): Promise<Buffer> => readBeginning(file, HEAD_BYTES);
 
-/** Maximum cached folders, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
+/** Maximum folders whose language is cached, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
 const FOLDERS_MAX = 1024;
 
 /** Selects the language of docshelf's texts on a page, from the index page of the nearest folder that names a supported language. */
@@ -93,7 +87,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** After a read error, uses the language of the parent folder, or else English. The next call reads the page again. */
+  /** Language for a path. After a read error, uses the language of the parent folder, or else English. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const declared = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);

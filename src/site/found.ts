@@ -20,7 +20,7 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/** @param field value of the `Service-Worker` header, which browsers send for the script, but not for its imports */
+/** True for the value `script` of `Service-Worker`, which browsers send for a worker's script, but not for its imports. */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
@@ -51,7 +51,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** Caches only plain or usually encoded targets, because a path has countless encodings. @param path decoded path of `target` */
+  /** Caches a file for a plain or usually encoded target, because a path has countless encodings. @param path decoded `target` */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);

@@ -36,8 +36,9 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-/** Work units to look up a path `a`, and also `a.html` and `a/index.html`: a fixed cost, and a cost per character. */
+/** Fixed cost, in units of `Work`, to look up a path `a`, and also `a.html` and `a/index.html`. */
 const LOOKUP_UNITS = 300;
+/** Cost, in units of `Work`, of each character of a path to look up. */
 const LOOKUP_CHARACTER_UNITS = 16;
 /** Maximum work units to list pages. After each `TURN_UNITS`, docshelf handles other requests before it continues. */
 const LIST_UNITS = 1_000_000_000;
@@ -85,7 +86,7 @@ export class PagePaths {
     return step?.page ?? null;
   }
 
-  /** False after too many redirects for a browser, for too long a path, or if `work` is spent. @param host host of the request */
+  /** True if a browser reaches a page. False after too many redirects, for too long a path, or if the budget `work` is spent. */
   redirectsEnd({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {
@@ -99,7 +100,7 @@ export class PagePaths {
     return false;
   }
 
-  /** False if the path is an address of a page that readers cannot open (see `isOpen`). @param path as for `pageAt` */
+  /** False if the path belongs to a page that readers cannot open (see `isOpen`). @param path decoded, without its first slash */
   isReachable(path: string, work = new Work()): boolean {
     if (!this.hasForcedRules) return true;
     const page = this.fileAt(this.#builtFor + path, work);
@@ -137,7 +138,7 @@ export class PagePaths {
     return { open, isCut: false };
   }
 
-  /** @param isFirst true to ignore rules that redirect endlessly */
+  /** Finds the page or the next redirect at a path. @param isFirst true to ignore rules that redirect endlessly */
   #stepFrom(built: string, work: Work, isFirst: boolean, host: string | null = null): Step | null {
     const path = this.#inSite(built);
     if (path === null || isInternalPath(path)) return null;
@@ -157,7 +158,7 @@ export class PagePaths {
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  /** Skips rules that serve a page for the path of an asset, so that a missing asset results in a 404. */
+  /** Yields the rules for a path, except those that serve a page for an asset, so that a missing asset results in a 404. */
   *applying(kind: RuleKind, built: string, work: Work) {
     for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;

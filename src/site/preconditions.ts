@@ -24,7 +24,7 @@ export function matchesWeakly(list: string, etag: string): boolean {
   return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
 }
 
-/** Follows RFC 9110, section 13.2.2. Ignores `If-Modified-Since`, because after a rollback, the new content has an earlier date. */
+/** Evaluates conditions (RFC 9110, 13.2.2). Ignores `If-Modified-Since`, because a rollback brings content with an earlier date. */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
@@ -49,7 +49,7 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
-/** RFC 9110, section 14.1.2. Returns `whole`, the whole file, for several ranges, other units than bytes, and invalid text. */
+/** Parses `Range` (RFC 9110, section 14.1.2). Returns `whole` for several ranges, other units than bytes, and invalid text. */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
   if (match === null) return 'whole';
@@ -76,7 +76,7 @@ const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Returns milliseconds since 1970, or null for invalid text. Does not use `Date.parse`, which accepts many other formats. */
+/** Parses an HTTP date to milliseconds since 1970. Null for other text, also if `Date.parse` would accept that text. */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);

@@ -26,7 +26,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
-/** Does not use the URL class, which would resolve `..` and backslashes: such a target must result in 404, not in a file. */
+/** Decodes a request target. Does not use the URL class, because a target with `..` or a backslash must not result in a file. */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
   const end = relative.search(/[?#]/);

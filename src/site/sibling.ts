@@ -8,7 +8,7 @@ import type { FileEntry } from '../domain/release.ts';
 import type { Coding, Form } from './encoding.ts';
 import type { SiteFileOnDisk } from './site-bytes.ts';
 
-/** If the bundle contains `app.js.br`, docshelf sends this file instead of compressing `app.js`. */
+/** Extensions of compressed files. If the bundle contains `app.js.br`, docshelf sends it instead of compressing `app.js`. */
 export const SIBLING_EXTENSION: Readonly<Record<Coding, string>> = { gzip: '.gz', br: '.br', zstd: '.zst' };
 
 export interface Sibling extends Form {
@@ -79,7 +79,7 @@ function gzipDataStart(header: Buffer): number {
   return flags & FLAGS.checksum ? at + 2 : at;
 }
 
-/** @throws Error if the bytes differ from the content */
+/** Passes the bytes on that a decoder returns. @throws Error if the bytes differ from the content */
 function checked({ size, sha256 }: Content) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');

@@ -37,7 +37,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/** @param onFault called if a read fails after the file was opened. The failed read breaks the connection */
+/** Opens a part of a file to send. `onFault` is called if a later read fails, which also breaks the connection. */
 export async function openFilePart(
   file: SiteFileOnDisk,
   start: number,
@@ -102,7 +102,7 @@ export class FilePart {
     }
   }
 
-  /** Returns 0 bytes at the end of the part. @throws DocshelfError as `readSiteFile` */
+  /** Reads the next bytes of the part. Returns 0 at its end. @throws DocshelfError `cannot_read`, `release_damaged` */
   async read(into: Buffer): Promise<number> {
     const { end, onFault } = this.#range;
     const wanted = Math.min(into.length, end - this.#at);

@@ -10,9 +10,9 @@ import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 const ETAG_DIGITS = 32;
-/** The entity tag contains a digest of the compressed file, because two compressors write different bytes for one content. */
+/** Digits of a compressed file's digest in its entity tag, because two compressors write different bytes for one content. */
 const SIBLING_TAG_DIGITS = 8;
-/** Minimum size to compress. A smaller file fits into one packet, so compression saves no time. */
+/** Minimum bytes of a file to compress. A smaller file fits into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
@@ -36,13 +36,10 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #etags: { [tag: string]: string } = {};
   readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
   readonly #whole: { [tag: string]: readonly string[] } = {};
-  readonly #notModified: { [tag: string]: FastAnswer } = {};
+  readonly #notModified: { [tag: string]: readonly string[] } = {};
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
-  /**
-   * @param isImmutable true if the file at this path never changes @param make creates the bytes of a file that is not
-   * on disk
-   */
+  /** @param isImmutable true if the file never changes @param make creates the bytes of a file that is not on disk */
   constructor(
     entry: FileEntry,
     release: Pick<ReleaseView, 'releaseDir' | 'siteDir' | 'createdAt'>,
@@ -80,9 +77,7 @@ export class SiteFile implements SiteFileOnDisk {
 
   /** Returns null if the bundle's compressed file is missing or decodes to other bytes. Checks the file once. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null> {
-    const known = this.#siblings[coding];
-    if (known !== undefined) return known;
-    const found = this.#checkSibling(coding);
+    const found = this.#siblings[coding] ?? this.#checkSibling(coding);
     this.#siblings[coding] = found;
     return found;
   }
@@ -96,9 +91,7 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   etag({ tag }: Form): string {
-    const made = this.#etags[tag];
-    if (made !== undefined) return made;
-    const etag = `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
+    const etag = this.#etags[tag] ?? `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
     this.#etags[tag] = etag;
     return etag;
   }
@@ -126,7 +119,7 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  /** @param bytes number of bytes, or null if not known yet */
+  /** Headers of a 200 response. @param bytes length of the body, or null if the length is not known yet */
   headers(form: Form, bytes: number | null): AnswerHeaders {
     const { encoding } = form;
     return {
@@ -164,17 +157,15 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   notModified(form: Form): FastAnswer {
-    const made = this.#notModified[form.tag];
-    if (made !== undefined) return made;
-    const answer: FastAnswer = { status: 304, headers: flatHeaders(this.validatorHeaders(form)), body: null };
-    this.#notModified[form.tag] = answer;
-    return answer;
+    const headers = this.#notModified[form.tag] ?? flatHeaders(this.validatorHeaders(form));
+    this.#notModified[form.tag] = headers;
+    return { status: 304, headers, body: null };
   }
 }
 
 const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
 
-/** Removes `immutable` for a file that may change, even if the site or operator sets it. */
+/** Value of `Cache-Control`. Replaces `immutable` of the site or operator for a file that may change. */
 function cacheControlOf(isImmutable: boolean, written: string | null): string {
   if (written !== null && (isImmutable || !saysImmutable(written))) return written;
   return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';

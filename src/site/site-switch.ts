@@ -40,7 +40,7 @@ interface LiveVersion extends ServedVersion {
   readonly activatedAt: string;
 }
 
-/** Immutable: each change replaces the whole state, so other objects must not keep a reference to a state. */
+/** Served state of a site. Each change replaces the whole state, so other objects must not keep a reference to a state. */
 export interface SiteState<Settings> {
   readonly settings: Settings;
   readonly version: LiveVersion | null;
@@ -68,7 +68,7 @@ export async function readVersion(
   return { release, retained, rules: await loadSiteRules(release), survey };
 }
 
-/** Never rejects, because docshelf must serve a version even without its switcher. */
+/** Lists the versions and searches in a bundle. Never rejects, because docshelf must serve a version even without its switcher. */
 async function surveyOf(
   release: ReleaseView,
   { switcher, searchBox }: SiteForm,
@@ -113,7 +113,7 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
   return `The Content-Security-Policy of version "${version}" blocks ${added.join(' and ')}. Allow 'self' in its script-src, without 'strict-dynamic'.`;
 }
 
-/** The usual cause of a missing start page is an archive with more than one top-level folder. */
+/** Notice about a missing start page. The usual cause is an archive with more than one top-level folder. */
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 

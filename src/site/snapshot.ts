@@ -55,7 +55,7 @@ export interface SnapshotSettings extends SnapshotOptions {
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
-/** @throws DocshelfError `cannot_read`, `release_damaged` */
+/** Reads the rule files of a release. @throws DocshelfError `cannot_read`, `release_damaged` */
 export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<SiteRules> {
   const entries = RULE_FILES.map((name) => files.get(name)).filter((entry) => entry !== undefined);
   if (entries.length === 0) return NO_RULES;
@@ -125,7 +125,7 @@ export class SiteSnapshot {
     this.#site = site;
   }
 
-  /** Asynchronous if older releases must be read. @param path decoded, without a leading slash; null if the target is no path */
+  /** Finds the response. Reads older releases asynchronously. @param path decoded, without first slash; null for other targets */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;

@@ -34,3 +34,16 @@ export const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '
 export const encodeSegments = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 export const encodeAddress = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
+
+/** Placeholder for the host of the site, which a bundle does not contain. */
+export const OWN_ORIGIN = 'http://site.invalid';
+
+/** URL of a file of the site under `OWN_ORIGIN`. @param basePath base path for which the site was built */
+export const ownUrl = (path: string, basePath: string): string => OWN_ORIGIN + basePath + encodeSegments(path);
+
+/** Decoded path in the site to which a link leads. Null for a link out of the site. @param from URL as from `ownUrl` */
+export function linkedPath(link: string, from: string, basePath: string): string | null {
+  const target = URL.parse(link, from);
+  if (target?.origin !== OWN_ORIGIN || !target.pathname.startsWith(basePath)) return null;
+  return percentDecode(target.pathname.slice(basePath.length));
+}

@@ -1,6 +1,6 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
-import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
+import { MarkupScanner } from './rewrite/markup/scanner.ts';
 import { detachString } from './rewrite/source-text.ts';
 
 export interface FirstPage {
@@ -11,13 +11,13 @@ export interface FirstPage {
   readonly refresh: string | null;
 }
 
-/** Maximum UTF-16 code units. Longer titles and descriptions are cut, because a list shows only two or three lines. */
+/** Maximum UTF-16 code units of a title. docshelf cuts longer texts, because a list shows only two or three lines. */
 const TITLE_LENGTH_MAX = 120;
 const DESCRIPTION_LENGTH_MAX = 300;
 const LANGUAGE_LENGTH_MAX = 35;
 
 export function readFirstPage(html: string): FirstPage {
-  const head = new HeadReader(html);
+  const head = readHead(html);
   const first = (name: string): string => head.metadata.get(name) ?? '';
   const title = titleOf(head.title ?? first('og:title'), first('og:site_name'));
   const language = head.language ?? '';
@@ -30,7 +30,7 @@ export function readFirstPage(html: string): FirstPage {
 }
 
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
-/** Used only if the title has no other separator, because a hyphen may be part of the title: `Tutorial - Basics`. */
+/** Separator for titles without other separators, because a hyphen may be part of the title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
 const GENERIC_TITLE =
   /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
@@ -51,45 +51,32 @@ function shortened(text: string, lengthMax: number): string | null {
   return short === '' ? null : detachString(short.toWellFormed());
 }
 
-class HeadReader implements MarkupReader {
-  title: string | null = null;
-  language: string | null = null;
-  readonly metadata = new Map<string, string>();
-  readonly #scanner: MarkupScanner;
-
-  constructor(html: string) {
-    this.#scanner = new MarkupScanner(html);
-    this.#scanner.read(this);
-  }
-
-  onStartTag(): void {
-    const scanner = this.#scanner;
-    const tag = scanner.tagName;
-    if (!scanner.isHtml) return;
-    if (tag === 'body' || tag === 'plaintext') scanner.skipAll();
-    else if (tag === 'html') this.language ??= this.#attribute('lang') ?? this.#attribute('xml:lang');
-    else if (tag === 'meta') this.#onMeta();
-    else if (tag === 'title') {
-      const start = scanner.contentStart;
-      this.title ??= this.#text(start, scanner.skipRawText(), 'text') || null;
-    } else if (RAW_TEXT.has(tag)) scanner.skipRawText();
-  }
-
-  #onMeta(): void {
-    const name = this.#attribute('name') ?? this.#attribute('property') ?? this.#attribute('http-equiv');
-    const content = this.#attribute('content');
-    const key = name?.toLowerCase() ?? null;
-    if (key !== null && content !== null && !this.metadata.has(key)) this.metadata.set(key, content);
-  }
-
-  #attribute(name: string): string | null {
-    const index = this.#scanner.indexOfAttribute(name);
-    if (index === -1) return null;
-    return this.#text(this.#scanner.valueStart(index), this.#scanner.valueEnd(index), 'attribute') || null;
-  }
-
-  #text(start: number, end: number, rule: 'attribute' | 'text'): string {
-    const decode = rule === 'attribute' ? decodeHTMLAttribute : decodeHTML;
-    return decode(this.#scanner.text.slice(start, end)).replaceAll(/\s+/g, ' ').trim();
-  }
+function readHead(html: string) {
+  const head = { title: null as string | null, language: null as string | null, metadata: new Map<string, string>() };
+  const scanner = new MarkupScanner(html);
+  const attribute = (name: string): string | null => {
+    const written = scanner.attribute(name);
+    return written === null ? null : oneLine(decodeHTMLAttribute(written)) || null;
+  };
+  const onMeta = (): void => {
+    const name = (attribute('name') ?? attribute('property') ?? attribute('http-equiv'))?.toLowerCase();
+    const content = attribute('content');
+    if (name !== undefined && content !== null && !head.metadata.has(name)) head.metadata.set(name, content);
+  };
+  scanner.read({
+    onStartTag: () => {
+      const { tagName: tag, contentStart } = scanner;
+      if (!scanner.isHtml) return;
+      if (tag === 'body' || tag === 'plaintext') scanner.skipAll();
+      else if (tag === 'html') head.language ??= attribute('lang') ?? attribute('xml:lang');
+      else if (tag === 'meta') onMeta();
+      else if (RAW_TEXT.has(tag)) {
+        const end = scanner.skipRawText();
+        if (tag === 'title') head.title ??= oneLine(decodeHTML(html.slice(contentStart, end))) || null;
+      }
+    },
+  });
+  return head;
 }
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

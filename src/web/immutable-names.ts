@@ -10,7 +10,7 @@ const FOLDERS_MAX = 256;
 /** Finds names whose file never changes, because they contain a digest or are in a folder of a generator. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
-  readonly #byFolder = new Map<string, FolderDigests>();
+  readonly #byFolder = new Map<string, Alphabets>();
 
   constructor(files: Pick<FileTable, 'namesIn'>) {
     this.#files = files;
@@ -19,21 +19,32 @@ export class ImmutableNames {
   /** True if the file never changes. Its path shows this, or other names in its folder have a digest at the same position. */
   has(path: string): boolean {
     if (isPage(path)) return false;
-    if (hashedName(path) || FOLDERS.test(path)) return true;
-    if (!isPagePart(path)) return false;
+    if (FOLDERS.test(path)) return true;
     const folder = path.slice(0, path.lastIndexOf('/') + 1);
-    return this.#namesIn(folder).has(path.slice(folder.length));
+    const name = path.slice(folder.length);
+    if (hasOtherDigest(name)) return false;
+    const tokens = tokensOf(name);
+    if (GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokens.some(({ text }) => isCertain(text))) return true;
+    if (!isPagePart(path)) return false;
+    const alphabets = this.#alphabetsIn(folder);
+    return tokens.some(({ text, place }) => {
+      const alphabet = alphabets.get(place);
+      return alphabet !== undefined && isDigestIn(alphabet, text);
+    });
   }
 
-  #namesIn(folder: string): FolderDigests {
+  #alphabetsIn(folder: string): Alphabets {
     const known = this.#byFolder.get(folder);
     if (known !== undefined) return known;
     if (this.#byFolder.size >= FOLDERS_MAX) this.#byFolder.clear();
-    const digests = new FolderDigests(this.#files.namesIn(folder).filter(isPagePart));
-    this.#byFolder.set(folder, digests);
-    return digests;
+    const alphabets = digestAlphabets(this.#files.namesIn(folder).filter(isPagePart));
+    this.#byFolder.set(folder, alphabets);
+    return alphabets;
   }
 }
+
+/** Alphabet of the digests in the names of a folder, by the `place` of a token. */
+type Alphabets = ReadonlyMap<string, RegExp>;
 
 /** Digest alphabets, smallest first: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). */
 const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
@@ -51,6 +62,8 @@ const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** Doxygen's digests depend on a folder's path or a member's signature, not on the content, so these files may change. */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
+
+const hasOtherDigest = (name: string): boolean => UUID.test(name) || DOXYGEN.test(name);
 
 /** Names with digests: Hugo's pictures, Pagefind's shards, and VitePress's pages. */
 const GENERATOR_SHAPES = [
@@ -110,47 +123,24 @@ function tokensOf(name: string): Token[] {
   return tokens;
 }
 
-function hashedName(path: string): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
-  return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
-}
-
 /** If this number and share of the texts with one `place` are certainly digests, similar texts with this `place` count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;
 
-class FolderDigests {
-  readonly #alphabets = new Map<string, RegExp>();
-
-  constructor(names: readonly string[]) {
-    const byPlace = new Map<string, string[]>();
-    for (const name of names) {
-      if (UUID.test(name) || DOXYGEN.test(name)) continue;
-      for (const { text, place } of tokensOf(name)) {
-        const texts = byPlace.get(place);
-        if (texts === undefined) byPlace.set(place, [text]);
-        else texts.push(text);
-      }
-    }
-    for (const [place, texts] of byPlace) {
-      const certain = texts.filter(isCertain);
-      if (certain.length < CERTAIN_NAMES_MIN || certain.length < texts.length * CERTAIN_SHARE_MIN) continue;
-      const alphabet = ALPHABETS.find((each) => certain.every((text) => each.test(text)));
-      if (alphabet === undefined) continue;
-      const carrying = texts.filter((text) => isDigestIn(alphabet, text));
-      if (carrying.length >= names.length * CARRYING_SHARE_MIN) this.#alphabets.set(place, alphabet);
-    }
+function digestAlphabets(names: readonly string[]): Alphabets {
+  const alphabets = new Map<string, RegExp>();
+  const tokens = names.filter((name) => !hasOtherDigest(name)).flatMap(tokensOf);
+  for (const [place, group] of Map.groupBy(tokens, (token) => token.place)) {
+    const texts = group.map(({ text }) => text);
+    const certain = texts.filter(isCertain);
+    if (certain.length < CERTAIN_NAMES_MIN || certain.length < texts.length * CERTAIN_SHARE_MIN) continue;
+    const alphabet = ALPHABETS.find((each) => certain.every((text) => each.test(text)));
+    if (alphabet === undefined) continue;
+    const carrying = texts.filter((text) => isDigestIn(alphabet, text));
+    if (carrying.length >= names.length * CARRYING_SHARE_MIN) alphabets.set(place, alphabet);
   }
-
-  has(name: string): boolean {
-    if (this.#alphabets.size === 0 || isPage(name) || UUID.test(name) || DOXYGEN.test(name)) return false;
-    return tokensOf(name).some(({ text, place }) => {
-      const alphabet = this.#alphabets.get(place);
-      return alphabet !== undefined && isDigestIn(alphabet, text);
-    });
-  }
+  return alphabets;
 }
 
 const isDigestIn = (alphabet: RegExp, text: string): boolean =>

@@ -52,10 +52,9 @@ function knownTypeOf(path: string): string | null {
   return OWN_TYPES.get(extension) ?? (lookup(extension) || null);
 }
 
-export function isTextType(type: string): boolean {
-  const end = type.indexOf(';');
-  return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
-}
+const withoutParameters = (type: string): string => type.split(';', 1)[0]?.trimEnd() ?? '';
+
+export const isTextType = (type: string): boolean => TEXT.test(withoutParameters(type));
 
 /** Returns the media type without a charset. */
 export function shownTypeOf(path: string): string {
@@ -78,7 +77,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True for known extensions except those of pages. False for `docs/v1.2`, which may be a page. */
+/** True for a path with a known extension, except those of pages. False for `docs/v1.2`, which may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -117,29 +116,26 @@ const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x77, 0x4f, 0x46], // WOFF and WOFF2
 ];
 
-export function isCompressibleType(type: string): boolean {
-  const end = type.indexOf(';');
-  return isTextType(type) || SHRINKING.has(end === -1 ? type : type.slice(0, end).trimEnd());
-}
+export const isCompressibleType = (type: string): boolean => isTextType(type) || SHRINKING.has(withoutParameters(type));
 
 export function isCompressible(type: string, head: Uint8Array): boolean {
   if (!isCompressibleType(type)) return false;
   return !COMPRESSED_MAGIC.some((magic) => magic.every((byte, at) => head[at] === byte));
 }
 
-const RANGE = /^\s*([^\s;/]+)\/([^\s;]+)\s*(?:;(.*))?$/;
-const WEIGHT = /(?:^|;)\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)/i;
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 type Weights = ReadonlyMap<string, number>;
 
-function weightsOf(accept: string): Weights {
-  const weights = new Map<string, number>();
-  for (const item of accept.split(',')) {
-    const [, type = '', subtype = '', parameters = ''] = RANGE.exec(item) ?? [];
-    const weight = WEIGHT.exec(parameters)?.[1];
-    if (type !== '') weights.set(`${type}/${subtype}`.toLowerCase(), weight === undefined ? 1 : Number(weight));
-  }
-  return weights;
+/** Reads the weights of `Accept` or `Accept-Encoding`, by name in lower case. @param invalid value to use for an invalid weight */
+export function weightsOf(header: string, invalid: 0 | 1): Weights {
+  return new Map(
+    header.split(',').map((item) => {
+      const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
+      const weight = parameters.find((parameter) => /^q=/i.test(parameter));
+      return [name.toLowerCase(), weight === undefined ? 1 : Number(WEIGHT.exec(weight)?.[1] ?? invalid)] as const;
+    }),
+  );
 }
 
 function weightOf(type: string, weights: Weights): number {
@@ -149,14 +145,14 @@ function weightOf(type: string, weights: Weights): number {
 
 /** True if `accept` lists `wanted` with at least the weight of `usual`. Both types are in lower case, without parameters. */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
-  const weights = weightsOf(accept);
+  const weights = weightsOf(accept, 1);
   const ofWanted = weights.get(wanted) ?? 0;
   return ofWanted > 0 && ofWanted >= weightOf(usual, weights);
 }
 
-/** @param accept empty or null accepts all types @param type in lower case, without parameters */
+/** True if the `Accept` header allows a type, which is in lower case, without parameters. No header and an empty one allow all. */
 export const acceptsType = (accept: string | null, type: string): boolean =>
-  accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
+  accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept, 1)) > 0;
 
 /** Bytes to search for a charset. The HTML standard requires 1,024, but browsers find later declarations in the first packet. */
 export const CHARSET_HEAD_BYTES = 4096;
@@ -211,7 +207,7 @@ export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/** Simpler than the HTML standard: a `>` inside an attribute's value ends the tag. @param text one UTF-16 code unit per byte */
+/** Charset that a page or XML file declares. A `>` in an attribute ends its tag, unlike in browsers. @param text bytes as Latin-1 */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
@@ -228,7 +224,7 @@ export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }
 
-/** The byte order mark wins over the charset of the media type. Default: UTF-8. An unknown charset is read as Latin-1. */
+/** Decodes a page. The byte order mark wins over the charset of the media type. Default: UTF-8; for unknown charsets, Latin-1. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
   const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
   try {

@@ -9,7 +9,7 @@ export interface BundledSearch {
   readonly head: string;
 }
 
-/** A few pages suffice, because all pages share the header with the search box. */
+/** Number of pages to search for a search box. A few pages suffice, because all pages of a site share their header. */
 const PAGES_READ = 5;
 /** Matches every script and index file of `OWN_SEARCH_KINDS`, and skips most other files quickly. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;

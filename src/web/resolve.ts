@@ -72,7 +72,7 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
   }
 }
 
-/** Also tries NFC and NFD, because some file systems decompose names. @param path decoded, without a leading slash */
+/** Finds the file for a path. Also tries NFC and NFD, because some file systems decompose names. @param path without first slash */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   const found = findFile(files, path, trailingSlash);
   if (found !== null) return found;

@@ -1,12 +1,10 @@
 import type { TrailingSlash } from '../domain/release.ts';
-import { encodeAddress, percentDecode } from './escape.ts';
+import { encodeAddress, OWN_ORIGIN, percentDecode } from './escape.ts';
+import { isServedPath } from './mount/base-path.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /** Votes of a relative reference that works at only one of its page's addresses, `/x/` and `/x`. A link to `/x/` has one vote. */
 const BROKEN_WEIGHT = 10;
-
-/** Placeholder for the host of the site, which a bundle does not contain. */
-const OWN_ORIGIN = 'http://site.invalid';
 
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
 const ABSOLUTE = /^(?:https?:|\/)/i;
@@ -78,8 +76,8 @@ export class TrailingSlashVotes {
       return;
     }
     const byNone = page.resolve(url, false);
-    const slashLeads = this.#leadsSomewhere(bySlash);
-    const noneLeads = byNone !== null && this.#leadsSomewhere(byNone);
+    const slashLeads = isServedPath(this.#files, bySlash);
+    const noneLeads = byNone !== null && isServedPath(this.#files, byNone);
     if (slashLeads && !noneLeads) this.#withSlash += BROKEN_WEIGHT;
     if (noneLeads && !slashLeads) this.#withoutSlash += BROKEN_WEIGHT;
     if (isLink) this.#countTarget(slashLeads || byNone === null ? bySlash : byNone);
@@ -91,11 +89,6 @@ export class TrailingSlashVotes {
     } else if (target !== '' && this.#files.has(`${target}/index.html`)) {
       if (!this.#files.has(target) && !this.#files.has(`${target}.html`)) this.#withoutSlash++;
     }
-  }
-
-  #leadsSomewhere(target: string): boolean {
-    if (target === '' || target.endsWith('/')) return this.#files.has(`${target}index.html`);
-    return this.#files.has(target) || this.#files.has(`${target}.html`) || this.#files.has(`${target}/index.html`);
   }
 }
 

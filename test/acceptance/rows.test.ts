@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mediaTypeOf } from '../../src/web/index.ts';
+import { mediaTypeOf } from '../../src/web/media-type.ts';
 import { newHome } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';

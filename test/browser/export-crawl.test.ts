@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as crawler from '../../src/crawl/index.ts';
 import { verify } from '../../src/export/jobs/steps.ts';
-import { mediaTypeOf } from '../../src/web/index.ts';
+import { mediaTypeOf } from '../../src/web/media-type.ts';
 import { CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import type { RecordingSink } from '../export/recording-sink.ts';

@@ -7,7 +7,7 @@ import { type AnswerRequest, type LivePage, livePageOf } from '../../src/crawl/r
 import { type LiveSite, verifySite } from '../../src/crawl/verify.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
-import { mediaTypeOf } from '../../src/web/index.ts';
+import { mediaTypeOf } from '../../src/web/media-type.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { type Answers, Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';

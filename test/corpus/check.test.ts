@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSite } from '../../src/export/check-site.ts';
-import { mediaTypeOfFile } from '../../src/web/index.ts';
+import { mediaTypeOfFile } from '../../src/web/media-type.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { SITES } from './bundles.ts';

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { isPage } from '../../src/domain/release.ts';
 import { type ExtractedPage, extractPage } from '../../src/search/extract/extract-page.ts';
 import { PageForms, readerUrl } from '../../src/search/extract/reader-url.ts';
-import { resolvePath, TrailingSlashVotes } from '../../src/web/index.ts';
+import { resolvePath } from '../../src/web/resolve.ts';
+import { TrailingSlashVotes } from '../../src/web/trailing-slash.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImmutableNames } from '../../src/web/index.ts';
+import { ImmutableNames } from '../../src/web/immutable-names.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { NEXT_JULY, NEXT_JUNE } from './bundles.ts';

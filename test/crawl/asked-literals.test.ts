@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AskedLiterals } from '../../src/crawl/pages/page-work.ts';
 import { Scope } from '../../src/crawl/scope.ts';
-import { spliceBytes } from '../../src/web/rewrite/index.ts';
+import { spliceBytes } from '../../src/web/rewrite/write.ts';
 
 const scope = new Scope({ origin: 'http://127.0.0.1:8080', prefix: '/', hosts: ['docs.acme.dev'] });
 const PATHS = new Map([

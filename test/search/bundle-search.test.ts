@@ -10,7 +10,7 @@ import { BundleVectors } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
-import { mediaTypeOf } from '../../src/web/index.ts';
+import { mediaTypeOf } from '../../src/web/media-type.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';

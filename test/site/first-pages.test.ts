@@ -21,6 +21,12 @@ describe('FirstPages', () => {
     expect((await new FirstPages().pageOf(release)).title).toBe('Acme');
   });
 
+  it('follows a redirect from the start page of a site that was built for a base path', async () => {
+    const files = { 'index.html': refresh('/docs/en/'), 'en/index.html': titled('Acme') };
+    const release = releases.make(files, { builtFor: '/docs/' });
+    expect((await new FirstPages().pageOf(release)).title).toBe('Acme');
+  });
+
   it.each(['https://elsewhere.dev/', '//elsewhere.dev/', 'gone/', '/%zz'])(
     'returns no title if the start page redirects to %j, which is outside the site or missing',
     async (url) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/site/index.ts';
-import { mediaTypeOfFile } from '../../src/web/index.ts';
+import { mediaTypeOfFile } from '../../src/web/media-type.ts';
 import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHARSET_HEAD_BYTES, htmlCharset, markedCharset } from '../../src/web/index.ts';
+import { CHARSET_HEAD_BYTES, htmlCharset, markedCharset } from '../../src/web/media-type.ts';
 
 const of = (html: string) => htmlCharset(Buffer.from(html, 'latin1'));
 

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { extractPage } from '../../src/search/extract/extract-page.ts';
 import { cutPassages } from '../../src/search/extract/passages.ts';
 import { readFirstPage } from '../../src/web/first-page.ts';
-import { findLinks, htmlCharset, outlinePage } from '../../src/web/index.ts';
 import { markdownOf } from '../../src/web/markdown/index.ts';
+import { htmlCharset } from '../../src/web/media-type.ts';
 import { integrityTargets, mountFile } from '../../src/web/mount/index.ts';
-import { findReferences, referencesOf, type SourceType } from '../../src/web/rewrite/index.ts';
+import { findLinks, outlinePage } from '../../src/web/references.ts';
+import { findReferences } from '../../src/web/rewrite/find-references.ts';
+import type { SourceType } from '../../src/web/rewrite/source-text.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
 import { fuzz } from '../helpers/fuzz.ts';
 
@@ -62,7 +64,7 @@ function mounted(path: string, type: string) {
 function readReferences(type: SourceType) {
   return (bytes: Buffer): void => {
     let last = 0;
-    for (const { start, end } of referencesOf(findReferences({ type, bytes, path: '/a' }))) {
+    for (const { start, end } of findReferences({ type, bytes, path: '/a' }).references) {
       expect(start).toBeGreaterThanOrEqual(0);
       expect(end).toBeGreaterThanOrEqual(start);
       last = Math.max(last, end);

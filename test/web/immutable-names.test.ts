@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImmutableNames } from '../../src/web/index.ts';
+import { ImmutableNames } from '../../src/web/immutable-names.ts';
 
 const namesOf = (...paths: string[]) =>
   new ImmutableNames({

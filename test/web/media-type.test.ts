@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAssetPath, isCompressible, mediaTypeOf, mediaTypeOfFile } from '../../src/web/index.ts';
+import { isAssetPath, isCompressible, mediaTypeOf, mediaTypeOfFile } from '../../src/web/media-type.ts';
 
 describe('mediaTypeOf()', () => {
   it.each([

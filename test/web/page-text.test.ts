@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageText } from '../../src/web/index.ts';
+import { pageText } from '../../src/web/media-type.ts';
 
 describe('pageText()', () => {
   it.each([

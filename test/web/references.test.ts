@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLinks, outlinePage } from '../../src/web/index.ts';
+import { findLinks, outlinePage } from '../../src/web/references.ts';
 
 const short = (html: string) => findLinks(html).references.map(({ kind, url }) => `${kind} ${url}`);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrailingSlash } from '../../src/domain/release.ts';
-import { resolvePath } from '../../src/web/index.ts';
+import { resolvePath } from '../../src/web/resolve.ts';
 
 const FILES = new Set([
   'index.html',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TrailingSlashVotes } from '../../src/web/index.ts';
+import { TrailingSlashVotes } from '../../src/web/trailing-slash.ts';
 
 /** Decides for a site with these pages (HTML by path) and other files (by path only). */
 function decide(pages: Readonly<Record<string, string>>, others: readonly string[] = []) {

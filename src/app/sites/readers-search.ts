@@ -18,7 +18,7 @@ import {
 } from '../../search/index.ts';
 import type { SiteSnapshot } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
-import { decodeOrKeep } from '../../web/index.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure, logSearchEvent } from '../log/log-events.ts';

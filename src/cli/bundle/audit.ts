@@ -63,9 +63,8 @@ async function auditBasePath(version: string, written: string, config: Config) {
       next: 'Use a path that begins with a slash, such as /docs/.',
     });
   }
-  const { isData, isMountable, isServedPath, isTooLargeToMount, leftAddresses, mountFile } = await import(
-    '../../web/mount/index.ts'
-  );
+  const { isMountable, isServedPath } = await import('../../web/mount/base-path.ts');
+  const { isData, isTooLargeToMount, leftAddresses, mountFile } = await import('../../web/mount/index.ts');
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
   const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => isServedPath(files, path) };
   /** `addresses`: distinct addresses as written in the file, or an empty list if the file is too large to rewrite. */

@@ -1,24 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
-import { markedCharset } from '../../web/index.ts';
-import {
-  detachString,
-  type Edit,
-  encodePath,
-  type FoundKind,
-  type FoundReference,
-  type FoundReferences,
-  findReferences,
-  referencesOf,
-  relativeUrl,
-  resolveSpecifier,
-  rewriteFile,
-  type SourceType,
-  spliceBytes,
-  unitsOf,
-  utf8Bytes,
-} from '../../web/rewrite/index.ts';
+import { markedCharset } from '../../web/media-type.ts';
+import { findReferences } from '../../web/rewrite/find-references.ts';
+import type { FoundKind, FoundReference, FoundReferences } from '../../web/rewrite/reference.ts';
+import { resolveSpecifier } from '../../web/rewrite/resolve-specifier.ts';
+import { detachString, type SourceType, unitsOf, utf8Bytes } from '../../web/rewrite/source-text.ts';
+import { type Edit, encodePath, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/write.ts';
 import { hasNoFollow } from '../admission.ts';
 import { namesPage } from '../entry.ts';
 import { naturalName } from '../names.ts';
@@ -241,8 +229,8 @@ export interface WriteRequest {
 
 export type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
 
-const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
-const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
+const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'mounted', 'scope', 'pattern']);
+const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'scope', 'pattern']);
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
 interface Written {
@@ -289,7 +277,7 @@ export class PageWork {
     const base = baseOf(found, fileUrl, this.#scope.origin + this.#scope.prefix, isMarkup);
     const urls: FoundUrl[] = [];
     const withDigest: string[] = [];
-    for (const reference of referencesOf(found)) {
+    for (const reference of found.references) {
       const { kind } = reference;
       if (NO_FILE.has(kind)) continue;
       const target = this.#targets.targetOf(reference, base);
@@ -412,8 +400,8 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
 
 /** Host of the page's canonical address, if this address has the same path on another host. Otherwise null. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
-  const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
-  for (const { kind, url: written } of referencesOf(found)) {
+  const { references } = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
+  for (const { kind, url: written } of references) {
     if (kind !== 'canonical') continue;
     const [own, canonical] = [new URL(url), URL.parse(written, url)];
     if (canonical === null || !/^https?:$/.test(canonical.protocol) || canonical.host === own.host) return null;

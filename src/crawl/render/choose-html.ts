@@ -1,6 +1,6 @@
 import { parse } from 'parse5';
 import type { RenderSettings } from '../../domain/crawl.ts';
-import { htmlCharset } from '../../web/index.ts';
+import { htmlCharset } from '../../web/media-type.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
 /** The export uses the original HTML if at most this share of the rendered words is missing there, because scripts add buttons or dates. */

@@ -25,14 +25,10 @@ import {
   type TrailingSlash,
 } from '../../domain/release.ts';
 import { readBeginning, storedDigests, writeFileTable } from '../../files/index.ts';
-import {
-  CHARSET_HEAD_BYTES,
-  findLinks,
-  mediaTypeOfFile,
-  namesItsCharset,
-  TrailingSlashVotes,
-} from '../../web/index.ts';
+import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset } from '../../web/media-type.ts';
 import { BasePathVotes } from '../../web/mount/base-path.ts';
+import { findLinks } from '../../web/references.ts';
+import { TrailingSlashVotes } from '../../web/trailing-slash.ts';
 
 export interface UnpackRequest {
   readonly archive: string;

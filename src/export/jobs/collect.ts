@@ -5,7 +5,7 @@ import type { ExportRequest, SiteSink, SiteSource } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { flushPath, readBeginning } from '../../files/index.ts';
-import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
+import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/media-type.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
 type SiteTable = { readonly files: readonly FileEntry[]; readonly found: FoundSoFar };

@@ -10,7 +10,7 @@ import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
 import { type CallContext, serve } from '../../threads/index.ts';
-import { mediaTypeOf } from '../../web/index.ts';
+import { mediaTypeOf } from '../../web/media-type.ts';
 import { checkSite } from '../check-site.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';

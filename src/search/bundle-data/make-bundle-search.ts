@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { unlessAborted } from '../../files/lanes.ts';
-import { TrailingSlashVotes } from '../../web/index.ts';
+import { TrailingSlashVotes } from '../../web/trailing-slash.ts';
 import { Fingerprints } from '../compact.ts';
 import { readSections, type SiteSections } from '../indexing/read-sections.ts';
 import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';

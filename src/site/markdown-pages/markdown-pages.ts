@@ -26,7 +26,7 @@ import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** Maximum processor time, enough to read the heads of 20,000 pages. */
+/** Maximum processor time to list the pages of a site, enough to read the heads of 20,000 pages. */
 const LIST_MS_MAX = 300_000;
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
@@ -38,7 +38,7 @@ const LIST_TYPE = 'text/plain; charset=utf-8';
 const LISTS = ['llms.txt', 'llms-full.txt'] as const;
 type ListName = (typeof LISTS)[number];
 const LISTS_FOLDER = 'markdown';
-/** Version of the lists. Increase it if the text of the lists changes, because docshelf stores lists with the release. */
+/** Format of `llms.txt`. Increase the number if the text changes, because docshelf stores the file with the release. */
 const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
@@ -72,7 +72,7 @@ export class MarkdownPages {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.markdownOf(page, built);
   }
 
-  /** Markdown of a page: the bundle's own file, or else a conversion of the page. Null if the path is no page, or the page is too large. */
+  /** Markdown of a page: the bundle's own file, or else a conversion. Null for another path, and for a page that is too large. */
   markdownOf(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
@@ -116,7 +116,7 @@ export class MarkdownPages {
     return list;
   }
 
-  /** Continues to write the list if the client disconnects, because docshelf stores the list with the release. */
+  /** Writes `llms.txt`, also if the client disconnects, because docshelf stores the file with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
     const { releaseDir, createdAt } = this.#release;
@@ -240,7 +240,7 @@ export interface PageMarkdownText {
   readonly markdown: string;
 }
 
-/** Follows redirects within the site. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
+/** Markdown of a page, after redirects. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
 export async function readMarkdown(
   snapshot: { readonly pages: PagePaths; markdownOf(page: string): SnapshotFile | null },
   bodies: BodyCache,

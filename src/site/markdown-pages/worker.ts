@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readBeginning } from '../../files/index.ts';
 import { serve } from '../../threads/index.ts';
-import { encodeSegments, percentDecode } from '../../web/escape.ts';
+import { linkedPath, ownUrl } from '../../web/escape.ts';
 import { readFirstPage } from '../../web/first-page.ts';
 import { type MarkdownInput, markdownOf } from '../../web/markdown/index.ts';
 import { pageText } from '../../web/media-type.ts';
@@ -9,12 +9,11 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Maximum bytes to read of a page. Pages with inline styles have heads of 100 KB. */
+/** Maximum bytes of a page to read for its title and description. The head of a page with inline styles can have 100 KB. */
 const HEAD_BYTES = 128 * 1024;
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
-const ORIGIN = 'http://site.invalid';
 /** Matches 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
@@ -51,12 +50,10 @@ async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrd
 
 function* linkedPages(html: string, from: string, builtFor: string, files: { has(path: string): boolean }) {
   const { base, references } = findLinks(html);
-  const own = `${ORIGIN}${builtFor}${encodeSegments(from)}`;
+  const own = ownUrl(from, builtFor);
   const folder = base === null ? own : (URL.parse(base, own)?.href ?? own);
   for (const { kind, tag, url } of references) {
-    const target = kind === 'link' && tag === 'a' ? URL.parse(url, folder) : null;
-    if (target?.origin !== ORIGIN || !target.pathname.startsWith(builtFor)) continue;
-    const path = percentDecode(target.pathname.slice(builtFor.length));
+    const path = kind === 'link' && tag === 'a' ? linkedPath(url, folder, builtFor) : null;
     const found: Resolution | null = path === null ? null : resolvePath(files, path, 'never');
     if (found?.kind === 'file') yield found.path;
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileEntry, FileTable, KeptRelease, ReleaseView } from '../../domain/release.ts';
+import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { type ThreadCall, threadEntry } from '../../threads/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import {
@@ -9,7 +9,7 @@ import {
   NO_ADDITIONS,
   type PageAdditions,
 } from '../../web/additions/page-additions.ts';
-import { percentDecode } from '../../web/escape.ts';
+import { linkedPath, ownUrl } from '../../web/escape.ts';
 import { rewrittenType } from '../../web/media-type.ts';
 import { isMountable, isServedPath, type MountableFile } from '../../web/mount/base-path.ts';
 import type { ExtraHeaders } from '../answer-headers.ts';
@@ -23,7 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Lets concurrent requests share a transformation. Has no limit, because `TransformThreads` limits the load. */
+/** Lets concurrent requests share one transformation of a file. Has no limit, because `TransformThreads` limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -31,14 +31,14 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make gets a signal that aborts when no request waits for the file any more */
+  /** @param make transforms the file. Its signal aborts when no request waits for the file any more */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
     this.#make = make;
   }
 
-  /** After an error, the next request retries. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
+  /** Transforms the file. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason. The next call retries */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);
@@ -69,7 +69,7 @@ interface TransformContext {
   readonly overlong: OverlongFiles;
 }
 
-/** Uses few threads, because each thread keeps several copies of a file. `siteMax` leaves one thread for other sites. */
+/** Threads that rewrite files. They are few, because each keeps several copies of a file. One thread stays free for other sites. */
 const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
@@ -88,7 +88,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/** Returns `plain` if nothing changes or after a timeout. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+/** Adds markup and the base path, or returns `plain`. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -148,8 +148,9 @@ async function mountedBytes(
   };
   /** Returns the new `integrity` of the file at `url`, with the algorithm of `former`. Null if docshelf does not change the file. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
-    const entry = entryAt(url, plain.path, release.builtFor, files);
-    if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;
+    const path = linkedPath(url, ownUrl(plain.path, release.builtFor), release.builtFor);
+    const entry = path === null ? undefined : files.get(path);
+    if (entry === undefined || !isMountable(entry.path, entry.type, entry.size)) return null;
     const { bytes } = await mounted(await readMountable(new SiteFile(entry, release, plain.sent, false)));
     const algorithm = DIGEST.exec(former.trim())?.[1] ?? 'sha384';
     return bytes === null ? null : `${algorithm}-${createHash(algorithm).update(bytes).digest('base64')}`;
@@ -167,13 +168,6 @@ async function mountedBytes(
 
 async function readMountable(file: SiteFile): Promise<MountableFile> {
   return { path: file.path, type: file.type, bytes: await file.read() };
-}
-
-function entryAt(url: string, pagePath: string, builtFor: string, files: FileTable): FileEntry | null {
-  const target = URL.parse(url, `http://site.invalid${builtFor}${encodeURI(pagePath)}`);
-  if (target?.host !== 'site.invalid' || !target.pathname.startsWith(builtFor)) return null;
-  const path = percentDecode(target.pathname.slice(builtFor.length));
-  return path === null ? null : (files.get(path) ?? null);
 }
 
 async function withAdditions(page: Buffer<ArrayBuffer>, type: string, additions: PageAdditions, rewrite: RewriteCall) {

@@ -32,7 +32,7 @@ export class OverlongFiles {
     return isOver;
   }
 
-  /** @param effect predicate for the subject `Files of version "1"`, such as `have no Markdown` */
+  /** Sentence for the operator about the slow files. @param effect end of `Files of version "1" …`, such as `have no Markdown` */
   notice(version: string, effect: string): string | null {
     if (this.#paths.size === 0) return null;
     const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
@@ -75,7 +75,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
     this.#large = lane(1, 1);
   }
 
-  /** @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; the signal's reason */
+  /** Runs `make` with a thread. @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; the signal's reason */
   run<Result>(
     { path, size }: Pick<FileEntry, 'path' | 'size'>,
     { key, signal }: Pick<Turn, 'key' | 'signal'>,

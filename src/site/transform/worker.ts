@@ -1,7 +1,8 @@
 import { HandedOver, serve } from '../../threads/index.ts';
 import { addToPage } from '../../web/additions/add-to-page.ts';
 import type { PageAdditions } from '../../web/additions/page-additions.ts';
-import { integrityTargets, type Mount, type MountableFile, mountFile } from '../../web/mount/index.ts';
+import type { Mount, MountableFile } from '../../web/mount/base-path.ts';
+import { integrityTargets, mountFile } from '../../web/mount/index.ts';
 
 /** Files are rewritten in this thread, because a page of 868 KiB takes 114 ms (measured). */
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPage, type ReleaseView } from '../../domain/release.ts';
+import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
 import { counted } from '../../domain/text.ts';
 import { pageStem } from '../../web/resolve.ts';
 
@@ -44,30 +44,27 @@ interface LonePage extends NamedPage {
   readonly digest: string | null;
 }
 
-interface Pair {
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
+type Pair = { readonly [Side in 'before' | 'after']?: FileEntry };
 
-/** Larger pages are compared by digest, because on a busy machine, 2 MB of hostile markup take 16 s (measured). */
+/** Maximum bytes of a page to compare by words. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/** Compares only the main text, because a changed menu would change every page. @param onProgress gets a share from 0 to 1 */
+/** Compares the main text of all pages, because a changed menu would change every page. @param onProgress gets 0 to 1 */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,
   onProgress: (part: number) => void = () => undefined,
   listMax = Number.POSITIVE_INFINITY,
 ): Promise<PagesDiff> {
-  const pairs = [...pairsOf(before, after).values()];
+  const pairs = pairsOf({ before, after });
   const added: LonePage[] = [];
   const removed: LonePage[] = [];
   const changed: ChangedPage[] = [];
   let unchanged = 0;
   for (const [at, pair] of pairs.entries()) {
     onProgress(at / pairs.length);
-    if (isSameFile(pair, before, after)) {
+    if (pair.before?.sha256 === pair.after?.sha256) {
       unchanged += 1;
       continue;
     }
@@ -104,26 +101,20 @@ function listed({ added, removed, moved, changed }: Lists, unchanged: number, ma
   };
 }
 
-/** Sorts by address. `a.html` and `a/index.html` are the same page. */
-function pairsOf(before: ComparedSite, after: ComparedSite): Map<string, Pair> {
+/** Pairs the pages of both versions, sorted by address. `a.html` and `a/index.html` are the same page. */
+function pairsOf(sites: Readonly<Record<'before' | 'after', ComparedSite>>): Pair[] {
   const pairs = new Map<string, Pair>();
-  const pagesOf = ({ files }: ComparedSite): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);
-  for (const path of pagesOf(before)) pairs.set(pageStem(path), { before: path, after: undefined });
-  for (const path of pagesOf(after)) {
-    pairs.set(pageStem(path), { before: pairs.get(pageStem(path))?.before, after: path });
+  for (const side of ['before', 'after'] as const) {
+    for (const entry of sites[side].files.values()) {
+      const stem = pageStem(entry.path);
+      if (isPage(entry.path)) pairs.set(stem, { ...pairs.get(stem), [side]: entry });
+    }
   }
-  return new Map([...pairs].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return [...pairs].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, pair]) => pair);
 }
 
-function isSameFile(pair: Pair, before: ComparedSite, after: ComparedSite): boolean {
-  const former = pair.before === undefined ? undefined : before.files.get(pair.before);
-  const next = pair.after === undefined ? undefined : after.files.get(pair.after);
-  return former !== undefined && former.sha256 === next?.sha256;
-}
-
-/** @throws NodeJS.ErrnoException if the page cannot be read */
-async function textOf({ siteDir, files }: ComparedSite, page: string): Promise<PageText> {
-  const { size = 0, sha256 = '', type = 'text/html' } = files.get(page) ?? {};
+/** Title and words of a page. @throws NodeJS.ErrnoException if the page cannot be read */
+async function textOf({ siteDir }: ComparedSite, { path: page, size, sha256, type }: FileEntry): Promise<PageText> {
   if (size > PAGE_BYTES_MAX) return { page, title: '', words: sha256, isTooLarge: true };
   const { markdownOf } = await import('../../web/markdown/index.ts');
   const { pageText } = await import('../../web/media-type.ts');

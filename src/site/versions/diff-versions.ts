@@ -4,7 +4,7 @@ import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
 import type { DiffCalls, DiffOrder } from './worker.ts';
 
-/** Maximum entries of each list. With the longest paths and titles, all lists together take 10 MB. */
+/** Maximum pages in each list of a comparison. With the longest paths and titles, all lists together take 10 MB. */
 const LIST_MAX = 500;
 /** Maximum time of a comparison. Operators do not wait longer for a page of the console. */
 const DIFF_MS_MAX = 120_000;
@@ -30,7 +30,7 @@ const threads = new ThreadPool(
     }),
 );
 
-/** @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
+/** Compares versions. @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
 export async function diffVersions(
   order: Pick<DiffOrder, 'before' | 'after'>,
   signal: AbortSignal,

@@ -27,7 +27,7 @@ const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
-/** A file without these tags and without a doctype is a part of a page that a script loads. */
+/** Tags of a whole page. A file without them and without a doctype is a part of a page that a script loads. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
@@ -83,7 +83,7 @@ class PlaceFinder implements MarkupReader {
     this.#tagStart = scanner.tagStart;
     const { isHtml } = scanner;
     if (OF_PAGES.has(tag)) this.#isPage = true;
-    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= this.#attribute('lang');
+    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= scanner.attribute('lang') ?? '';
     if (this.#templates === 0 && !IN_HEAD.has(tag)) {
       if (this.#endHead(scanner.tagStart)) return;
       if (tag === 'frameset') this.#hasFrames = true;
@@ -111,11 +111,6 @@ class PlaceFinder implements MarkupReader {
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;
     }
-  }
-
-  #attribute(name: string): string {
-    const at = this.#scanner.indexOfAttribute(name);
-    return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
   }
 
   #endHead(at: number): boolean {

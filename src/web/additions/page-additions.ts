@@ -16,11 +16,11 @@ export function joinAdditions(parts: readonly (PageAdditions | null | undefined)
   return { head: parts.flatMap((part) => part?.head ?? []), body: parts.flatMap((part) => part?.body ?? []) };
 }
 
-/** Escapes to ASCII, which is valid in a page of any charset. */
+/** Escapes HTML, and all characters except ASCII, so that the text is valid in a page of any charset. */
 export const escapeToAscii = (text: string): string =>
   escapeHtml(text.toWellFormed()).replaceAll(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
 
-/** @param attributes null and false omit the attribute, true writes the attribute without a value */
+/** Writes an HTML start tag. Null and false omit an attribute, true writes an attribute without a value. */
 export function startTag(name: string, attributes: Readonly<Record<string, string | boolean | null>>): string {
   const written = Object.entries(attributes).map(([key, value]) => {
     if (value === null || value === false) return '';
@@ -32,14 +32,14 @@ export function startTag(name: string, attributes: Readonly<Record<string, strin
 /** Maximum size of a page to which docshelf adds markup. Larger pages are streamed from disk without additions. */
 const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-/** False for XHTML, because browsers show an error instead of the page if a tag does not match. */
+/** True if docshelf may add markup to the file. False for XHTML, where one wrong tag replaces the page by an error. */
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
 /** Directives for script files. Browsers apply only the first of these in a policy (Content Security Policy 3, section 6.8.1). */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
-/** Assumes that a host in a policy is the host of the site. @param policies value of `Content-Security-Policy` */
+/** True if the `Content-Security-Policy` allows docshelf's scripts. Assumes that a host in a policy is the host of the site. */
 export function allowsOwnScripts(policies: string): boolean {
   return policies.split(',').every((policy) => {
     const directives = new Map<string, readonly string[]>();

@@ -80,7 +80,7 @@ function isClutterLink(link: Element): boolean {
   return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
 }
 
-/** The footer of a quotation, which names its source, is content. */
+/** False for the footer of a quotation, which names the source of the quotation and is content. */
 function isPageFooter(element: Element): boolean {
   const parent = element.parentNode;
   return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
@@ -120,7 +120,7 @@ export function listsChildPages(element: Element): boolean {
 const LINES = new Set(['div', 'p', 'li', 'tr']);
 const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
 
-/** Omits line numbers and copy buttons. Line breaks may be characters, `<br>` or one element per line. */
+/** Text of a code block without line numbers and copy buttons. Line breaks may be characters, `<br>` or one element per line. */
 export function codeText(pre: Element): string {
   let text = '';
   let atLineStart = true;

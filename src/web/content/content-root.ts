@@ -31,7 +31,7 @@ const SHARE_MIN = 0.7;
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
-/** Order of preference: article in the main landmark, main landmark, article, known container, part with most unlinked text. */
+/** Selects the content: article in the main landmark, else that landmark, an article, a known container, or most unlinked text. */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
   const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);

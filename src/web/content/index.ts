@@ -79,7 +79,7 @@ const childOf = (parent: Parent, tagName: string): Element | null =>
 /** Maximum UTF-16 code units of a page to read. The longest real pages have a million. docshelf ignores further text. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
-/** Next.js's payload is skipped, because it repeats the text of the page and can be three quarters of a file. */
+/** Start of Next.js's payload, which docshelf skips: it repeats the text of the page, and can be three quarters of a file. */
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 
@@ -88,7 +88,7 @@ const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 /** XHTML may write an empty element as `<a/>`, which the HTML parser reads as an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/** Uses `indexOf`, because a pattern would take quadratic time if no script ends. */
+/** Removes Next.js's payload. Uses `indexOf`, because a pattern would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

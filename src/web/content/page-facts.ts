@@ -181,12 +181,8 @@ export function isUnlisted(
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;
-  return (
-    elementsOf(html)
-      .filter(({ tagName }) => tagName === 'h1')
-      .drop(1)
-      .next().done === false
-  );
+  const headings = elementsOf(html).filter(({ tagName }) => tagName === 'h1');
+  return headings.take(2).toArray().length === 2;
 }
 
 function isIndexPage(path: string, text: string, html: Element): boolean {

@@ -13,8 +13,8 @@ import {
   type Node,
   type Parent,
 } from '../content/tree.ts';
-import { Footnotes, isTabBar, Tabs } from './footnotes-and-tabs.ts';
-import { isBlank, onOneLine, type PageLinks, PhraseReader, tidy } from './phrases.ts';
+import { Footnotes, isTabBar, tabLabels } from './footnotes-and-tabs.ts';
+import { BLOCKS, isBlank, onOneLine, PhraseReader, type ResolveLink, tidy } from './phrases.ts';
 import {
   type Block,
   boldOf,
@@ -29,7 +29,7 @@ import {
   textOf,
 } from './write.ts';
 
-/** Maximum columns. Wider tables contain no useful data, and Markdown would need empty cells in each short row. */
+/** Maximum columns of a Markdown table. Wider tables contain no useful data, and would need empty cells in each short row. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
 
@@ -100,7 +100,7 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
 const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
-/** In Markdown, a row is one line, so `<br>` separates blocks. */
+/** Writes the blocks of a table cell with `<br>` between them, because a row of a Markdown table is one line. */
 const cellPhrases = (blocks: readonly Block[]): Phrase[] => withBreaks(blocks.map(phrasesOf));
 
 function phrasesOf(block: Block): Phrase[] {
@@ -126,7 +126,7 @@ function phrasesOf(block: Block): Phrase[] {
   }
 }
 
-/** Limits nested lists, quotes and notes, because each level indents all of its lines. */
+/** Maximum depth of nested lists, quotes and notes, because Markdown indents all lines of each level. */
 const NESTED_MAX = 12;
 
 interface Place {
@@ -140,15 +140,15 @@ export class BlockReader {
   readonly #root: ContentRoot;
   readonly #footnotes: Footnotes;
   readonly #phrases: PhraseReader;
-  readonly #tabs: Tabs;
+  readonly #tabLabels: ReadonlyMap<Element, string>;
   readonly #holding: ReadonlySet<Element>;
   #isBeforeText = true;
 
-  constructor(root: ContentRoot, links: PageLinks) {
+  constructor(root: ContentRoot, resolveLink: ResolveLink) {
     this.#root = root;
     this.#footnotes = new Footnotes(root.element);
-    this.#phrases = new PhraseReader(links, this.#footnotes);
-    this.#tabs = new Tabs(root.element);
+    this.#phrases = new PhraseReader(resolveLink, this.#footnotes);
+    this.#tabLabels = tabLabels(root.element);
     this.#holding = holdersOfBlocks(root.element);
   }
 
@@ -172,7 +172,7 @@ export class BlockReader {
       if (isElement(child) && (BLOCKS.has(child.tagName) || this.#holding.has(child))) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
-        // Reuse the first array, because otherwise each of many nested elements would copy all blocks.
+        // Reuse the array of the first child, because otherwise each level of nested elements would copy all blocks.
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
@@ -196,9 +196,9 @@ export class BlockReader {
     const place = { ...outer, depth: outer.depth + 1 };
     const number = this.#footnotes.numberOf(element);
     if (number !== null) return this.#footnote(element, number, place);
-    const label = this.#tabs.labelOf(element);
+    const label = this.#tabLabels.get(element) ?? '';
     const blocks = this.#byName(element, place);
-    return label === null || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
+    return label === '' || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
   }
 
   #byName(element: Element, place: Place): Block[] {
@@ -380,13 +380,6 @@ function itemOf(blocks: Block[]): ListItem[] {
 const withoutLinks = (phrases: readonly Phrase[]): Phrase[] =>
   phrases.flatMap((node) => (node.type === 'link' ? node.children : [node]));
 
-const BLOCKS = new Set(
-  (
-    'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
-    'header hgroup hr li main ol p pre section summary table tbody td tfoot th thead tr ul caption'
-  ).split(' '),
-);
-
 function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   const holders = new Set<Element>();
   for (const element of elementsOf(root)) {
@@ -400,7 +393,7 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   return holders;
 }
 
-/** Language classes of Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll), and GitHub. */
+/** Classes with which Prism, Shiki, highlight.js, Pygments (Sphinx and Jekyll) and GitHub name the language of code. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
 /** Maximum enclosing elements to search for the language of code, such as the table of Pygments' line numbers. */
@@ -452,7 +445,7 @@ function languageIn(element: Element): string | null {
   return name === undefined || name === null || NO_LANGUAGE.has(name) ? null : name;
 }
 
-/** Note titles of Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
+/** Classes of the titles of notes in pages of Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
 const TITLE_CLASS =
   /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
 const LOOKED_AT_MAX = 5;

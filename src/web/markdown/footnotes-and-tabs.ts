@@ -18,48 +18,41 @@ const isTabList = (element: Element): boolean => attributeOf(element, 'role') ==
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
 /** Finds the label of each tab panel by `aria-labelledby` or `aria-controls`, or else by the order of tabs and panels. */
-export class Tabs {
-  readonly #labels = new Map<Element, string>();
-
-  constructor(content: Element) {
-    const byId = new Map<string, string>();
-    let waiting: string[] = [];
-    let lists = 0;
-    for (const element of elementsOf(content)) {
-      if (isCodeGroup(element)) this.#readCodeGroup(element);
-      else if (isTabList(element) && ++lists <= LISTS_MAX) {
-        const tabs = [...elementsOf(element)].filter((each) => attributeOf(each, 'role') === 'tab');
-        waiting = tabs.map((tab) => oneLine(rawText(tab)));
-        for (const [at, tab] of tabs.entries()) {
-          for (const id of [attributeOf(tab, 'id'), attributeOf(tab, 'aria-controls')])
-            if (id !== null) byId.set(id, waiting[at] ?? '');
-        }
-      } else if (attributeOf(element, 'role') === 'tabpanel') {
-        const known =
-          byId.get(attributeOf(element, 'aria-labelledby') ?? '') ?? byId.get(attributeOf(element, 'id') ?? '');
-        const next = waiting.shift();
-        const label = known ?? next ?? '';
-        if (label !== '') this.#labels.set(element, label);
+export function tabLabels(content: Element): ReadonlyMap<Element, string> {
+  const labels = new Map<Element, string>();
+  const byId = new Map<string, string>();
+  let waiting: string[] = [];
+  let lists = 0;
+  for (const element of elementsOf(content)) {
+    if (isCodeGroup(element)) addCodeGroup(element, labels);
+    else if (isTabList(element) && ++lists <= LISTS_MAX) {
+      const tabs = [...elementsOf(element)].filter((each) => attributeOf(each, 'role') === 'tab');
+      waiting = tabs.map((tab) => oneLine(rawText(tab)));
+      for (const [at, tab] of tabs.entries()) {
+        for (const id of [attributeOf(tab, 'id'), attributeOf(tab, 'aria-controls')])
+          if (id !== null) byId.set(id, waiting[at] ?? '');
       }
+    } else if (attributeOf(element, 'role') === 'tabpanel') {
+      const known =
+        byId.get(attributeOf(element, 'aria-labelledby') ?? '') ?? byId.get(attributeOf(element, 'id') ?? '');
+      const next = waiting.shift();
+      labels.set(element, known ?? next ?? '');
     }
   }
+  return labels;
+}
 
-  labelOf(panel: Element): string | null {
-    return this.#labels.get(panel) ?? null;
-  }
-
-  #readCodeGroup(group: Element): void {
-    const inner = group.childNodes.filter(isElement);
-    const labels = inner
-      .filter((each) => classesOf(each).includes('tabs'))
-      .flatMap((tabs) => [...elementsOf(tabs)].filter(({ tagName }) => tagName === 'label'));
-    const blocks = inner
-      .filter((each) => classesOf(each).includes('blocks'))
-      .flatMap((each) => each.childNodes.filter(isElement));
-    for (const [at, block] of blocks.entries()) {
-      const label = labels[at];
-      if (label !== undefined) this.#labels.set(block, oneLine(rawText(label)));
-    }
+function addCodeGroup(group: Element, labels: Map<Element, string>): void {
+  const inner = group.childNodes.filter(isElement);
+  const tabs = inner
+    .filter((each) => classesOf(each).includes('tabs'))
+    .flatMap((bar) => [...elementsOf(bar)].filter(({ tagName }) => tagName === 'label'));
+  const blocks = inner
+    .filter((each) => classesOf(each).includes('blocks'))
+    .flatMap((each) => each.childNodes.filter(isElement));
+  for (const [at, block] of blocks.entries()) {
+    const tab = tabs[at];
+    if (tab !== undefined) labels.set(block, oneLine(rawText(tab)));
   }
 }
 

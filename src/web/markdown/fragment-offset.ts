@@ -1,8 +1,8 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
-import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
+import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/** Number of letters and digits to compare, enough to distinguish two sections with the same heading. */
+/** Maximum letters and digits of a section to compare. 200 distinguish two sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**
@@ -10,7 +10,7 @@ const COMPARED_MAX = 200;
  * Compares only letters and digits, because a Markdown file of the bundle may have other markup.
  */
 export function fragmentOffset(html: string, fragment: string, markdown: string): number | null {
-  const { first, text } = new AnchorText(html, fragment);
+  const { first, text } = textAtAnchor(html, fragment);
   if (first === '') return null;
   const written = ATTRIBUTES.map((attribute) => markdown.indexOf(attribute(fragment))).find((at) => at !== -1);
   if (written !== undefined) return markdown.lastIndexOf('\n', written) + 1;
@@ -52,39 +52,28 @@ function commonLength(markdown: string, start: number, text: string): number {
   return length;
 }
 
-class AnchorText implements MarkupReader {
-  /** Letters and digits of the first text after the anchor. Empty if the page has no such anchor. */
-  first = '';
-  text = '';
-  readonly #scanner: MarkupScanner;
-  readonly #fragment: string;
-  #isFound = false;
-
-  constructor(html: string, fragment: string) {
-    this.#scanner = new MarkupScanner(html);
-    this.#fragment = fragment;
-    this.#scanner.read(this);
-  }
-
-  onStartTag(): void {
-    const scanner = this.#scanner;
-    const tag = scanner.tagName;
-    this.#isFound ||= this.#has('id') || (tag === 'a' && this.#has('name'));
-    if (scanner.isHtml && RAW_TEXT.has(tag)) scanner.skipRawText();
-  }
-
-  onText(start: number, end: number): void {
-    if (!this.#isFound) return;
-    const letters = decodeHTML(this.#scanner.text.slice(start, end)).replace(/[^\p{L}\p{N}]+/gu, '');
-    this.first ||= letters;
-    this.text = (this.text + letters).slice(0, COMPARED_MAX);
-    if (this.text.length === COMPARED_MAX) this.#scanner.skipAll();
-  }
-
-  #has(name: string): boolean {
-    const index = this.#scanner.indexOfAttribute(name);
-    if (index === -1) return false;
-    const value = this.#scanner.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
-    return decodeHTMLAttribute(value) === this.#fragment;
-  }
+/** Letters and digits after an anchor: `first` of the first text, `text` of all texts. Both are empty if there is no such anchor. */
+function textAtAnchor(html: string, fragment: string): { readonly first: string; readonly text: string } {
+  const found = { first: '', text: '' };
+  let isFound = false;
+  const scanner = new MarkupScanner(html);
+  const has = (name: string): boolean => {
+    const written = scanner.attribute(name);
+    return written !== null && decodeHTMLAttribute(written) === fragment;
+  };
+  scanner.read({
+    onStartTag: () => {
+      const tag = scanner.tagName;
+      isFound ||= has('id') || (tag === 'a' && has('name'));
+      if (scanner.isHtml && RAW_TEXT.has(tag)) scanner.skipRawText();
+    },
+    onText: (start, end) => {
+      if (!isFound) return;
+      const letters = decodeHTML(html.slice(start, end)).replace(/[^\p{L}\p{N}]+/gu, '');
+      found.first ||= letters;
+      found.text = (found.text + letters).slice(0, COMPARED_MAX);
+      if (found.text.length === COMPARED_MAX) scanner.skipAll();
+    },
+  });
+  return found;
 }

@@ -2,7 +2,7 @@ import { contentRoot } from '../content/content-root.ts';
 import { readPageTree } from '../content/index.ts';
 import { isUnlisted, pageTitle } from '../content/page-facts.ts';
 import { BlockReader } from './block-reader.ts';
-import { PageLinks } from './phrases.ts';
+import { linkResolver } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
@@ -13,16 +13,16 @@ export interface MarkdownInput {
   readonly address: string;
 }
 
-/** Maximum nodes. Lower than the limit for search, because writing a block takes ten times as long as reading a block. */
+/** Maximum nodes of a page to convert. Search reads larger pages, because writing Markdown takes ten times as long as reading. */
 const NODES_MAX = 100_000;
 
-/** The Markdown begins with the title of the page, if it has one, as the only heading of the first level. */
+/** Converts a page to Markdown, whose only heading of the first level is the title of the page, if it has one. */
 export function markdownOf(input: MarkdownInput) {
   const tree = readPageTree(input.path, input.html, NODES_MAX);
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
   const { facts, body, html } = tree;
   const root = contentRoot(body, facts.documentTitle);
-  const blocks = new BlockReader(root, new PageLinks(input.address, facts.base, facts.canonical)).read();
+  const blocks = new BlockReader(root, linkResolver(input.address, facts.base, facts.canonical)).read();
   const headings = blocks.filter((block) => block.type === 'heading');
   const main = headings.find(({ depth }) => depth === 1);
   const title = pageTitle(
@@ -30,7 +30,7 @@ export function markdownOf(input: MarkdownInput) {
     main === undefined ? '' : plainText(main),
     headings[0] === undefined ? '' : plainText(headings[0]),
   );
-  // True for pages that search also omits: `noindex`, errors, redirects, print pages, indexes and listings.
+  // Lists of pages omit the same pages as search: `noindex`, errors, redirects, print pages, indexes and listings.
   const isLeftOut = isUnlisted(input, html, facts);
   return { title, description: facts.description, markdown: writeMarkdown(titled(blocks, title)), isLeftOut };
 }

@@ -10,6 +10,7 @@ import {
   type Parent,
   rawText,
 } from '../content/tree.ts';
+import { OWN_ORIGIN } from '../escape.ts';
 import type { Footnotes } from './footnotes-and-tabs.ts';
 import { type Phrase, plainText, rawOf, textOf } from './write.ts';
 
@@ -17,13 +18,14 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Elements that pages usually show separately from the surrounding words. */
-const APART = new Set(
+export const BLOCKS: ReadonlySet<string> = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
-    'header hgroup hr label legend li main ol p section summary table tbody td tfoot th thead tr ul option'
+    'header hgroup hr li main ol p pre section summary table tbody td tfoot th thead tr ul caption'
   ).split(' '),
 );
+/** Elements that pages usually show separately from the surrounding words. */
+const APART = new Set([...BLOCKS, 'label', 'legend', 'option']);
 
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
@@ -35,11 +37,11 @@ interface Place {
 }
 
 export class PhraseReader {
-  readonly #links: PageLinks;
+  readonly #resolveLink: ResolveLink;
   readonly #footnotes: Footnotes;
 
-  constructor(links: PageLinks, footnotes: Footnotes) {
-    this.#links = links;
+  constructor(resolveLink: ResolveLink, footnotes: Footnotes) {
+    this.#resolveLink = resolveLink;
     this.#footnotes = footnotes;
   }
 
@@ -53,7 +55,7 @@ export class PhraseReader {
 
   addressOf(link: Element): string | null {
     const href = attributeOf(link, 'href');
-    return href === null ? null : this.#links.resolve(href);
+    return href === null ? null : this.#resolveLink(href);
   }
 
   #node(node: Parent['childNodes'][number], place: Place): Phrase[] {
@@ -89,7 +91,7 @@ export class PhraseReader {
   #picture(element: Element): Phrase[] {
     const alt = (attributeOf(element, 'alt') ?? '').replace(/\s+/g, ' ').trim();
     const url = [attributeOf(element, 'src'), attributeOf(element, 'data-src')]
-      .map((address) => (address === null || address === '' ? null : this.#links.resolve(address)))
+      .map((address) => (address === null || address === '' ? null : this.#resolveLink(address)))
       .find((address) => address !== null);
     if (url === undefined || url === null) return alt === '' ? [] : [textOf(alt)];
     return hasClass(element, 'emoji') ? [textOf(alt)] : [{ type: 'image', url, alt, title: null }];
@@ -142,28 +144,22 @@ function formulaOf(math: Element): Phrase[] {
   return [rawOf(`${sign}${tex}${sign}`)];
 }
 
-/** Placeholder for the host of the site, which a bundle does not contain. */
-const OWN_ORIGIN = 'http://site.invalid';
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-export class PageLinks {
-  readonly #from: URL | null;
-  readonly #publishedOrigin: string | null;
+/** Returns the address to write in Markdown for a link. Null for an invalid link, and for schemes such as `javascript:`. */
+export type ResolveLink = (address: string) => string | null;
 
-  /** @param address from the root of the host, percent-encoded @param canonical URL of the page on the published site */
-  constructor(address: string, base: string | null, canonical: string | null) {
-    const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
-    const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
-    this.#from = base === null ? own : (URL.parse(base, own?.href) ?? own);
-    this.#publishedOrigin = published?.origin ?? null;
-  }
-
-  resolve(address: string): string | null {
-    const url = URL.parse(address.trim(), this.#from?.href);
+/** Resolves links of the page at `address`, which is percent-encoded. @param canonical URL of the page on the published site */
+export function linkResolver(address: string, base: string | null, canonical: string | null): ResolveLink {
+  const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
+  const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
+  const from = base === null ? own : (URL.parse(base, own?.href) ?? own);
+  return (href) => {
+    const url = URL.parse(href.trim(), from?.href);
     if (url === null || !LINKED.has(url.protocol)) return null;
-    if (url.origin !== OWN_ORIGIN && (url.origin !== this.#publishedOrigin || url.origin === 'null')) return url.href;
-    return url.pathname + url.search + url.hash;
-  }
+    const isOwn = url.origin === OWN_ORIGIN || (url.origin === published?.origin && url.origin !== 'null');
+    return isOwn ? url.pathname + url.search + url.hash : url.href;
+  };
 }
 
 function asPublished(address: string, published: URL | null): string {

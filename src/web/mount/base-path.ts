@@ -30,7 +30,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** Removes the base path. Decodes letters (RFC 3986, 6.2.2.2), but does not resolve `..`. @param basePath ends with a slash */
+/** Removes the base path from a request target. Decodes letters (RFC 3986, 6.2.2.2) to compare them, but does not resolve `..`. */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');

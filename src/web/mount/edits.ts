@@ -10,7 +10,7 @@ export interface MountedSite extends Mount {
 /** `text` has one UTF-16 code unit per byte of the file, so that its offsets are byte offsets (see `source-text.ts`). */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
-/** Replaces the base path of an address, and keeps other bytes if possible. @param url decoded @param writing flags of `write.ts` */
+/** Replaces the base path of an address, and keeps other bytes if possible. @param url decoded @param writing see `write.ts` */
 export function rebaseAt(
   text: string,
   start: number,
@@ -38,7 +38,7 @@ function endOfStart(text: string, start: number, from: string): number | null {
   return at;
 }
 
-/** @param pattern has the flags `dg`, and a group `url` that matches no text with escapes */
+/** Changes the base path of each address that matches. @param pattern flags `dg`, and a group `url` that matches no escapes */
 export function* rebaseMatches(
   pattern: RegExp,
   { text, site }: MountSource,

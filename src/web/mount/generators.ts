@@ -3,7 +3,7 @@ import { endOfString } from '../rewrite/read-json.ts';
 import { ESCAPES } from '../rewrite/read-script.ts';
 import { unitsOfText } from '../rewrite/source-text.ts';
 import type { Edit } from '../rewrite/write.ts';
-import { rebase } from './base-path.ts';
+import { type MountKind, rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
 /** The following patterns match paths of Next.js 15 and 16 (app router), and functions that add `basePath` to addresses. */
@@ -170,75 +170,18 @@ function isAddress(value: string, open: readonly Open[], site: MountedSite): boo
   return FILE.test(value) && leadsIntoSite(value, site);
 }
 
-export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';
+type FindEdits = (source: MountSource) => Iterable<Edit>;
 
-interface MountRow {
-  readonly generator: string;
-  readonly in: readonly GeneratorPlace[];
-  readonly mark: string | RegExp;
-  readonly unless?: RegExp;
-  /** True if the generator's own scripts add the base path to all other addresses. */
-  readonly completes?: true;
-  edits(source: MountSource): Iterable<Edit>;
-}
+const allOf =
+  (...patterns: readonly RegExp[]): FindEdits =>
+  (source) =>
+    patterns.flatMap((pattern) => [...rebaseMatches(pattern, source)]);
 
-const SINK_MARK = /\(\s*["'`]\/|=\s*["'`]\/|["']\s*,\s*["'`]\//;
-
-const ROWS: readonly MountRow[] = [
-  {
-    generator: 'Next.js, app router',
-    in: ['script'],
-    mark: /addPathPrefix|pathHasPrefix|removeBasePath/,
-    edits: nextRuntime,
-  },
-  { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: (source) => rebaseMatches(FOLDER, source) },
-  { generator: 'Next.js, app router', in: ['page'], mark: 'self.__next_f', completes: true, edits: nextPagePayload },
-  { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:[0-9a-f]+:|:HL\[)/, edits: nextPayload },
-  { generator: 'Vite', in: ['script'], mark: 'preload', edits: (source) => rebaseMatches(PRELOAD, source) },
-  { generator: 'VitePress', in: ['script', 'page'], mark: '__VP_SITE_DATA__=', completes: true, edits: vitePressBase },
-  { generator: 'VitePress', in: ['script'], mark: '__VP_HASH_MAP__[', edits: vitePressRouter },
-  { generator: 'VitePress', in: ['script'], mark: /\b__pageData\b/, completes: true, edits: vitePressPage },
-  {
-    generator: 'Starlight',
-    in: ['script'],
-    mark: /\bbundlePath\b/,
-    edits: (source) => rebaseMatches(PAGEFIND, source),
-  },
-  {
-    generator: 'Starlight',
-    in: ['page'],
-    mark: '<starlight-lang-select',
-    edits: (source) => rebaseMatches(OPTION, source, (url) => leadsIntoSite(url, source.site)),
-  },
-  {
-    generator: 'webpack, Rspack',
-    in: ['script'],
-    mark: /\.p\s*=\s*"\//,
-    edits: (source) => rebaseMatches(PUBLIC_PATH, source),
-  },
-  {
-    generator: 'Docusaurus',
-    in: ['script'],
-    mark: /webpackChunk\w*docusaurus|\bdocusaurus\b/,
-    completes: true,
-    edits: (source) => [...rebaseMatches(ROUTE, source), ...rebaseMatches(DATA, source)],
-  },
-  // Skip the scripts of VitePress, because its themes add `base` to string literals.
-  { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
-  { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
-  { generator: 'any', in: ['script'], mark: SINK_MARK, edits: sinks },
-  { generator: 'any', in: ['page'], mark: SINK_MARK, edits: inScripts(sinks) },
-];
-
-export function editsOfGenerators(place: GeneratorPlace, source: MountSource): Edit[] {
-  const { text } = source;
-  return ROWS.filter(
-    (row) => row.in.includes(place) && isIn(text, row.mark) && row.unless?.test(text) !== true,
-  ).flatMap((row) => [...row.edits(source)]);
-}
-
-export const isCovered = (text: string): boolean =>
-  ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
+/** Finds only addresses of files and pages that the site has, because a text that looks like an address may be data. */
+const existingOf =
+  (pattern: RegExp): FindEdits =>
+  (source) =>
+    rebaseMatches(pattern, source, (url) => leadsIntoSite(url, source.site));
 
 /** Webpack's public path, `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
@@ -283,11 +226,6 @@ const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?
 const VUE_ELEMENT =
   /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
 
-function* vitePressPage(source: MountSource): Generator<Edit> {
-  yield* rebaseMatches(STATIC_HTML, source);
-  yield* rebaseMatches(VUE_ELEMENT, source);
-}
-
 /** Options of Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
 const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]/dg;
 
@@ -298,16 +236,10 @@ const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?|["'`])\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 
-function fileLiterals(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(LITERAL, source, (url) => leadsIntoSite(url, source.site));
-}
-
 const SINK =
   /(?:\b(?:fetch|importScripts|Worker|Audio|open|location\.(?:assign|replace))\s*\(|\.open\s*\(\s*["'](?:GET|HEAD)["']\s*,|\.(?:src|href)\s*=|\blocation\s*=)\s*["'`](?<url>\/(?![/\\*])[^"'`\s<>]{0,300})/dg;
 
-function sinks(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(SINK, source);
-}
+const SINK_MARK = /\(\s*["'`]\/|=\s*["'`]\/|["']\s*,\s*["'`]\//;
 
 function* scriptSpans(html: string): Generator<readonly [start: number, end: number]> {
   const opening = /<script\b[^<>]*>/gi;
@@ -324,11 +256,74 @@ function* scriptSpans(html: string): Generator<readonly [start: number, end: num
 export const inlineScripts = (html: string): string[] => Array.from(scriptSpans(html), (span) => html.slice(...span));
 
 /** Edits only the scripts of a page, not the code that the page shows. */
-function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
-  return function* (source: MountSource): Generator<Edit> {
+function inScripts(edits: FindEdits): FindEdits {
+  return function* (source) {
     for (const [start, end] of scriptSpans(source.text)) {
       for (const edit of edits({ ...source, text: source.text.slice(start, end) }))
         yield { ...edit, start: edit.start + start, end: edit.end + start };
     }
   };
 }
+
+interface MountRow {
+  readonly generator: string;
+  readonly in: readonly MountKind[];
+  readonly mark: string | RegExp;
+  readonly unless?: RegExp;
+  /** True if the generator's own scripts add the base path to all other addresses. */
+  readonly completes?: true;
+  readonly edits: FindEdits;
+}
+
+const ROWS: readonly MountRow[] = [
+  {
+    generator: 'Next.js, app router',
+    in: ['script'],
+    mark: /addPathPrefix|pathHasPrefix|removeBasePath/,
+    edits: nextRuntime,
+  },
+  { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: allOf(FOLDER) },
+  { generator: 'Next.js, app router', in: ['html'], mark: 'self.__next_f', completes: true, edits: nextPagePayload },
+  { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:[0-9a-f]+:|:HL\[)/, edits: nextPayload },
+  { generator: 'Vite', in: ['script'], mark: 'preload', edits: allOf(PRELOAD) },
+  { generator: 'VitePress', in: ['script', 'html'], mark: SITE_DATA, completes: true, edits: vitePressBase },
+  { generator: 'VitePress', in: ['script'], mark: '__VP_HASH_MAP__[', edits: vitePressRouter },
+  {
+    generator: 'VitePress',
+    in: ['script'],
+    mark: /\b__pageData\b/,
+    completes: true,
+    edits: allOf(STATIC_HTML, VUE_ELEMENT),
+  },
+  { generator: 'Starlight', in: ['script'], mark: /\bbundlePath\b/, edits: allOf(PAGEFIND) },
+  { generator: 'Starlight', in: ['html'], mark: '<starlight-lang-select', edits: existingOf(OPTION) },
+  { generator: 'webpack, Rspack', in: ['script'], mark: /\.p\s*=\s*"\//, edits: allOf(PUBLIC_PATH) },
+  {
+    generator: 'Docusaurus',
+    in: ['script'],
+    mark: /webpackChunk\w*docusaurus|\bdocusaurus\b/,
+    completes: true,
+    edits: allOf(ROUTE, DATA),
+  },
+  // Skip the scripts of VitePress, because its themes add `base` to string literals.
+  {
+    generator: 'any',
+    in: ['script'],
+    mark: /["'`]\//,
+    unless: /\b__pageData\b|__VP_SITE_DATA__/,
+    edits: existingOf(LITERAL),
+  },
+  { generator: 'any', in: ['html'], mark: /<script/i, edits: inScripts(existingOf(LITERAL)) },
+  { generator: 'any', in: ['script'], mark: SINK_MARK, edits: allOf(SINK) },
+  { generator: 'any', in: ['html'], mark: SINK_MARK, edits: inScripts(allOf(SINK)) },
+];
+
+export function editsOfGenerators(kind: MountKind, source: MountSource): Edit[] {
+  const { text } = source;
+  return ROWS.filter((row) => row.in.includes(kind) && isIn(text, row.mark) && row.unless?.test(text) !== true).flatMap(
+    (row) => [...row.edits(source)],
+  );
+}
+
+export const isCovered = (text: string): boolean =>
+  ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));

@@ -1,39 +1,27 @@
+import { charsetOfType } from '../media-type.ts';
 import { findReferences, type ReferringFile } from '../rewrite/find-references.ts';
-import { decodeReferences } from '../rewrite/markup/character-references.ts';
-import { RAW_TEXT } from '../rewrite/markup/elements.ts';
-import { MarkupScanner } from '../rewrite/markup/scanner.ts';
-import { referencesOf } from '../rewrite/reference.ts';
 import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
-import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, type MountKind } from './base-path.ts';
+import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
-import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
+import { editsOfGenerators, inlineScripts, isCovered } from './generators.ts';
 
-/** Rewrites files for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses. */
-export {
-  BasePathVotes,
-  isMountable,
-  isServedPath,
-  type Mount,
-  type MountableFile,
-  rebase,
-  type StrippedTarget,
-  stripBase,
-} from './base-path.ts';
-export type { MountedSite } from './edits.ts';
-
+/** Digests of `integrity` attributes in a page, with the address of the file of each digest. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
   const source = referring(file, kind);
   const units = unitsOf(source.bytes);
   if (!/integrity/i.test(units)) return [];
-  return [...referencesOf(findReferences(source, units))].flatMap(({ kind: each, url, start, end }) =>
+  return findReferences(source, units).references.flatMap(({ kind: each, url, start, end }) =>
     each === 'integrity' ? [{ url, digest: units.slice(start, end) }] : [],
   );
 }
 
-/** Returns `file.bytes` if nothing changes. @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged */
+/**
+ * Rewrites a file for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses.
+ * Returns `file.bytes` if nothing changes. @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged
+ */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,
@@ -44,11 +32,11 @@ export function mountFile(
   const isData = kind === 'payload' || kind === 'data';
   const source = referring(file, isData ? 'script' : kind);
   const units = unitsOf(source.bytes);
-  const edits = editsOfGenerators(placeOf(kind), { text: units, site });
+  const edits = editsOfGenerators(kind, { text: units, site });
   // In URL patterns, the `+` of a version label must be escaped. The string literal of a pattern needs the backslash twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
-    for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
+    for (const { kind: each, url, start, end, writing } of findReferences(source, units).references) {
       if (each === 'mention') continue;
       const edit =
         each === 'integrity'
@@ -56,7 +44,6 @@ export function mountFile(
           : rebaseAt(units, start, end, url, writing, each === 'pattern' ? patterned : site);
       if (edit !== null) edits.push(edit);
     }
-    if (kind === 'html' || kind === 'xml') edits.push(...editsOfForms(units, kind === 'xml', site));
     if (kind === 'feed') edits.push(...editsOfFeed(units, site));
   }
   const made = withoutOverlaps(edits);
@@ -66,14 +53,8 @@ export function mountFile(
 const digestEdit = (start: number, end: number, digest: string | null, writing: number): Edit | null =>
   digest === null ? null : { start, end, text: writtenUrl(digest, writing) };
 
-function placeOf(kind: MountKind): GeneratorPlace {
-  if (kind === 'html') return 'page';
-  return kind === 'script' || kind === 'payload' || kind === 'data' ? kind : 'other';
-}
-
 function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType): ReferringFile {
-  const charset = /charset=([\w.:-]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
-  return { type, bytes: utf8Bytes(bytes, type, charset), path: `/${path}` };
+  return { type, bytes: utf8Bytes(bytes, type, charsetOfType(mediaType)), path: `/${path}` };
 }
 
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
@@ -102,52 +83,7 @@ export const isData = (path: string, size: number): boolean => path.endsWith('.j
 export const isTooLargeToMount = ({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean =>
   size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 
-/** Attributes that are rewritten for another base path, but not for an offline copy. */
-const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
-  form: ['action'],
-  button: ['formaction'],
-  input: ['formaction'],
-  blockquote: ['cite'],
-  q: ['cite'],
-  html: ['manifest'],
-};
-const SHOWN = /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:(?:image|player|url)(?::src)?)$/i;
-
 const ONE_LAYER = 1;
-
-function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
-  const edits: Edit[] = [];
-  const scanner = new MarkupScanner(text, isXml);
-  const attributeValue = (index: number): string => {
-    const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-    return decodeReferences(text, start, end, 'attribute')?.text ?? text.slice(start, end);
-  };
-  const add = (name: string): void => {
-    const index = scanner.indexOfAttribute(name);
-    if (index === -1) return;
-    const edit = rebaseAt(
-      text,
-      scanner.valueStart(index),
-      scanner.valueEnd(index),
-      attributeValue(index),
-      ONE_LAYER,
-      mount,
-    );
-    if (edit !== null) edits.push(edit);
-  };
-  scanner.read({
-    onStartTag: () => {
-      const tag = scanner.tagName;
-      for (const name of ATTRIBUTES[tag] ?? []) add(name);
-      if (tag === 'meta') {
-        const index = Math.max(scanner.indexOfAttribute('property'), scanner.indexOfAttribute('name'));
-        if (index !== -1 && SHOWN.test(attributeValue(index).trim())) add('content');
-      }
-      if (!isXml && RAW_TEXT.has(tag) && tag !== 'noscript') scanner.skipRawText();
-    },
-  });
-  return edits;
-}
 
 const TEXT =
   /<(?:[\w-]+:)?(?:loc|link|url|guid|id|icon|logo|image|comments|docs|Url)(?:\s[^<>]*)?>\s*(?<url>\/(?!\/)[^<\s]*)\s*</dg;

@@ -4,8 +4,8 @@ import { DocumentFacts, readDocument, readFeed } from './markup/read-document.ts
 import { mayHoldUrls, readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
 import { readFileScript, readScript } from './read-script.ts';
-import { type FoundReferences, ReferenceList, Region, referencesOf } from './reference.ts';
-import { ownStrings, type SourceType, unitsOf } from './source-text.ts';
+import { type FoundReferences, ReferenceList, Region } from './reference.ts';
+import { type SourceType, unitsOf } from './source-text.ts';
 import { CSS } from './write.ts';
 
 export interface ReferringFile {
@@ -15,7 +15,7 @@ export interface ReferringFile {
   readonly path?: string;
 }
 
-/** Finds fewer references in an invalid file, but throws no error. */
+/** Finds the addresses in a file. In an invalid file, finds fewer addresses, but throws no error. */
 export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
   const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();
@@ -43,7 +43,7 @@ export function findReferences(file: ReferringFile, units = unitsOf(file.bytes))
       break;
   }
   const { base, importMaps, robots } = page;
-  return { urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots, payloads };
+  return { references: list.references, base, importMaps, robots, payloads };
 }
 
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
@@ -52,7 +52,7 @@ export function styleReferences(file: ReferringFile): Reference[] {
   const units = unitsOf(file.bytes);
   if (!mayHoldUrls(units)) return [];
   const references: Reference[] = [];
-  for (const { kind, url, writing } of referencesOf(findReferences(file, units))) {
+  for (const { kind, url, writing } of findReferences(file, units).references) {
     if ((writing & CSS) === 0 || NAMES_NO_FILE.test(url)) continue;
     references.push({ kind: 'asset', tag: 'style', attribute: kind === 'style' ? '@import' : 'url', url });
   }

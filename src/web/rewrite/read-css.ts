@@ -14,101 +14,71 @@ const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
 const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset']);
 
-/** Reads tokens (CSS Syntax 3) instead of a tree, because invalid CSS also has tokens. */
-export function readCss(region: Region, list: ReferenceList): void {
-  if (!mayHoldUrls(region.text)) return;
-  const reading = new CssReading(region, list);
-  tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
-}
-
 const decoded = (decode: (text: string) => string, units: string): string =>
   units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 
-class CssReading {
-  readonly #region: Region;
-  readonly #list: ReferenceList;
-  readonly #functions: string[] = [];
-  #rule = '';
-  #escapedUrlStart: number | null = null;
-  #isImporting = false;
-
-  constructor(region: Region, list: ReferenceList) {
-    this.#region = region;
-    this.#list = list;
-  }
-
-  onToken(type: number, start: number, end: number): void {
+/** Reads tokens (CSS Syntax 3) instead of a tree, because invalid CSS also has tokens. */
+export function readCss(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  if (!mayHoldUrls(text)) return;
+  const functions: string[] = [];
+  let rule = '';
+  let escapedUrlStart: number | null = null;
+  let isImporting = false;
+  const nameAt = (start: number, end: number): string => {
+    const name = text.slice(start, end);
+    return (name.includes('\\') ? ident.decode(name) : name).toLowerCase();
+  };
+  const add = (start: number, end: number, address: string): void => {
+    if (NAMES.has(rule)) return;
+    list.add(isImporting ? 'style' : 'asset', region, start, end, address, region.writing | CSS);
+    isImporting = false;
+  };
+  tokenize(text, (type, start, end) => {
     switch (type) {
       case tokenTypes.AtKeyword:
-        this.#rule = this.#nameAt(start, end);
-        this.#isImporting = this.#rule === '@import';
+        rule = nameAt(start, end);
+        isImporting = rule === '@import';
         break;
       case tokenTypes.Semicolon:
       case tokenTypes.LeftCurlyBracket:
       case tokenTypes.RightCurlyBracket:
-        this.#rule = '';
-        this.#isImporting = false;
-        this.#functions.length = 0;
-        this.#escapedUrlStart = null;
+        rule = '';
+        isImporting = false;
+        functions.length = 0;
+        escapedUrlStart = null;
         break;
-      case tokenTypes.Function:
-        this.#onFunction(start, end);
+      case tokenTypes.Function: {
+        const name = nameAt(start, end - 1);
+        functions.push(name);
+        // The tokenizer reports an escaped `url(`, such as `u\72l(a.png)`, as an ordinary function.
+        if (name === 'url' && !/^\s*["']/.test(text.slice(end, end + 100))) escapedUrlStart = end;
         break;
+      }
       case tokenTypes.LeftParenthesis:
-        this.#functions.push('(');
+        functions.push('(');
         break;
       case tokenTypes.RightParenthesis:
-        this.#onRightParenthesis(start);
+        if (escapedUrlStart !== null && functions.at(-1) === 'url') {
+          add(escapedUrlStart, start, decoded(url.decode, `url(${text.slice(escapedUrlStart, start)})`));
+          escapedUrlStart = null;
+        }
+        functions.pop();
         break;
-      case tokenTypes.Url:
-        this.#onUrl(start, end);
+      case tokenTypes.Url: {
+        const written = text.slice(start, end);
+        const isClosed = written.endsWith(')') && !written.endsWith('\\)');
+        add(start + 'url('.length, isClosed ? end - 1 : end, decoded(url.decode, written));
         break;
-      case tokenTypes.String:
-        this.#onString(start, end);
+      }
+      case tokenTypes.String: {
+        const isAddress = URL_FUNCTIONS.has(functions.at(-1) ?? '') || (isImporting && functions.length === 0);
+        if (!isAddress) break;
+        const written = text.slice(start, end);
+        const isClosed = written.length > 1 && written.at(-1) === written[0];
+        add(start + 1, isClosed ? end - 1 : end, decoded(string.decode, written));
         break;
+      }
     }
-  }
-
-  #nameAt(start: number, end: number): string {
-    const name = this.#region.text.slice(start, end);
-    return (name.includes('\\') ? ident.decode(name) : name).toLowerCase();
-  }
-
-  /** Remembers the start of an escaped `url(`, such as `u\72l(a.png)`, which the tokenizer reports as an ordinary function. */
-  #onFunction(start: number, end: number): void {
-    const name = this.#nameAt(start, end - 1);
-    this.#functions.push(name);
-    if (name === 'url' && !/^\s*["']/.test(this.#region.text.slice(end, end + 100))) this.#escapedUrlStart = end;
-  }
-
-  #onRightParenthesis(end: number): void {
-    const start = this.#escapedUrlStart;
-    if (start !== null && this.#functions.at(-1) === 'url') {
-      this.#add(start, end, decoded(url.decode, `url(${this.#region.text.slice(start, end)})`));
-      this.#escapedUrlStart = null;
-    }
-    this.#functions.pop();
-  }
-
-  #onUrl(start: number, end: number): void {
-    const text = this.#region.text.slice(start, end);
-    const close = text.endsWith(')') && !text.endsWith('\\)') ? end - 1 : end;
-    this.#add(start + 'url('.length, close, decoded(url.decode, text));
-  }
-
-  #onString(start: number, end: number): void {
-    const text = this.#region.text.slice(start, end);
-    const isAddress =
-      URL_FUNCTIONS.has(this.#functions.at(-1) ?? '') || (this.#isImporting && this.#functions.length === 0);
-    if (!isAddress) return;
-    const isClosed = text.length > 1 && text.at(-1) === text[0];
-    this.#add(start + 1, isClosed ? end - 1 : end, decoded(string.decode, text));
-  }
-
-  #add(start: number, end: number, address: string): void {
-    if (NAMES.has(this.#rule)) return;
-    const kind = this.#isImporting ? 'style' : 'asset';
-    this.#isImporting = false;
-    this.#list.add(kind, this.#region, start, end, address, this.#region.writing | CSS);
-  }
+  });
 }

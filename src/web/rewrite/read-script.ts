@@ -13,7 +13,7 @@ const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
-/** Finds no specifiers in a script with syntax errors. */
+/** Adds the addresses in a script. Finds no module specifiers in a script with syntax errors. */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
@@ -245,7 +245,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
 }
 
 export function readMentions({ text }: Region, list: ReferenceList, place: 'script' | 'page script'): void {
-  const source = { text, path: list.filePath ?? '', named: list.urls };
+  const source = { text, path: list.filePath ?? '', named: list.references };
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 

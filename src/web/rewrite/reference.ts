@@ -1,35 +1,36 @@
-import { decodeUnits } from './source-text.ts';
+import { decodeUnits, detachString } from './source-text.ts';
 
 /**
+ * Ways in which a file uses an address:
+ *
  * - Readers follow a `link`. A `frame` shows a document. Scripts load a `lazy` address, often from a `data-` attribute.
  * - `module` is a specifier (`resolveSpecifier`). A script's `worker` address is relative to the page, not to the script.
  * - `prefix` is a folder of an import map, `base` the base of relative addresses, `canonical` the page's own address.
  * - `hint` is a host to connect to in advance, or the address of a ping. An empty text disables the hint.
  * - `integrity` is the digest of another file. Its `url` is the address of this file.
  * - `mention` is an address that the crawl requests, but never rewrites.
+ * - `mounted` is an address that only another base path changes, such as the target of a form, which is useless offline.
  * - `scope` is the common start of many addresses. `pattern` is a URL pattern in a string of JSON or a script.
  */
-const REFERENCE_KINDS = [
-  'link',
-  'frame',
-  'script',
-  'style',
-  'manifest',
-  'asset',
-  'lazy',
-  'module',
-  'worker',
-  'prefix',
-  'canonical',
-  'base',
-  'hint',
-  'integrity',
-  'mention',
-  'scope',
-  'pattern',
-] as const;
-
-export type FoundKind = (typeof REFERENCE_KINDS)[number];
+export type FoundKind =
+  | 'link'
+  | 'frame'
+  | 'script'
+  | 'style'
+  | 'manifest'
+  | 'asset'
+  | 'lazy'
+  | 'module'
+  | 'worker'
+  | 'prefix'
+  | 'canonical'
+  | 'base'
+  | 'hint'
+  | 'integrity'
+  | 'mention'
+  | 'mounted'
+  | 'scope'
+  | 'pattern';
 
 export interface FoundReference {
   readonly kind: FoundKind;
@@ -37,46 +38,31 @@ export interface FoundReference {
   readonly url: string;
   readonly start: number;
   readonly end: number;
+  /** Flags of `write.ts`, which tell how to escape another address at this place. */
   readonly writing: number;
 }
 
-/** Compact data to keep for each page. Read the references with `referencesOf`. */
 export interface FoundReferences {
-  readonly urls: readonly string[];
-  /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, and flags of `write.ts`. */
-  readonly spans: readonly number[];
+  readonly references: readonly FoundReference[];
   readonly base: string | null;
   readonly importMaps: readonly string[];
   readonly robots: readonly string[];
   readonly payloads: readonly string[];
 }
 
-const SPAN_NUMBERS = 5;
-
-export function* referencesOf(found: FoundReferences): Generator<FoundReference> {
-  const { spans, urls } = found;
-  for (let at = 0; at < spans.length; at += SPAN_NUMBERS) {
-    const url = urls[spans[at + 2] ?? 0] ?? '';
-    const kind = REFERENCE_KINDS[spans[at + 3] ?? 0] ?? 'mention';
-    yield { kind, url, start: spans[at] ?? 0, end: spans[at + 1] ?? 0, writing: spans[at + 4] ?? 0 };
-  }
-}
-
-const KIND_INDEX: ReadonlyMap<FoundKind, number> = new Map(REFERENCE_KINDS.map((kind, index) => [kind, index]));
-
 const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|chrome|vbscript):/i;
 
 export class ReferenceList {
-  readonly urls: string[] = [];
-  readonly spans: number[] = [];
+  readonly references: FoundReference[] = [];
   readonly filePath: string | null;
-  readonly #indexes = new Map<string, number>();
+  /** Found addresses, each with a copy that does not keep the text of the whole file in memory. */
+  readonly #urls = new Map<string, string>();
 
   constructor(filePath: string | null) {
     this.filePath = filePath;
   }
 
-  /** @param start position in the region's text @param units decoded address, with one UTF-16 code unit per byte */
+  /** Adds an address at a position in the region's text. @param units decoded address, with one UTF-16 code unit per byte */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
@@ -89,16 +75,13 @@ export class ReferenceList {
   }
 
   mention(url: string): void {
-    if (!this.#indexes.has(url)) this.push('mention', 0, 0, url, 0);
+    if (!this.#urls.has(url)) this.push('mention', 0, 0, url, 0);
   }
 
   push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
-    let index = this.#indexes.get(url);
-    if (index === undefined) {
-      index = this.urls.push(url) - 1;
-      this.#indexes.set(url, index);
-    }
-    this.spans.push(start, end, index, KIND_INDEX.get(kind) ?? 0, writing);
+    const own = this.#urls.get(url) ?? detachString(url);
+    this.#urls.set(own, own);
+    this.references.push({ kind, url: own, start, end, writing });
   }
 }
 

@@ -1,8 +1,8 @@
 import { membersOf } from '../../domain/shape.ts';
 
-export interface ResolvedSpecifier {
+interface ResolvedSpecifier {
   readonly url: string;
-  /** True if an import map resolves the specifier. Then, the map is rewritten, not the specifier. */
+  /** True if an import map resolves the specifier. docshelf then rewrites the map, not the specifier. */
   readonly isMapped: boolean;
 }
 
@@ -11,7 +11,7 @@ interface ImportMap {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Null for an unknown bare specifier. @param fileUrl URL of the module or its page @param pageUrl base URL of the import maps */
+/** Resolves a module specifier in `fileUrl`, a module or page. Null for an unknown name. @param pageUrl base URL of import maps */
 export function resolveSpecifier(
   specifier: string,
   fileUrl: string,

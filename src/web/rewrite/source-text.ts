@@ -18,7 +18,7 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** Converts to UTF-8 with a byte order mark. @param charset of the header; null uses the charset in the file, else UTF-8 */
+/** Converts a file to UTF-8 with a byte order mark. @param charset from the header; null uses the charset in the file, else UTF-8 */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -67,7 +67,7 @@ function encodedTag(tag: string): string {
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
-/** One UTF-16 code unit per byte (Latin-1), so that positions in text and file are equal. `decodeUnits` decodes values. */
+/** Text with one UTF-16 code unit per byte (Latin-1), so that positions in text and file are equal. Decode with `decodeUnits`. */
 export const unitsOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 
@@ -80,19 +80,8 @@ export const decodeUnits = (units: string): string =>
 export const unitsOfText = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 
-/** Minimum length to copy. V8 itself copies shorter slices, but a longer slice keeps the whole text in memory. */
+/** Minimum length of a slice to copy. V8 itself copies shorter slices, but a longer slice keeps the whole text in memory. */
 const COPIED_CHARS = 13;
-
-/** Copies all parts at once, because slices would keep the whole text in memory. */
-export function ownStrings(parts: readonly string[]): string[] {
-  const copy = detachString(parts.join(''));
-  let start = 0;
-  return parts.map((part) => {
-    const own = copy.slice(start, start + part.length);
-    start += part.length;
-    return own;
-  });
-}
 
 export function detachString(part: string): string {
   if (part.length < COPIED_CHARS) return part;

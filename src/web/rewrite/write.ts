@@ -1,16 +1,16 @@
-import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
+import type { FoundReference, FoundReferences } from './reference.ts';
 
 /** Bits for the number of times to escape `&` as `&amp;`, such as 2 for an attribute inside `srcdoc`. */
 export const AMP_LAYERS = 0b1111;
-/** Attribute without quotes, which needs quotes if its new value is empty. */
+/** Flag for an attribute without quotes, which needs quotes if its new value is empty. */
 export const UNQUOTED = 1 << 4;
-/** Address in CSS, where a parenthesis can end the address. */
+/** Flag for an address in CSS, where a parenthesis can end the address. */
 export const CSS = 1 << 5;
-/** Address in a list such as `srcset`, where a comma can end the address. */
+/** Flag for an address in a list such as `srcset`, where a comma can end the address. */
 export const LIST = 1 << 6;
-/** Module specifier, which must begin with a dot or a slash. */
+/** Flag for a module specifier, which must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** Digest, whose characters are not percent-encoded, because a digest is not an address. */
+/** Flag for a digest, whose characters are not percent-encoded, because a digest is not an address. */
 export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
@@ -45,7 +45,7 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
-  for (const { start, end, text } of inOrder(edits)) {
+  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
     at += source.copy(spliced, at, copied, start);
     // For short ASCII text, a loop is faster than Buffer's encoder.
     for (let index = 0; index < text.length; index++) spliced[at++] = text.charCodeAt(index);
@@ -55,25 +55,20 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   return spliced;
 }
 
-function inOrder(edits: readonly Edit[]): readonly Edit[] {
-  const isOrdered = edits.every(({ start }, at) => at === 0 || start >= (edits[at - 1]?.end ?? 0));
-  return isOrdered ? edits : edits.toSorted((a, b) => a.start - b.start);
-}
+type Replace = (reference: FoundReference) => string | null;
 
-export type Replace = (reference: FoundReference) => string | null;
-
-export function rewriteFile(bytes: Uint8Array, found: FoundReferences, replace: Replace) {
+export function rewriteFile(bytes: Uint8Array, { references }: FoundReferences, replace: Replace) {
   const edits: Edit[] = [];
-  for (const reference of referencesOf(found)) {
-    if (reference.kind === 'mention') continue;
-    const url = replace(reference);
+  for (const reference of references) {
+    const { kind } = reference;
+    const url = kind === 'mention' || kind === 'mounted' ? null : replace(reference);
     if (url === null) continue;
     edits.push({ start: reference.start, end: reference.end, text: writtenUrl(url, reference.writing) });
   }
   return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
-/** Characters to encode. Includes the apostrophe, parentheses and `;`, valid in a path (RFC 3986) but special in other syntax. */
+/** Characters of a path to encode. RFC 3986 allows the apostrophe, parentheses and `;`, but other syntax gives them a meaning. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 
 function percentEncode(text: string): string {
@@ -85,7 +80,7 @@ function percentEncode(text: string): string {
 export const encodePath = (path: string): string =>
   path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 
-/** The path of a folder is empty or ends with a slash. @param suffix encoded query and fragment */
+/** Relative URL from one file or folder to another. The path of a folder is empty or ends with a slash. @param suffix `?a#b` */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;
   const shared = endOfSharedFolders(fromPath, toPath);

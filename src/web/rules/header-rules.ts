@@ -1,7 +1,7 @@
 import { type Mount, rebase } from '../mount/base-path.ts';
 import { srcsetSpans } from '../rewrite/markup/elements.ts';
-import { PathPattern, RuleTrie } from './path-pattern.ts';
-import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
+import { namesHost, PathPattern, RuleTrie } from './path-pattern.ts';
+import { BUILT_CHARS_MAX, FaultList, ruleLines, Work } from './rule-file.ts';
 
 /** Headers that `_headers` may set. If rules set a header twice, `list` joins the values, and `last` uses the last value. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
@@ -38,21 +38,17 @@ interface HeaderRule {
 export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultList } {
   const faults = new FaultList('_headers');
   const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
-  const counter = new RuleCounter();
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
-  for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
+  for (const { number, text: line } of ruleLines(text, faults)) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
-      const pattern = /^\//.test(line)
-        ? PathPattern.parse(line)
-        : `"${line}" names a host, but a rule of docshelf begins with a path`;
-      const refusal = counter.refuse() ?? (typeof pattern === 'string' ? pattern : null);
-      if (refusal !== null || typeof pattern === 'string') {
-        open = 'left';
-        if (refusal) faults.add(number, refusal);
-        continue;
+      open = 'left';
+      if (faults.refusesRule(number)) continue;
+      const pattern = line.startsWith('/') ? PathPattern.parse(line) : namesHost(line);
+      if (typeof pattern === 'string') faults.add(number, pattern);
+      else {
+        open = { set: new Map(), removed: new Set() };
+        rules.push({ rule: { pattern, ...open }, line: number });
       }
-      open = { set: new Map(), removed: new Set() };
-      rules.push({ rule: { pattern, ...open }, line: number });
     } else if (open === null) faults.add(number, 'comes before the first path');
     else if (open !== 'left') {
       const fault = addLine(line, open);
@@ -207,11 +203,11 @@ interface HeaderLink {
 /** Matches a path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
-const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Matches a parameter value without quotes, because many sites omit the quotes. */
-const UNQUOTED = /[^,;"<>\s]+/y;
+/** Matches a parameter of a link. Its value may lack the quotes, because many sites omit them. */
+const PARAMETER =
+  /[ \t]*;[ \t]*(?:(?<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?<assigned>=[ \t]*(?<text>"(?:[^"\\]|\\.)*"|[^,;"<>\s]+)?)?)?/y;
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
     ' ',
@@ -263,28 +259,20 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   const address = value.slice(start + 1, close).trim();
   if (!OWN_PATH.test(address)) return none;
   const parameters: string[] = [];
-  let at = skip(SPACE, value, close + 1);
-  while (value[at] === ';') {
-    at = skip(SPACE, value, at + 1);
-    const nameEnd = skip(TOKEN, value, at);
-    if (nameEnd === at) continue;
-    const name = value.slice(at, nameEnd);
-    at = skip(SPACE, value, nameEnd);
-    if (value[at] !== '=') {
-      parameters.push(name);
-      continue;
-    }
-    at = skip(SPACE, value, at + 1);
-    const end = skip(value[at] === '"' ? QUOTED : UNQUOTED, value, at);
-    const written = value.slice(at, end);
-    if (!staysHere(name.toLowerCase(), written.replace(/^"|"$/g, ''))) return none;
-    parameters.push(`${name}=${written}`);
-    at = skip(SPACE, value, end);
+  let at = close + 1;
+  PARAMETER.lastIndex = at;
+  for (let match = PARAMETER.exec(value); match !== null; match = PARAMETER.exec(value)) {
+    at = PARAMETER.lastIndex;
+    const { name, assigned, text = '' } = match.groups ?? {};
+    if (name === undefined) continue;
+    if (assigned !== undefined && !staysHere(name.toLowerCase(), text.replace(/^"|"$/g, ''))) return none;
+    parameters.push(assigned === undefined ? name : `${name}=${text}`);
   }
+  at = skip(SPACE, value, at);
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
-/** False if a browser may read the address of another host, or another link, in the parameter's value. */
+/** False if a browser may read an address of another host, or another link, in the value of a `Link` parameter. */
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;

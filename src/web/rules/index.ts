@@ -20,7 +20,7 @@ export const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());
 
-/** @param files bytes of the rule files that exist, by path; null for a file over the limit */
+/** Reads the rules of a site. @param files bytes of the rule files that exist, by path; null for a file over the limit */
 export function readSiteRules(files: ReadonlyMap<string, Uint8Array | null>): SiteRules {
   const text = (file: RuleFault['file']): string | null => {
     const bytes = files.get(file);

@@ -4,8 +4,11 @@ import type { Work } from './rule-file.ts';
 /** Captured text for each `:name`, and for `*` under the name `splat`. */
 export type Captures = ReadonlyMap<string, string>;
 
+export const namesHost = (written: string): string =>
+  `"${written}" names a host, but a rule of docshelf begins with a path`;
+
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** Replaces each `:name` in a `key`. A `key` contains no other `*`. */
+/** Character that replaces each `:name` in the `key` of a pattern. A `key` contains no other `*`. */
 const ANY = '*';
 
 /** `:name` matches one segment, `*` the rest of the path or any text before a suffix. A slash at the end makes no difference. */
@@ -59,7 +62,7 @@ export class PathPattern {
     return this.suffix === null && this.#names.length === 0 ? this.key : null;
   }
 
-  /** @param asked decoded path with its first slash */
+  /** Returns the captured texts, or null if the path does not match. @param asked decoded path with its first slash */
   match(asked: string): Captures | null {
     const path = withoutSlash(asked);
     const segments: string[] = [];
@@ -108,7 +111,7 @@ function followKey(key: string, path: string, start: number, segments?: string[]
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
-/** Costs of a look-up, of each visited node and of each found rule, in units of `Work`. */
+/** Cost of a look-up in units of `Work`. Each visited node and each found rule add their own cost. */
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;
@@ -179,7 +182,7 @@ class TrieNode {
   }
 }
 
-/** The time of a look-up depends on the length of the path and the rules that match its beginning, not on all rules. */
+/** Finds the rules for a path. The time depends on the path's length and the rules that match its beginning, not on all rules. */
 export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
   readonly rules: Rule[] = [];
   readonly #root = new TrieNode('');
@@ -188,7 +191,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return this.rules.length === 0;
   }
 
-  /** @returns null, or the end of an error message with the reason why docshelf rejects the rule */
+  /** Adds a rule. @returns null, or the end of an error message with the reason why docshelf rejects the rule */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);

@@ -1,6 +1,6 @@
 import { encodeSegments, percentDecode } from '../escape.ts';
-import { type Captures, PathPattern, RuleTrie, withoutSlash } from './path-pattern.ts';
-import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ruleLines, Work } from './rule-file.ts';
+import { type Captures, namesHost, PathPattern, RuleTrie, withoutSlash } from './path-pattern.ts';
+import { BUILT_CHARS_MAX, FaultList, type RuleLine, ruleLines, Work } from './rule-file.ts';
 
 interface RedirectRule {
   readonly pattern: PathPattern;
@@ -22,14 +22,13 @@ export function parseRedirects(text: string): { rules: RedirectRules; faults: Fa
   const faults = new FaultList('_redirects');
   const rules = new RedirectRules();
   const lines = new Map<RedirectRule, number>();
-  const counter = new RuleCounter();
-  const circles = new Circles();
-  for (const line of ruleLines(text, (number, reason) => faults.add(number, reason))) {
-    const refusal = counter.refuse();
-    const rule = refusal ?? parseRule(line);
-    const reason = typeof rule === 'string' ? rule : (circles.refuse(rule) ?? rules.add(rule));
+  const next = new Map<string, string>();
+  for (const line of ruleLines(text, faults)) {
+    if (faults.refusesRule(line.number)) continue;
+    const rule = parseRule(line);
+    const reason = typeof rule === 'string' ? rule : (circleOf(rule, next) ?? rules.add(rule));
     if (typeof rule !== 'string' && reason === null) lines.set(rule, line.number);
-    else if (reason) faults.add(line.number, reason);
+    else if (reason !== null) faults.add(line.number, reason);
   }
   for (const { rule, path } of endlessRules(lines.keys(), rules)) {
     const use = 'docshelf applies it only to paths whose redirects end';
@@ -42,7 +41,7 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   const words = text.split(/\s+/);
   const comment = words.findIndex((word) => word.startsWith('#'));
   const [from = '', to, ...rest] = comment === -1 ? words : words.slice(0, comment);
-  if (/^https?:\/\//i.test(from)) return `"${from}" names a host, but a rule of docshelf begins with a path`;
+  if (/^https?:\/\//i.test(from)) return namesHost(from);
   if (to === undefined) return 'has no target';
   if (!/^(?:\/|https?:)/i.test(to) && to.includes('='))
     return `requires the query "${to}", but docshelf does not compare queries`;
@@ -60,24 +59,21 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-class Circles {
-  readonly #next = new Map<string, string>();
-
-  refuse({ pattern, target, status }: RedirectRule): string | null {
-    const from = pattern.literal;
-    if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
-    const to = target.pathOf(new Map());
-    if (to === null || this.#next.has(from)) return null;
-    const first = withoutSlash(to);
-    if (first === from && to !== from) return null;
-    let at: string | undefined = first;
-    for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
-      if (at === from) return `redirects back to "${from}"`;
-      at = this.#next.get(at);
-    }
-    this.#next.set(from, first);
-    return null;
+/** Reason to reject a rule without placeholders that leads back to its own path. @param next targets of the rules before it */
+function circleOf({ pattern, target, status }: RedirectRule, next: Map<string, string>): string | null {
+  const from = pattern.literal;
+  if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
+  const to = target.pathOf(new Map());
+  if (to === null || next.has(from)) return null;
+  const first = withoutSlash(to);
+  if (first === from && to !== from) return null;
+  let at: string | undefined = first;
+  for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
+    if (at === from) return `redirects back to "${from}"`;
+    at = next.get(at);
   }
+  next.set(from, first);
+  return null;
 }
 
 const CIRCLE_MAX = 50;
@@ -90,7 +86,7 @@ const SURVEY_UNITS = 5_000_000;
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // Skip rules without placeholders: `Circles` rejects loops of only such rules, so other loops have a rule with placeholders.
+    // Skip rules without placeholders: `circleOf` rejects loops of only such rules, so other loops have a rule with placeholders.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
@@ -143,7 +139,7 @@ export class RedirectRules {
     return !this.#forced.isEmpty;
   }
 
-  /** @param path decoded path with its first slash */
+  /** Yields the matching rules that take precedence over files. @param path decoded path with its first slash */
   forced(path: string, work = new Work()): Generator<MatchedRule> {
     return matching(this.#forced, path, work);
   }
@@ -213,30 +209,20 @@ export class RedirectTarget {
 
   /** Returns the decoded path, or null if the path is too long. */
   pathOf(captures: Captures): string | null {
-    const built = new BoundedText();
-    fillPath(built, this.#decodedPath, captures, (text) => text);
-    return built.text?.replace(/^\/+/, '/') ?? null;
+    return filledPath(this.#decodedPath, captures, (text) => text)?.replace(/^\/+/, '/') ?? null;
   }
 
-  /** Captured text is encoded, so it can neither change the host nor add a header. @param query with its `?`, or empty */
+  /** Value for `Location`. Captured text is encoded, so it can neither change the host nor add a header. @param query with `?` */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
-    const path = new BoundedText();
-    fillPath(path, this.#path, captures, encodeSegments);
-    const ownQuery = new BoundedText();
-    fill(ownQuery, this.#query, captures, encodeURIComponent);
-    const fragment = new BoundedText();
-    fill(fragment, this.#fragment, captures, encodeURIComponent);
-    if (path.text === null || ownQuery.text === null || fragment.text === null) return null;
-    const place = folded(path.text);
-    const isJoined = ownQuery.text.length > 1 && query.length > 1;
-    const pieces = [
-      this.origin === null ? folded(moved(place)) : this.origin + place,
-      isJoined ? `${ownQuery.text}&${query.slice(1)}` : ownQuery.text || query,
-      fragment.text,
-    ];
-    const built = new BoundedText();
-    for (const piece of pieces) built.add(piece);
-    return built.text;
+    const path = filledPath(this.#path, captures, encodeSegments);
+    const ownQuery = filled(this.#query, captures, encodeURIComponent);
+    const fragment = filled(this.#fragment, captures, encodeURIComponent);
+    if (path === null || ownQuery === null || fragment === null) return null;
+    const place = folded(path);
+    const isJoined = ownQuery.length > 1 && query.length > 1;
+    const address = this.origin === null ? folded(moved(place)) : this.origin + place;
+    const built = address + (isJoined ? `${ownQuery}&${query.slice(1)}` : ownQuery || query) + fragment;
+    return built.length > BUILT_CHARS_MAX ? null : built;
   }
 }
 
@@ -255,31 +241,32 @@ function templateOf(written: string, write: (text: string) => string): Template 
   return pieces;
 }
 
-function fill(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string): void {
-  for (const text of filled(into, template, captures, encode)) if (!into.add(text)) return;
-}
-
-/** Omits the second of two adjacent slashes, because paths have no empty segments. */
-function fillPath(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string): void {
-  for (const text of filled(into, template, captures, encode)) {
-    if (!into.add(into.endsWithSlash && text.startsWith('/') ? text.slice(1) : text)) return;
-  }
-}
-
-/** Does not encode a captured text that is too long already, because encoding never shortens a text. */
-function* filled(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string) {
-  const encoded = new Map<string, string>();
+/** Text of the template with captured texts. Null if the text is too long. @param join returns `text` as it follows `built` */
+function filled(
+  template: Template,
+  captures: Captures,
+  encode: (text: string) => string,
+  join = (_built: string, text: string) => text,
+): string | null {
+  let built = '';
   for (const piece of template) {
-    if (typeof piece === 'string') yield piece;
+    if (typeof piece === 'string') built += join(built, piece);
     else {
       const captured = captures.get(piece.name);
-      const fits = captured !== undefined && captured.length <= into.room;
-      const text = encoded.get(piece.name) ?? (fits ? encode(captured) : (captured ?? piece.written));
-      encoded.set(piece.name, text);
-      yield text;
+      // Do not encode a captured text that is too long already, because encoding never shortens a text.
+      if (captured !== undefined && captured.length > BUILT_CHARS_MAX - built.length) return null;
+      built += join(built, captured === undefined ? piece.written : encode(captured));
     }
+    if (built.length > BUILT_CHARS_MAX) return null;
   }
+  return built;
 }
+
+/** Fills the template of a path. Omits the second of two adjacent slashes, because paths have no empty segments. */
+const filledPath = (template: Template, captures: Captures, encode: (text: string) => string): string | null =>
+  filled(template, captures, encode, (built, text) =>
+    built.endsWith('/') && text.startsWith('/') ? text.slice(1) : text,
+  );
 
 const escaped = (text: string): string => text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 

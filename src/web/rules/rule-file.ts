@@ -20,9 +20,17 @@ export class FaultList {
   readonly #file: RuleFault['file'];
   readonly #kept: RuleFault[] = [];
   #count = 0;
+  #rules = 0;
 
   constructor(file: RuleFault['file']) {
     this.#file = file;
+  }
+
+  /** True if docshelf must ignore the next rule, because the file has too many rules. Reports the first of these rules. */
+  refusesRule(line: number): boolean {
+    this.#rules += 1;
+    if (this.#rules === RULES_MAX + 1) this.add(line, `is after rule ${RULES_MAX}, the last that docshelf reads`);
+    return this.#rules > RULES_MAX;
   }
 
   add(line: number | null, reason: string, use?: string): void {
@@ -45,24 +53,14 @@ export type RuleLine = { readonly number: number; readonly text: string };
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-export function* ruleLines(text: string, onFault: (line: number, reason: string) => void): Generator<RuleLine> {
+/** Yields the trimmed lines of a rule file without comments and empty lines. Reports lines with control characters to `faults`. */
+export function* ruleLines(text: string, faults: FaultList): Generator<RuleLine> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   for (const [index, line] of lines.entries()) {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
-    if (CONTROL.test(trimmed)) onFault(index + 1, 'contains a control character');
+    if (CONTROL.test(trimmed)) faults.add(index + 1, 'contains a control character');
     else yield { number: index + 1, text: trimmed };
-  }
-}
-
-export class RuleCounter {
-  #count = 0;
-
-  /** @returns null, or the reason to reject the next rule. After the first rejection, the reason is empty, to report the limit once */
-  refuse(): string | null {
-    this.#count += 1;
-    if (this.#count <= RULES_MAX) return null;
-    return this.#count === RULES_MAX + 1 ? `is after rule ${RULES_MAX}, the last that docshelf reads` : '';
   }
 }
 
@@ -95,26 +93,3 @@ export class Work {
 
 /** Maximum length of a path or header value that a rule builds. Clients and proxies accept lines of 8 KiB. */
 export const BUILT_CHARS_MAX = 8192;
-
-export class BoundedText {
-  #text = '';
-  #isCut = false;
-
-  get room(): number {
-    return BUILT_CHARS_MAX - this.#text.length;
-  }
-
-  get endsWithSlash(): boolean {
-    return this.#text.endsWith('/');
-  }
-
-  add(piece: string): boolean {
-    if (this.#isCut || piece.length > this.room) this.#isCut = true;
-    else this.#text += piece;
-    return !this.#isCut;
-  }
-
-  get text(): string | null {
-    return this.#isCut ? null : this.#text;
-  }
-}

@@ -23,32 +23,16 @@ const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
 /** Maximum languages to read from a request. Browsers send up to ten languages. */
 const RANGES_MAX = 32;
 
-export const ENGLISH = pageLanguage('en', en);
+/** The theme for Markdown sources has the same languages. A new language needs a JSON file and a member of this object. */
+const WORDS = { en, ar, de, es, fa, fr, he, it, ja, ko, nl, pl, 'pt-BR': pt, ru, 'zh-Hans': zh };
 
-/** The theme for Markdown sources has the same languages. A new language needs a JSON file and a row in this list. */
-export const PAGE_LANGUAGES: readonly PageLanguage[] = [
-  ENGLISH,
-  pageLanguage('ar', ar),
-  pageLanguage('de', de),
-  pageLanguage('es', es),
-  pageLanguage('fa', fa),
-  pageLanguage('fr', fr),
-  pageLanguage('he', he),
-  pageLanguage('it', it),
-  pageLanguage('ja', ja),
-  pageLanguage('ko', ko),
-  pageLanguage('nl', nl),
-  pageLanguage('pl', pl),
-  pageLanguage('pt-BR', pt),
-  pageLanguage('ru', ru),
-  pageLanguage('zh-Hans', zh),
-];
-const BY_KEY = new Map(PAGE_LANGUAGES.map((language) => [keyOf(language.tag), language]));
-
-function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
+export const PAGE_LANGUAGES: readonly PageLanguage[] = Object.entries(WORDS).map(([tag, words]) => {
   const { script } = new Intl.Locale(tag).maximize();
   return { tag, direction: RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr', words };
-}
+});
+export const ENGLISH = PAGE_LANGUAGES[0] as PageLanguage;
+
+const BY_KEY = new Map(PAGE_LANGUAGES.map((language) => [keyOf(language.tag), language]));
 
 /** Includes the script in the key, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
 function keyOf(tag: string): string | null {

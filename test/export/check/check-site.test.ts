@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkSite } from '../../../src/export/check-site.ts';
-import { mediaTypeOf } from '../../../src/web/index.ts';
+import { mediaTypeOf } from '../../../src/web/media-type.ts';
 import { writeFiles } from '../../helpers/write-files.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path';
 import { parse } from 'parse5';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ImmutableNames } from '../../../src/web/index.ts';
+import { ImmutableNames } from '../../../src/web/immutable-names.ts';
 import { attribute, type Element, elementsOf, type RenderedSite, renderFolder } from './render-folder.ts';
 
 const DOCS = join(import.meta.dirname, '../../../docs');

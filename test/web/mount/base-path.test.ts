@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { normalBasePath } from '../../../src/domain/deployment.ts';
-import { findLinks } from '../../../src/web/index.ts';
-import { BasePathVotes, rebase, stripBase } from '../../../src/web/mount/index.ts';
+import { BasePathVotes, rebase, stripBase } from '../../../src/web/mount/base-path.ts';
+import { findLinks } from '../../../src/web/references.ts';
 
 describe('rebase()', () => {
   const below = { from: '/', to: '/team/docs/' };

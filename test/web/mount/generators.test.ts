@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { isServedPath, mountFile } from '../../../src/web/mount/index.ts';
+import { isServedPath } from '../../../src/web/mount/base-path.ts';
+import { mountFile } from '../../../src/web/mount/index.ts';
 
 const FILES = ['index.html', 'a.html', 'search-index.json', 'images/a.png', 'index.txt', 'de/index.html'];
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { isServedPath, isTooLargeToMount, leftAddresses } from '../../../src/web/mount/index.ts';
+import { isServedPath } from '../../../src/web/mount/base-path.ts';
+import { isTooLargeToMount, leftAddresses } from '../../../src/web/mount/index.ts';
 
 const FILES = new Set(['index.html', 'guide/a.html', 'data.json']);
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { integrityTargets, isServedPath, type Mount, mountFile } from '../../../src/web/mount/index.ts';
+import { isServedPath, type Mount } from '../../../src/web/mount/base-path.ts';
+import { integrityTargets, mountFile } from '../../../src/web/mount/index.ts';
 
 const BELOW: Mount = { from: '/', to: '/team/docs/' };
 const ABOVE: Mount = { from: '/docs/', to: '/' };

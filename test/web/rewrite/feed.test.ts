@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sourceTypeOf } from '../../../src/web/rewrite/index.ts';
+import { sourceTypeOf } from '../../../src/web/rewrite/source-text.ts';
 import { found, rewritten } from './helpers.ts';
 
 describe('findReferences() in XML that is not a page', () => {

@@ -1,9 +1,11 @@
-import { findReferences, referencesOf, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
+import type { SourceType } from '../../../src/web/rewrite/source-text.ts';
+import { rewriteFile } from '../../../src/web/rewrite/write.ts';
 
 /** References as `kind url`. */
 export function found(type: SourceType, text: string): string[] {
   const bytes = Buffer.from(text);
-  return [...referencesOf(findReferences({ type, bytes }))].map(({ kind, url }) => `${kind} ${url}`);
+  return findReferences({ type, bytes }).references.map(({ kind, url }) => `${kind} ${url}`);
 }
 
 /** Replaces each reference by `replacement`, or adds `new/` to its address. */

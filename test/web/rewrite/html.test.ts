@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReferences } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 import { found, rewritten } from './helpers.ts';
 
 /**
@@ -94,19 +94,19 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   [
     'a form, left unchanged',
     '<form action=a><button formaction=b></form>',
-    [],
+    ['mounted a', 'mounted b'],
     '<form action=a><button formaction=b></form>',
   ],
   [
     'names, left unchanged',
     '<div itemscope itemtype="https://schema.org/X" itemid=a><q cite=b></q></div>',
-    [],
+    ['mounted b'],
     '<div itemscope itemtype="https://schema.org/X" itemid=a><q cite=b></q></div>',
   ],
   [
     'Open Graph, left unchanged',
     '<meta property="og:image" content="https://x.test/a.png">',
-    [],
+    ['mounted https://x.test/a.png'],
     '<meta property="og:image" content="https://x.test/a.png">',
   ],
   [

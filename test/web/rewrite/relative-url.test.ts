@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { relativeUrl } from '../../../src/web/rewrite/index.ts';
+import { relativeUrl } from '../../../src/web/rewrite/write.ts';
 
 describe('relativeUrl()', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveSpecifier } from '../../../src/web/rewrite/index.ts';
+import { resolveSpecifier } from '../../../src/web/rewrite/resolve-specifier.ts';
 
 const PAGE = 'https://x.test/docs/page.html';
 const FILE = 'https://x.test/lib/a.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findReferences } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 import { cases } from '../../helpers/runs.ts';
 import { parsedElements, scannedElements, scannedTags, tokenizedTags } from './parse5-oracle.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 import { found, rewritten } from './helpers.ts';
 
 const PROBES: readonly (readonly [name: string, script: string, found: readonly string[], rewritten: string])[] = [
@@ -112,7 +112,9 @@ describe('findReferences() and rewriteFile() in JavaScript', () => {
 describe('findReferences() in output of frameworks', () => {
   const mentions = (type: 'html' | 'script', text: string, path?: string): string[] => {
     const file = { type, bytes: Buffer.from(text), ...(path === undefined ? {} : { path }) };
-    return [...referencesOf(findReferences(file))].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
+    return findReferences(file)
+      .references.filter(({ kind }) => kind === 'mention')
+      .map(({ url }) => url);
   };
 
   it('reports the chunks of Next.js page data in the base path of the page', () => {

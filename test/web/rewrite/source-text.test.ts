@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findReferences, referencesOf, rewriteFile, utf8Bytes } from '../../../src/web/rewrite/index.ts';
-import { decodeUnits, type SourceType, unitsOf } from '../../../src/web/rewrite/source-text.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
+import { decodeUnits, type SourceType, unitsOf, utf8Bytes } from '../../../src/web/rewrite/source-text.ts';
+import { rewriteFile } from '../../../src/web/rewrite/write.ts';
 
 /** Bytes of a page in a charset that Node cannot write, joined from text and bytes. */
 function bytesOf(...parts: readonly (string | readonly number[])[]): Buffer {
@@ -9,7 +10,7 @@ function bytesOf(...parts: readonly (string | readonly number[])[]): Buffer {
 }
 
 function urlsOf(bytes: Uint8Array): string[] {
-  return [...referencesOf(findReferences({ type: 'html', bytes }))].map(({ url }) => url);
+  return findReferences({ type: 'html', bytes }).references.map(({ url }) => url);
 }
 
 /** Replaces each reference by `N`. */
@@ -47,9 +48,7 @@ describe('unitsOf() and decodeUnits()', () => {
       ),
     ).toEqual(['éé表', './éé😀.js', 'ééz', 'éé']);
     const manifest = Buffer.from('{"start_url":"\\u00e9é"}');
-    expect([...referencesOf(findReferences({ type: 'manifest', bytes: manifest }))].map(({ url }) => url)).toEqual([
-      'éé',
-    ]);
+    expect(findReferences({ type: 'manifest', bytes: manifest }).references.map(({ url }) => url)).toEqual(['éé']);
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 
 const DATA = String.raw`window.__VP_HASH_MAP__=JSON.parse("{\"guide_a.md\":\"D6M2pbQd\",\"a_[b]_c.md\":\"CX-w_gKQ\",\"../x.md\":\"a\",\"n.md\":1}");window.__VP_SITE_DATA__=JSON.parse("{\"title\":\"T\",\"description\":\"\\\"base\\\":\\\"/no/\\\"\",\"base\":\"/docs/\",\"x\":{\"base\":\"/y/\"}}");`;
 
 function mentions(type: 'html' | 'script', text: string, path: string): string[] {
   const found = findReferences({ type, bytes: Buffer.from(text), path });
-  return [...referencesOf(found)].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
+  return found.references.filter(({ kind }) => kind === 'mention').map(({ url }) => url);
 }
 
 describe('findReferences() in data of VitePress', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { findReferences } from '../../../src/web/rewrite/find-references.ts';
 import { webpackChunks } from '../../../src/web/rewrite/generators/webpack.ts';
-import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
 
 function mentions(text: string, path = '/docs/js/runtime.js'): string[] {
   const found = findReferences({ type: 'script', bytes: Buffer.from(text), path });
-  return [...referencesOf(found)].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
+  return found.references.filter(({ kind }) => kind === 'mention').map(({ url }) => url);
 }
 
 /** Forms that webpack and Rspack write, minified or not. */

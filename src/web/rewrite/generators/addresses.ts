@@ -2,7 +2,8 @@ export interface GeneratorSource {
   /** Text of a script, page or file, with one UTF-16 code unit per byte. For a `meta` element, the value of its `name` attribute. */
   readonly text: string;
   readonly path: string;
-  readonly named: readonly string[];
+  /** References that are found so far. */
+  readonly named: readonly { readonly url: string }[];
   readonly attribute?: (name: string) => string | null;
 }
 

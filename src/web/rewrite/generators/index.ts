@@ -10,7 +10,7 @@ const HEAD_URLS_MAX = 100;
 
 function rootOf({ text, named }: GeneratorSource): string {
   const known =
-    named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
+    named.slice(0, HEAD_URLS_MAX).find(({ url }) => url.includes(NEXT_STATIC))?.url ??
     addressesWith(text, NEXT_STATIC).next().value;
   const at = known?.indexOf(NEXT_STATIC) ?? -1;
   return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
@@ -105,11 +105,11 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** @param meta decompressed `.pf_meta`: CBOR after `pagefind_dcd` @returns names relative to the folder of the `.pf_meta` */
+/** Files that a decompressed `.pf_meta` of Pagefind names, relative to its folder. The file is `pagefind_dcd` and then CBOR. */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
-    const [, pages, chunks, filters] = new Cbor(Buffer.from(meta, 'latin1'), MARK.length).read() as unknown[];
+    const [, pages, chunks, filters] = readCbor(Buffer.from(meta, 'latin1'), MARK.length) as unknown[];
     return [
       ...rowsOf(pages).flatMap(([hash]) => named(hash).map((name) => `fragment/${name}.pf_fragment`)),
       ...rowsOf(chunks).flatMap((row) => named(row.at(-1)).map((name) => `index/${name}.pf_index`)),
@@ -125,51 +125,44 @@ const rowsOf = (value: unknown): unknown[][] =>
 
 const named = (value: unknown): string[] => (typeof value === 'string' && NAME.test(value) ? [value] : []);
 
-/** The part of CBOR (RFC 8949) that an index uses: integers, strings, arrays, floats and simple values. */
-class Cbor {
-  readonly #bytes: Buffer;
-  #at: number;
-
-  constructor(bytes: Buffer, at: number) {
-    this.#bytes = bytes;
-    this.#at = at;
-  }
-
-  read(depth = 0): unknown {
+/** Reads the part of CBOR (RFC 8949) that an index uses: integers, strings, arrays, floats and simple values. */
+function readCbor(bytes: Buffer, start: number): unknown {
+  let at = start;
+  const readCount = (info: number): number => {
+    if (info < 24) return info;
+    if (info > 26) throw new RangeError('a large number');
+    const size = 2 ** (info - 24);
+    at += size;
+    return bytes.readUIntBE(at - size, size);
+  };
+  const read = (depth: number): unknown => {
     if (depth > DEPTH_MAX) throw new RangeError('too deep');
-    const head = this.#bytes.readUInt8(this.#at++);
+    const head = bytes.readUInt8(at++);
     const [major, info] = [head >> 5, head & 31];
     if (major === 7) {
-      this.#at += info < 24 ? 0 : 2 ** (info - 24);
+      at += info < 24 ? 0 : 2 ** (info - 24);
       return null;
     }
     const isOpen = info === 31;
-    const count = isOpen ? Number.POSITIVE_INFINITY : this.#count(info);
+    const count = isOpen ? Number.POSITIVE_INFINITY : readCount(info);
     if (major === 0) return count;
     if (major === 1) return -1 - count;
     if ((major === 2 || major === 3) && !isOpen) {
-      this.#at += count;
-      return this.#bytes.toString('utf8', this.#at - count, this.#at);
+      at += count;
+      return bytes.toString('utf8', at - count, at);
     }
     if (major !== 4) throw new RangeError('another type');
     const items: unknown[] = [];
     while (items.length < count) {
-      if (isOpen && this.#bytes.readUInt8(this.#at) === 0xff) {
-        this.#at += 1;
+      if (isOpen && bytes.readUInt8(at) === 0xff) {
+        at += 1;
         break;
       }
-      items.push(this.read(depth + 1));
+      items.push(read(depth + 1));
     }
     return items;
-  }
-
-  #count(info: number): number {
-    if (info < 24) return info;
-    if (info > 26) throw new RangeError('a large number');
-    const size = 2 ** (info - 24);
-    this.#at += size;
-    return this.#bytes.readUIntBE(this.#at - size, size);
-  }
+  };
+  return read(0);
 }
 
 const SECTIONS = /\bindexSectionsWithContent\s*=\s*\{([^}]*)\}/;
@@ -180,7 +173,7 @@ const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([
 const SECTION_NAME = /^\w+$/;
 const FILES_MAX = 5_000;
 
-/** Doxygen splits its search index by section and letter. `searchdata.js` lists the letters of each section. */
+/** Files of Doxygen's search index, which is split by section and letter. `searchdata.js` lists the letters of each section. */
 function searchParts({ text: script }: GeneratorSource): string[] {
   const names = new Map(entriesIn(script, SECTION_NAMES));
   const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
@@ -248,7 +241,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row per output format of a generator. */
+/** Files that pages of a generator load without naming them in markup. Each row is one output format of a generator. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },

@@ -59,13 +59,13 @@ export function webpackFiles({ text, path }: GeneratorSource): string[] {
   return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
 }
 
-/** `publicPath` is null if the chunks are relative to the folder of the script. */
+/** Files of webpack that a script can load. `publicPath` is null if `names` are relative to the folder of the script. */
 export function webpackChunks(script: string): { publicPath: string | null; names: readonly string[] } {
   const names: string[] = [];
   let left = CHUNKS_MAX;
   for (const match of script.matchAll(NAME_FUNCTION)) {
     const parameter = match[1] ?? match[2] ?? match[3] ?? '';
-    const { chunks, nameOf } = new NameFunction(script, match.index + match[0].length, parameter).read();
+    const { chunks, nameOf } = readNameFunction(script, match.index + match[0].length, parameter);
     left -= chunks.size;
     if (left < 0) break;
     for (const chunk of chunks) {
@@ -79,131 +79,119 @@ export function webpackChunks(script: string): { publicPath: string | null; name
 
 class OtherShape extends Error {}
 
-class NameFunction {
-  readonly #script: string;
-  readonly #parameter: string;
-  readonly #chunks = new Set<string>();
-  #at: number;
-  #depth = 0;
-  #parts = 0;
+/** Reads the expression that returns the file name of a chunk. Returns no chunks for an expression of another shape. */
+function readNameFunction(script: string, start: number, parameter: string) {
+  const chunks = new Set<string>();
+  let at = start;
+  let depth = 0;
+  let parts = 0;
 
-  constructor(script: string, start: number, parameter: string) {
-    this.#script = script;
-    this.#at = start;
-    this.#parameter = parameter;
-  }
-
-  read(): { readonly chunks: ReadonlySet<string>; readonly nameOf: Expression } {
-    try {
-      const nameOf = this.#choice();
-      return { chunks: this.#chunks, nameOf };
-    } catch (error) {
-      if (error instanceof OtherShape) return { chunks: new Set(), nameOf: () => undefined };
-      throw error;
-    }
-  }
-
-  #choice(): Expression {
-    if (this.#depth >= DEPTH_MAX) throw new OtherShape();
-    this.#depth += 1;
+  const choice = (): Expression => {
+    if (depth >= DEPTH_MAX) throw new OtherShape();
+    depth += 1;
     const cases: [condition: Expression, value: Expression][] = [];
     for (;;) {
-      const last = this.#chain('||', () => this.#chain('===', () => this.#chain('+', () => this.#member())));
-      if (!this.#takes('?')) {
-        this.#depth -= 1;
+      const last = chain('||', () => chain('===', () => chain('+', member)));
+      if (!takes('?')) {
+        depth -= 1;
         return (chunk) => (cases.find(([condition]) => condition(chunk) === true)?.[1] ?? last)(chunk);
       }
-      const value = this.#choice();
-      this.#expect(':');
+      const value = choice();
+      expect(':');
       cases.push([last, value]);
-      this.#count();
+      countPart();
     }
-  }
+  };
 
-  #chain(sign: keyof typeof JOINED, next: () => Expression): Expression {
+  const chain = (sign: keyof typeof JOINED, next: () => Expression): Expression => {
     const first = next();
-    if (!this.#takes(sign)) return first;
     const others: Expression[] = [];
-    do {
+    while (takes(sign)) {
       others.push(next());
-      this.#count();
-    } while (this.#takes(sign));
+      countPart();
+    }
     return (chunk) => others.reduce((made, other) => JOINED[sign](made, other(chunk)), first(chunk));
-  }
+  };
 
-  #count(): void {
-    this.#parts += 1;
-    if (this.#parts > PARTS_MAX) throw new OtherShape();
-  }
+  const countPart = (): void => {
+    parts += 1;
+    if (parts > PARTS_MAX) throw new OtherShape();
+  };
 
-  #member(): Expression {
-    const whole = this.#primary();
-    if (!this.#takes('[')) return whole;
-    const key = this.#choice();
-    this.#expect(']');
+  const member = (): Expression => {
+    const whole = primary();
+    if (!takes('[')) return whole;
+    const key = choice();
+    expect(']');
     return (chunk) => {
       const [map, part] = [whole(chunk), key(chunk)];
       return map instanceof Map && typeof part === 'string' ? map.get(part) : undefined;
     };
-  }
+  };
 
-  #primary(): Expression {
-    if (this.#takes('(')) {
-      const inner = this.#choice();
-      this.#expect(')');
+  const primary = (): Expression => {
+    if (takes('(')) {
+      const inner = choice();
+      expect(')');
       return inner;
     }
-    if (this.#takes('{')) {
-      const map = this.#map();
+    if (takes('{')) {
+      const map = readMap();
       return () => map;
     }
-    const { text, number, word } = this.#token();
-    if (word !== undefined && word === this.#parameter) return (chunk) => chunk;
-    if (number !== undefined) this.#chunks.add(numeral(number));
+    const { text, number, word } = token();
+    if (word !== undefined && word === parameter) return (chunk) => chunk;
+    if (number !== undefined) chunks.add(numeral(number));
     const value = number === undefined ? text : numeral(number);
     if (value === undefined) throw new OtherShape();
     return () => value;
-  }
+  };
 
-  #map(): ReadonlyMap<string, string> {
+  const readMap = (): ReadonlyMap<string, string> => {
     const map = new Map<string, string>();
-    while (!this.#takes('}')) {
-      const { text, number, word } = this.#token();
+    while (!takes('}')) {
+      const { text, number, word } = token();
       const chunk = number === undefined ? (text ?? word) : numeral(number);
-      this.#expect(':');
-      const part = this.#token();
+      expect(':');
+      const part = token();
       const value = part.text ?? part.number;
       if (chunk === undefined || value === undefined) throw new OtherShape();
       map.set(chunk, value);
-      this.#chunks.add(chunk);
-      if (!this.#takes(',')) {
-        this.#expect('}');
+      chunks.add(chunk);
+      if (!takes(',')) {
+        expect('}');
         break;
       }
     }
     return map;
-  }
+  };
 
-  #takes(sign: Sign): boolean {
-    const start = this.#at;
-    TOKEN.lastIndex = start;
-    const match = TOKEN.exec(this.#script);
-    if (match?.groups?.sign !== sign) return false;
-    this.#at = TOKEN.lastIndex;
+  const takes = (sign: Sign): boolean => {
+    TOKEN.lastIndex = at;
+    if (TOKEN.exec(script)?.groups?.sign !== sign) return false;
+    at = TOKEN.lastIndex;
     return true;
-  }
+  };
 
-  #expect(sign: Sign): void {
-    if (!this.#takes(sign)) throw new OtherShape();
-  }
+  const expect = (sign: Sign): void => {
+    if (!takes(sign)) throw new OtherShape();
+  };
 
-  #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
-    TOKEN.lastIndex = this.#at;
-    const groups = TOKEN.exec(this.#script)?.groups;
-    // Reject names with escapes, because no bundler writes escapes in names.
+  const token = (): { readonly text?: string; readonly number?: string; readonly word?: string } => {
+    TOKEN.lastIndex = at;
+    const groups = TOKEN.exec(script)?.groups;
+    // Reject chunk names with escapes, because no bundler writes escapes in names.
     if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
-    this.#at = TOKEN.lastIndex;
+    at = TOKEN.lastIndex;
     return groups;
+  };
+
+  try {
+    const nameOf = choice();
+    return { chunks, nameOf };
+  } catch (error) {
+    if (error instanceof OtherShape) return { chunks: new Set<string>(), nameOf: () => undefined };
+    throw error;
   }
 }
 
@@ -213,5 +201,5 @@ const JOINED = {
   '+': (a: Value, b: Value): Value => (typeof a === 'string' && typeof b === 'string' ? a + b : undefined),
 } as const;
 
-/** Minifiers write `1e3` for 1000. */
+/** Writes a number in digits only, because minifiers write `1e3` for the chunk 1000. */
 const numeral = (digits: string): string => String(Number(digits));

@@ -10,15 +10,20 @@ const MEDIA: Rule = { src: 'asset' };
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/** Attributes with addresses. Omits forms, which are useless offline, and identifiers such as `itemtype` and `xmlns`. */
+/** Attributes with addresses, by tag. Omits identifiers such as `itemtype` and `xmlns`. */
 const RULES: readonly (readonly [tags: string, Rule])[] = [
   [`a area ${MATHML}`, LINK],
   ['body table tbody td tfoot th thead tr', { background: 'asset' }],
   ['cursor feimage filter font-face-uri lineargradient mpath pattern radialgradient textpath use', SVG_TARGET],
-  ['audio bgsound input track', MEDIA],
+  ['audio bgsound track', MEDIA],
+  ['blockquote q', { cite: 'mounted' }],
+  ['button', { formaction: 'mounted' }],
+  ['form', { action: 'mounted' }],
   ['frame iframe', { src: 'frame', longdesc: 'link' }],
+  ['html', { manifest: 'mounted' }],
   ['image', { ...SVG_TARGET, src: 'asset', srcset: 'asset' }],
   ['img', { ...MEDIA, srcset: 'asset', longdesc: 'link', lowsrc: 'lazy', dynsrc: 'lazy' }],
+  ['input', { ...MEDIA, formaction: 'mounted' }],
   ['source', { ...MEDIA, srcset: 'asset' }],
   ['video', { ...MEDIA, poster: 'asset' }],
   ['astro-island', { 'component-url': 'module', 'renderer-url': 'module', 'before-hydration-url': 'module' }],
@@ -65,6 +70,10 @@ export const ADDRESS_METAS: ReadonlySet<string> = new Set(
     .split(' ')
     .map((name) => `msapplication-${name}`),
 );
+
+/** Names of `meta` elements with an address that other sites show in previews of the page. */
+export const PREVIEW_META =
+  /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:(?:image|player|url)(?::src)?)$/i;
 
 export const ROBOTS_METAS: ReadonlySet<string> = new Set(['robots', 'docshelf']);
 
@@ -113,7 +122,7 @@ type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
-/** HTML standard, "parse a srcset attribute": an address may contain commas, but not end with one. Does not check descriptors. */
+/** Addresses in a `srcset` (HTML standard, "parse a srcset attribute"). An address may contain commas, but not at its end. */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
   for (let at = 0; ; ) {
@@ -139,36 +148,19 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** Finds the address in a meta refresh, as in the HTML standard, "shared declarative refresh steps". */
+/** Matches a meta refresh as in the HTML standard, "shared declarative refresh steps": seconds, divider and address. */
+const REFRESH =
+  /^\s*(?:\d|(?=\.))[\d.]*(?:\s*[;,]\s*(?=\S)|\s+(?=[^\s;,]))(?:url\s*=\s*)?(?:"(?<double>[^"]*)|'(?<single>[^']*)|(?<bare>.*))/dis;
+
+/** Finds the address in a meta refresh. Null if the page only reloads, or if the text is invalid. */
 export function refreshSpan(content: string): Span | null {
-  let at = skip(content, 0, isSpace);
-  const digits = at;
-  at = skip(content, at, (code) => code >= 0x30 && code <= 0x39);
-  if (at === digits && content[at] !== '.') return null;
-  at = skip(content, at, (code) => (code >= 0x30 && code <= 0x39) || code === 0x2e);
-  const divider = at;
-  at = skip(content, at, isSpace);
-  const isDivided = content[at] === ';' || content[at] === ',';
-  if (!isDivided && at === divider) return null;
-  if (isDivided) at = skip(content, at + 1, isSpace);
-  if (at >= content.length) return null;
-  const prefix = /^url[\t\n\f\r ]*=[\t\n\f\r ]*/i.exec(content.slice(at))?.[0] ?? '';
-  const start = at + prefix.length;
-  const quote = content[start];
-  if (quote !== '"' && quote !== "'") return [start, content.length];
-  const close = content.indexOf(quote, start + 1);
-  return [start + 1, close === -1 ? content.length : close];
+  const { double, single, bare } = REFRESH.exec(content)?.indices?.groups ?? {};
+  return double ?? single ?? bare ?? null;
 }
 
 export function refreshOf(header: string): { readonly seconds: number; readonly address: string } | null {
   const span = refreshSpan(header);
   return span === null ? null : { seconds: Number.parseFloat(header) || 0, address: header.slice(...span).trim() };
-}
-
-function skip(text: string, start: number, belongs: (code: number) => boolean): number {
-  let at = start;
-  while (at < text.length && belongs(text.charCodeAt(at))) at++;
-  return at;
 }
 
 const isSpace = (code: number): boolean =>

@@ -14,6 +14,7 @@ import {
   isListAttribute,
   kindOfEmbedded,
   kindOfLink,
+  PREVIEW_META,
   RAW_TEXT,
   ROBOTS_METAS,
   refreshSpan,
@@ -47,9 +48,6 @@ class DocumentReader implements MarkupReader {
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
   readonly #depth: number;
-  /** Attribute names of the current tag so far, because browsers ignore a repeated attribute. */
-  readonly #seen: string[] = [];
-  #seenCount = 0;
   #gathered: ElementText | null = null;
   #gatheredType: string | null = null;
 
@@ -139,7 +137,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** Old browsers read the content of `<!--[if …]>…<![endif]-->` as markup. */
+  /** Reads the content of `<!--[if …]>…<![endif]-->`, which old browsers read as markup. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
@@ -151,7 +149,6 @@ class DocumentReader implements MarkupReader {
   #readAttributes(tag: string): Region | null {
     const scanner = this.#scanner;
     const rule = ruleOf(tag);
-    this.#seenCount = 0;
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
@@ -160,8 +157,10 @@ class DocumentReader implements MarkupReader {
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
       const isCss = !scanner.isHtml && CSS_ATTRIBUTES.has(name);
-      if ((kind === undefined && !isOther && !isCss) || this.#isSeen(name)) continue;
-      if (scanner.valueStart(index) === scanner.valueEnd(index)) continue;
+      if (kind === undefined && !isOther && !isCss) continue;
+      // Browsers ignore a repeated attribute.
+      const isRepeated = scanner.indexOfAttribute(scanner.attributeName(index)) !== index;
+      if (isRepeated || scanner.valueStart(index) === scanner.valueEnd(index)) continue;
       if (kind !== undefined) this.#addAttribute(kind, index, name);
       else if (name === 'srcdoc') nested = this.#decodedRegion(index, 0);
       else if (name === 'style' || isCss) this.#readCssAttribute(index);
@@ -175,13 +174,6 @@ class DocumentReader implements MarkupReader {
   #nameOf(index: number): string {
     const name = this.#scanner.attributeName(index);
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
-  }
-
-  #isSeen(name: string): boolean {
-    for (let at = 0; at < this.#seenCount; at++) if (this.#seen[at] === name) return true;
-    this.#seen[this.#seenCount] = name;
-    this.#seenCount += 1;
-    return false;
   }
 
   #onSpecialElement(tag: string): void {
@@ -204,6 +196,8 @@ class DocumentReader implements MarkupReader {
   #onMeta(): void {
     const name = this.#value('name')?.trim().toLowerCase() ?? '';
     if (ADDRESS_METAS.has(name)) this.#addNamed('asset', 'content');
+    if (PREVIEW_META.test(name) || PREVIEW_META.test(this.#value('property')?.trim() ?? ''))
+      this.#addNamed('mounted', 'content');
     if (ROBOTS_METAS.has(name)) this.#facts.robots.push(detachString(this.#value('content') ?? ''));
     const source = { text: name, path: '', named: [], attribute: (each: string) => this.#value(each) };
     for (const file of filesOfGenerators('meta', source)) this.#list.mention(file);
@@ -215,7 +209,7 @@ class DocumentReader implements MarkupReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /** Only the first `base` with an `href` counts. */
+  /** Reads the first `base` element with an `href`, because browsers ignore the others. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
@@ -233,12 +227,11 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** Adds the address of the file to its digest, because a changed file needs another digest. */
+  /** Adds an `integrity` digest with the address of its file, because a changed file needs another digest. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
-    if (index === -1 || url === '') return;
-    if (this.#writtenValue(index).trim() === '') return;
+    if (index === -1 || url === '' || this.#scanner.writtenValue(index).trim() === '') return;
     const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
     const writing = this.#decodedRegion(index, LITERAL).writing;
     this.#list.push('integrity', this.#region.source(start), this.#region.source(end), url, writing);
@@ -255,13 +248,9 @@ class DocumentReader implements MarkupReader {
   }
 
   #readCssAttribute(index: number): void {
-    const value = this.#writtenValue(index);
+    const value = this.#scanner.writtenValue(index);
     // Check for an address first, because highlighted code has thousands of `style` attributes, and most contain no address.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
-  }
-
-  #writtenValue(index: number): string {
-    return this.#region.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
   }
 
   #decodedRegion(index: number, flags: number): Region {
@@ -302,8 +291,7 @@ function readInstruction(region: Region, start: number, end: number, list: Refer
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {
-      const type = scanner.indexOfAttribute('type');
-      const isXsl = type !== -1 && !/css/i.test(scanner.text.slice(scanner.valueStart(type), scanner.valueEnd(type)));
+      const isXsl = !/css/i.test(scanner.attribute('type') ?? 'text/css');
       addAttribute('href', isXsl ? 'asset' : 'style', scanner, inside, list);
       scanner.skipAll();
     },

@@ -12,7 +12,7 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/** In HTML, browsers read `<![CDATA[` as a comment. The replacement has the same length, so positions do not change. */
+/** Replaces `<![CDATA[`, which browsers read as a comment in HTML. Has the same length, so that positions do not change. */
 const NO_CDATA = '<!_CDATA[';
 
 /** Restarts htmlparser2's tokenizer after markup that the tokenizer reads differently from the HTML standard. */
@@ -29,7 +29,7 @@ export class MarkupScanner {
   #name: string | null = null;
   #isEndTag = false;
   contentStart = 0;
-  /** Four numbers per attribute: start and end of the name, start and end of the value. Reused for each tag. */
+  /** Positions of the current tag's attributes, four each: start and end of the name, start and end of the value. */
   readonly #attributes: number[] = [];
   readonly #foreign = new ForeignStack();
   #base = 0;
@@ -99,6 +99,17 @@ export class MarkupScanner {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 3] ?? 0;
   }
 
+  /** Text of the value in the file, with undecoded character references. */
+  writtenValue(index: number): string {
+    return this.text.slice(this.valueStart(index), this.valueEnd(index));
+  }
+
+  /** Text of the named attribute's value, with undecoded character references. Null if the tag has no such attribute. */
+  attribute(name: string): string | null {
+    const index = this.indexOfAttribute(name);
+    return index === -1 ? null : this.writtenValue(index);
+  }
+
   isQuoted(index: number): boolean {
     const before = this.text[this.valueStart(index) - 1];
     return before === '"' || before === "'";
@@ -113,7 +124,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Writes the text before each CDATA mark first, because this text decides whether the mark begins a section or a comment. */
+  /** Gives text to the tokenizer. Text before a CDATA mark comes first, because it decides whether the mark begins a comment. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
@@ -127,7 +138,7 @@ export class MarkupScanner {
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
 
-  /** Caches the next CDATA mark, because a search at each restart would take quadratic time. */
+  /** Position of the next CDATA mark. Cached, because a search at each restart would take quadratic time. */
   #cdataFrom(at: number): number {
     if (this.#nextCdata < at) {
       const found = this.text.indexOf(CDATA, at);
@@ -324,7 +335,7 @@ function endOfRawText(text: string, start: number, name: string): number {
   return text.length;
 }
 
-/** A `<script` inside `<!-- -->` needs another `</script` (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31). */
+/** End of a script. A `<script` inside `<!-- -->` needs another `</script` (HTML standard, 13.2.5.4, 13.2.5.15 to 13.2.5.31). */
 function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
   // Use `slice`, because the search in each script could otherwise read the whole page.
@@ -332,7 +343,7 @@ function endOfScript(text: string, start: number): number {
   if (opening < start) return plainEnd;
 
   let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
-  /** A search for `-->` at each `<` would take quadratic time. */
+  /** Position of the next `-->`. Stored, because a search at each `<` would take quadratic time. */
   let close = next(text, '-->', opening + 2);
   let at = opening + 4;
   for (;;) {
