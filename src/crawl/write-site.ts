@@ -41,14 +41,14 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
   }
   if (notFound !== null) withRedirects.set(notFound.url, NOT_FOUND_PATH);
   const asked = contents.filter(({ askedAs }) => askedAs === 'browser').map(({ url }) => url);
-  await threads.useNames({ paths: withRedirects, fragments, asked });
+  await threads.callAll('useNames', { paths: withRedirects, fragments, asked });
 
   const files = filesOf(contents, paths);
   if (notFound !== null) files.push({ entry: notFound as ContentEntry, path: NOT_FOUND_PATH, isRooted: true });
   const writing = new Writing(options, files.length);
   const [pages, others] = [files.filter(isPageFile), files.filter((file) => !isPageFile(file))];
   await writing.writeAll(others, withDigest);
-  await threads.useDigests(writing.digests);
+  await threads.callAll('useDigests', writing.digests);
   await writing.writeAll(pages, new Set());
 
   await writeRedirects(redirects, paths, options, writing);
@@ -117,7 +117,7 @@ class Writing {
     const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
     if (source !== null) {
-      const written = await threads.write({ url, path, content, type: source, isRooted, needsDigest });
+      const written = await threads.call('write', { url, path, content, type: source, isRooted, needsDigest });
       stored = { ...written.content, type };
       if (written.integrity !== null) this.digests.set(url, written.integrity);
     }

@@ -1,5 +1,4 @@
-import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
-import type { EgressRules } from '../domain/egress.ts';
+import type { CrawlOptions, VerifyCrawlOptions } from '../domain/crawl.ts';
 import type {
   ExportedBundle,
   ExportReport,
@@ -10,7 +9,6 @@ import type {
   JobStatus,
   SiteSource,
 } from '../domain/job.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { FoundSoFar } from './findings.ts';
@@ -143,43 +141,21 @@ export interface LinkedBundle {
 
 export type StoreFolders = { readonly filesDir: string; readonly manifestsDir: string };
 
-export interface CollectCommand extends StoreFolders {
+export interface CollectCommand extends Omit<CrawlOptions, 'settings'> {
   readonly request: ExportRequest;
   readonly source: SourceSettings;
-  readonly hosts: readonly string[];
-  readonly workDir: string;
-  readonly limits: ArchiveLimits;
-  readonly crawl: CrawlCommand;
 }
 
-interface CrawlPlaces {
-  readonly egress: EgressRules;
-  readonly browser: BrowserSettings;
-  readonly journalDir: string;
-}
-
-interface CrawlCommand extends CrawlPlaces {
-  readonly recordsDir: string;
-  readonly pageThreads: number;
-}
-
-export interface VerifyCommand extends StoreFolders, CrawlPlaces {
-  readonly source: CrawlSettings;
-  readonly siteDir: string;
-  readonly files: readonly FileEntry[];
+export interface VerifyCommand extends VerifyCrawlOptions {
   readonly found: FoundSoFar;
-  readonly workDir: string;
-  readonly picturesDir: string;
 }
 
 /** Port to the crawl, because the folders `export` and `crawl` must not import each other. */
 export interface SiteCrawler {
-  source(
-    order: Omit<CollectCommand, 'request' | 'source' | 'crawl'> & CrawlCommand & { readonly settings: CrawlSettings },
-  ): Promise<SiteSource>;
+  collect(order: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void>;
 
   verify(
-    order: VerifyCommand,
+    order: VerifyCrawlOptions,
     events: { readonly find: (finding: Finding) => void; readonly onProgress: (done: number, total: number) => void },
     signal: AbortSignal,
   ): Promise<void>;

@@ -22,7 +22,7 @@ import {
 import { hasNoFollow } from '../admission.ts';
 import { namesPage } from '../entry.ts';
 import { naturalName } from '../names.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope, ScopeSettings } from '../scope.ts';
 
 interface ReferenceTarget {
   readonly href: string;
@@ -202,11 +202,11 @@ function literalAt(units: string, at: number): { readonly text: string; readonly
   return { text, isWhole: !/^\s*\+/.test(rest.slice(end + 1, end + 20)) };
 }
 
-export type PageThreadData = { readonly filesDir: string };
+export type PageThreadData = { readonly filesDir: string; readonly scope: ScopeSettings };
 
-export type StartPage = { readonly url: string; readonly content: Uint8Array | StoredFile };
-
-export interface ReadRequest extends StartPage {
+export interface ReadRequest {
+  readonly url: string;
+  readonly content: Uint8Array | StoredFile;
   readonly type: SourceType;
   readonly charset: string | null;
 }

@@ -13,9 +13,10 @@ import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from 
 import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
 import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
+import type { OnStep } from './collect.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
-import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
+import type { CheckedSite, JobSteps } from './steps.ts';
 
 /** After this number of pages, the next step runs in a new thread, to free memory. Starting a thread takes 0.1 to 0.4 s. */
 const PAGES_PER_THREAD_MAX = 1_000;
@@ -83,7 +84,9 @@ export async function runJob(
         ...site,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
-        crawl: { ...crawl, recordsDir: folder.crawls, pageThreads: options.pageThreads },
+        ...crawl,
+        recordsDir: folder.crawls,
+        pageThreads: options.pageThreads,
       };
       const collected = await thread.call('collect', order, reporting(progress, 'collect'));
       tableSha256 = collected.tableSha256;
@@ -101,7 +104,7 @@ export async function runJob(
       const picturesDir = join(folder.pictures, job.jobId);
       await rm(picturesDir, { recursive: true, force: true });
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
-      const order = { ...folders, ...crawl, source, ...work };
+      const order = { ...folders, ...crawl, settings: source, ...work };
       checked = { ...checked, found: await thread.call('verify', order, reporting(progress, 'verify')) };
       await shared?.keepPictures(job.jobId, signal);
     }

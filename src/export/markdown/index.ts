@@ -62,76 +62,53 @@ function section(title: string, pages: readonly Page[]): string {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
+/** Maximum bytes of `llms-full.txt`, about 250,000 tokens, because language models read no more. */
 const FULL_BYTES_MAX = 1024 ** 2;
 
-/** Joined Markdown of all pages. Becomes null over 1 MiB, about 250,000 tokens, because language models read no more. */
-export class FullText {
-  #parts: string[] | null = [];
-  #bytes = 0;
-
-  add(markdown: string): void {
-    this.#bytes += Buffer.byteLength(markdown) + 1;
-    if (this.#bytes > FULL_BYTES_MAX) this.#parts = null;
-    this.#parts?.push(markdown);
-  }
-
-  text(): string | null {
-    return this.#parts?.join('\n') || null;
-  }
-}
-
 /** The same folder always produces the same bytes. Fragments are not checked here, because the job checks the exported site. */
-export class MarkdownSource implements SiteSource {
-  readonly #dir: string;
+export async function collectMarkdown(dir: string, ...[request, sink, signal]: Parameters<SiteSource>): Promise<void> {
+  const find = (finding: Finding) => sink.find(finding);
+  const site = await readSite({ ...request, dir, signal, find });
+  if (site.pages.length === 0) throw noPages(dir, request);
+  const theme = await readTheme(site.name, site.tone);
+  const renderer = createRenderer();
+  let full = '';
+  const written = new Set<string>();
+  // Prefer the folder's own files to generated files with the same path.
+  const write = async (path: string, content: string | { readonly file: string }) => {
+    signal.throwIfAborted();
+    if (written.has(path)) return;
+    written.add(path);
+    await sink.add(path, typeof content === 'string' ? new TextEncoder().encode(content) : content);
+  };
 
-  constructor(dir: string) {
-    this.#dir = dir;
+  for (const { path, file } of site.assets) await write(path, { file });
+  let done = 0;
+  for (const local of site.languages) {
+    for (const page of [...local.listed, ...local.unlisted]) {
+      const { html, markdown } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
+      await write(page.path, html);
+      await write(page.markdownPath, markdown);
+      const isInFull = !page.isNoindex && local === site.languages[0] && full.length < FULL_BYTES_MAX;
+      if (isInFull) full += `${full === '' ? '' : '\n'}${markdown}`;
+      sink.progress(++done, site.pages.length);
+    }
   }
-
-  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const find = (finding: Finding) => sink.find(finding);
-    const site = await readSite({ ...request, dir: this.#dir, signal, find });
-    if (site.pages.length === 0) throw noPages(this.#dir, request);
-    const theme = await readTheme(site.name, site.tone);
-    const renderer = createRenderer();
-    const full = new FullText();
-    const written = new Set<string>();
-    // Prefer the folder's own files to generated files with the same path.
-    const write = async (path: string, content: string | { readonly file: string }) => {
-      signal.throwIfAborted();
-      if (written.has(path)) return;
-      written.add(path);
-      await sink.add(path, typeof content === 'string' ? new TextEncoder().encode(content) : content);
-    };
-
-    for (const { path, file } of site.assets) await write(path, { file });
-    let done = 0;
-    for (const local of site.languages) {
-      for (const page of [...local.listed, ...local.unlisted]) {
-        const { html, markdown } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
-        await write(page.path, html);
-        await write(page.markdownPath, markdown);
-        if (!page.isNoindex && local === site.languages[0]) full.add(markdown);
-        sink.progress(++done, site.pages.length);
-      }
-    }
-    for (const local of site.languages) {
-      const html = await renderNotFound(viewOf(site, local, theme, null), renderer, find);
-      await write(`${local.language.folder}404.html`, html);
-      if (local === site.languages[0]) await write('404.html', html);
-    }
-    const home = site.languages[0]?.home ?? null;
-    if (home !== null) {
-      const target = relativeReference('index.html', home.path);
-      await write('index.html', layoutRedirect(site.name, target, canonicalOf(site, home)));
-    }
-    for (const { path, text } of layoutSitemap(site, site.pages)) await write(path, text);
-    await write('llms.txt', layoutLlms(site));
-    const fullText = full.text();
-    if (fullText !== null) await write('llms-full.txt', fullText);
-    for (const { path, text } of [theme.css, theme.js]) await write(path, text);
-    if (site.favicon === null) await write(theme.icon.path, theme.icon.text);
+  for (const local of site.languages) {
+    const html = await renderNotFound(viewOf(site, local, theme, null), renderer, find);
+    await write(`${local.language.folder}404.html`, html);
+    if (local === site.languages[0]) await write('404.html', html);
   }
+  const home = site.languages[0]?.home ?? null;
+  if (home !== null) {
+    const target = relativeReference('index.html', home.path);
+    await write('index.html', layoutRedirect(site.name, target, canonicalOf(site, home)));
+  }
+  for (const { path, text } of layoutSitemap(site, site.pages)) await write(path, text);
+  await write('llms.txt', layoutLlms(site));
+  if (full !== '' && Buffer.byteLength(full) < FULL_BYTES_MAX) await write('llms-full.txt', full);
+  for (const { path, text } of [theme.css, theme.js]) await write(path, text);
+  if (site.favicon === null) await write(theme.icon.path, theme.icon.text);
 }
 
 function noPages(dir: string, { paths }: ExportRequest) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import type { ExportRequest } from '../../../src/domain/job.ts';
-import { MarkdownSource } from '../../../src/export/markdown/index.ts';
+import { collectMarkdown } from '../../../src/export/markdown/index.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 /** A rendered site in memory. */
@@ -74,7 +74,7 @@ export async function renderFolder(dir: string, options: RenderOptions = {}): Pr
   const site = new RenderedSite();
   const { signal = new AbortController().signal, onProgress, ...request } = options;
   if (onProgress !== undefined) site.progress = onProgress;
-  await new MarkdownSource(dir).collect({ version: null, domain: 'acme', paths: null, ...request }, site, signal);
+  await collectMarkdown(dir, { version: null, domain: 'acme', paths: null, ...request }, site, signal);
   return site;
 }
 

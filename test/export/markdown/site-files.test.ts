@@ -8,7 +8,7 @@ const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
 
 const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle: Start\n---\nBegin.\n' };
 
-describe('MarkdownSource', () => {
+describe('collectMarkdown()', () => {
   it('writes pages, their Markdown copies, assets, llms.txt, robots.txt and the sitemap', async () => {
     const site = await render(PLAIN);
     expect(site.paths.map((path) => path.replace(/\.[0-9a-f]{16}\./, '.HASH.')).sort()).toEqual([
