@@ -5,7 +5,7 @@ import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import type { FetchedAnswer } from '../fetcher.ts';
-import type { AnsweredRequest, AnswerRequest, FailedRequest, PageRequest } from '../render/rendered-page.ts';
+import type { AnswerRequest, FailedRequest, PageRequest } from '../render/rendered-page.ts';
 
 interface PausedRequest {
   readonly requestId: string;
@@ -83,7 +83,7 @@ export class ChromiumRequests {
       }
       const answer = await this.#find(toPageRequest(paused, url, visits[0]?.url ?? url));
       const bytes = await bytesOf(answer);
-      for (const visit of visits) visit.answer(url, answer.status, bytes.length);
+      for (const visit of visits) visit.count(bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
       if (await this.#refuse(paused)) fail('answer');
@@ -194,7 +194,6 @@ const MESSAGES_MAX = 5_000;
 const POLL_MS = 20;
 
 export class Visit {
-  readonly answered: AnsweredRequest[] = [];
   readonly failures: FailedRequest[] = [];
   readonly consoleErrors: string[] = [];
   #requests = 0;
@@ -232,9 +231,8 @@ export class Visit {
     this.lastChangeAt = performance.now();
   }
 
-  answer(url: string, status: number, bytes: number): void {
+  count(bytes: number): void {
     this.#bytes += bytes;
-    this.answered.push({ url, status });
   }
 
   fail(url: string, why: string): void {

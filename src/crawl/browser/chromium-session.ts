@@ -106,7 +106,7 @@ export class ChromiumSession {
 }
 
 function crashed(url: string): BrowserPage {
-  const nothing = { dom: null, answered: [], failures: [], consoleErrors: [], screenshot: null };
+  const nothing = { dom: null, failures: [], consoleErrors: [], screenshot: null };
   return { url, state: 'crashed', reason: 'the browser has ended', ...nothing };
 }
 

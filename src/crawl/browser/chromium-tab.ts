@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
@@ -195,12 +196,11 @@ export class ChromiumTab {
     };
     const hang = (message: string): void => this.#end(new PageEnd('hung', message));
     const visit = new Visit(url, () => hang('it wrote too much to its console'));
-    const onAbort = (): void => this.#end(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _ = addAbortListener(signal, () => this.#end(signal.reason));
     const timer = setTimeout(() => hang('its scripts block the page'), this.#pageTimeoutMs);
     this.visit = visit;
-    const { answered, failures, consoleErrors } = visit;
-    const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
+    const { failures, consoleErrors } = visit;
+    const base = { failures, consoleErrors, screenshot: null, dom: null };
     try {
       signal.throwIfAborted();
       const settled = await Promise.race([this.#settle(url, visit, withScreenshot, signal), ended]);
@@ -216,7 +216,6 @@ export class ChromiumTab {
       return { ...base, url, state: 'crashed', reason: 'its tab was closed' };
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
       this.visit = null;
     }
   }

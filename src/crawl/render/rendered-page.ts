@@ -16,8 +16,6 @@ export interface PageRequest {
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
-export type AnsweredRequest = { readonly url: string; readonly status: number };
-
 export interface FailedRequest {
   readonly url: string;
   /** Status, error code, or reason: `method`, `stream`, `budget`, `scheme` (request not sent), `answer` (browser rejected the response). */
@@ -37,8 +35,6 @@ export interface BrowserPage {
   readonly state: PageState;
   readonly reason: string | null;
   readonly dom: SettledDom | null;
-  /** Requests in order, except requests that the browser served from its cache. */
-  readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   readonly consoleErrors: readonly string[];
   readonly screenshot: Uint8Array | null;
