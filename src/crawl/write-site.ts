@@ -83,8 +83,7 @@ function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, s
     const path = paths.get(entry.url);
     if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
   }
-  // Sort by path. Pages of one folder then follow each other and share the relative addresses computed for this folder.
-  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...byPath.values()];
 }
 
 class Writing {

@@ -31,12 +31,7 @@ interface ReferenceTarget {
   readonly isOwn: boolean;
   isNamedAsLink: boolean;
   isNamedAsFile: boolean;
-  seenFrom: Folder | null;
-  path: string;
-  address: string;
 }
-
-type Folder = { readonly path: string };
 
 interface ReferenceBase {
   readonly fileUrl: string;
@@ -108,8 +103,7 @@ class ReferenceTargets {
     if (url === null || canonical === null) return null;
     const { href, hash } = url;
     const isOwn = this.#scope.isOwn(url);
-    const unseen = { isNamedAsLink: false, isNamedAsFile: false, seenFrom: null, path: '', address: '' };
-    return { href, hash, canonical, isOwn, ...unseen };
+    return { href, hash, canonical, isOwn, isNamedAsLink: false, isNamedAsFile: false };
   }
 }
 
@@ -250,7 +244,6 @@ interface Written {
   readonly from: string;
   readonly path: string;
   readonly isRooted: boolean;
-  readonly folder: Folder;
 }
 
 export class PageWork {
@@ -260,7 +253,6 @@ export class PageWork {
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
-  #folder: Folder = { path: '' };
 
   constructor(store: FileStore, scope: Scope) {
     this.#store = store;
@@ -304,7 +296,6 @@ export class PageWork {
     const { asked, paths } = names;
     this.#names = names;
     this.#literals = asked.length === 0 ? null : new AskedLiterals(asked, paths, this.#scope);
-    this.#folder = { path: '' };
   }
 
   useDigests(digests: ReadonlyMap<string, string>): void {
@@ -318,7 +309,7 @@ export class PageWork {
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
     const from = found.base === null ? path : this.#basePathOf(base, path);
-    const file = { base, from, path, isRooted, folder: this.#folderFrom(isRooted ? '/' : from) };
+    const file = { base, from, path, isRooted };
     const rewritten = rewriteFile(bytes, found, (reference) => {
       const text = this.#replacement(reference, file);
       return text === reference.url ? null : text;
@@ -358,33 +349,17 @@ export class PageWork {
   }
 
   #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
-    // Reuse the relative address from the previous page of the same folder, but not if the page refers to itself.
-    if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
-      return target.address;
     const { href, hash, canonical, isOwn } = target;
     const path = this.#names.paths.get(canonical);
     if (path !== undefined) {
       const suffix = hash === '' ? (this.#names.fragments.get(canonical) ?? '') : hash;
-      if (reference.kind === 'worker') return `/${encodePath(path)}${suffix}`;
-      const address = this.#addressOf(path, file, suffix);
-      if (path !== file.from) {
-        target.seenFrom = file.folder;
-        target.path = path;
-        target.address = address;
-      }
-      return address;
+      return reference.kind === 'worker' ? `/${encodePath(path)}${suffix}` : this.#addressOf(path, file, suffix);
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
     // A link to a page outside the export becomes a link to the published site. The path of a missing file stays, and fails as before.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
-  }
-
-  #folderFrom(from: string): Folder {
-    const path = from.slice(0, from.lastIndexOf('/') + 1);
-    if (path !== this.#folder.path) this.#folder = { path };
-    return this.#folder;
   }
 
   #addressOf(path: string, { from, isRooted }: Written, suffix = ''): string {
