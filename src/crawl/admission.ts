@@ -141,16 +141,7 @@ export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
 
-  private constructor(rules: readonly Rule[], sitemaps: readonly string[]) {
-    this.#rules = rules;
-    this.sitemaps = sitemaps;
-  }
-
-  static none(): Robots {
-    return new Robots([], []);
-  }
-
-  static parse(text: string): Robots {
+  constructor(text: string) {
     const sitemaps: string[] = [];
     const rulesByAgent = new Map<string, Rule[]>();
     let agents: string[] = [];
@@ -171,7 +162,8 @@ export class Robots {
         for (const agent of agents) rulesByAgent.get(agent)?.push(rule);
       }
     }
-    return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
+    this.#rules = rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [];
+    this.sitemaps = sitemaps;
   }
 
   allows({ pathname, search }: URL): boolean {

@@ -179,7 +179,7 @@ const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
 async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, store: FileStore): Promise<Robots> {
   const entry = await crawl.visit(`${scope.origin}/robots.txt`, { ...KNOWN, askedAs: 'known_file' });
   const bytes = await bytesOf(entry, store);
-  const robots = bytes === null ? Robots.none() : Robots.parse(bytes.toString('utf8'));
+  const robots = new Robots(bytes?.toString('utf8') ?? '');
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site. If it is your own site, you can set robots: ignore in the source instead.';
