@@ -171,13 +171,8 @@ function bounded(name: NaturalName): NaturalName {
 }
 
 function cut(text: string, bytesMax: number): string {
-  if (Buffer.byteLength(text) <= bytesMax) return text;
-  let kept = '';
-  let bytes = 0;
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > bytesMax - 1) break;
-    kept += character;
-  }
-  return `${kept}_`;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  // With `stream`, the decoder omits a character whose last bytes are cut off.
+  return `${new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, bytesMax - 1), { stream: true })}_`;
 }
