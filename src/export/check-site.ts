@@ -127,7 +127,6 @@ class ServedSite {
   readonly #trailingSlash: TrailingSlash;
   readonly #hosts: ReadonlySet<string>;
   readonly #published: PublishedAt | null;
-  readonly #answers = new Map<string, string | null>();
 
   constructor(
     files: ReadonlyMap<string, FileEntry>,
@@ -156,14 +155,10 @@ class ServedSite {
   }
 
   answerTo(path: string): string | null {
-    const known = this.#answers.get(path);
-    if (known !== undefined) return known;
     let found = resolvePath(this.#files, path, this.#trailingSlash);
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
     if (found.kind === 'redirect') found = resolvePath(this.#files, other, this.#trailingSlash);
-    const answer = found.kind === 'file' ? found.path : null;
-    this.#answers.set(path, answer);
-    return answer;
+    return found.kind === 'file' ? found.path : null;
   }
 
   #ownPathname({ origin, hostname, pathname }: URL): string | null {
