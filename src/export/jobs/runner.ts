@@ -191,7 +191,6 @@ export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;
   readonly #deadline: NodeJS.Timeout;
-  readonly #release: () => void;
   #ended: End | null = null;
 
   constructor(
@@ -207,9 +206,7 @@ export class Lease {
     };
     this.#beat = setInterval(() => void renew(), Math.min(leaseMs / 3, HEARTBEAT_MS_MAX));
     this.#deadline = setTimeout(() => this.end('deadline'), deadlineMs);
-    const stop = (): void => this.end('stopping');
-    stopping.addEventListener('abort', stop, { once: true });
-    this.#release = () => stopping.removeEventListener('abort', stop);
+    stopping.addEventListener('abort', () => this.end('stopping'), { signal: this.signal });
   }
 
   get signal(): AbortSignal {
@@ -224,7 +221,6 @@ export class Lease {
     this.#ended ??= reason;
     clearInterval(this.#beat);
     clearTimeout(this.#deadline);
-    this.#release();
     this.#controller.abort();
   }
 }
