@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
 import { markedCharset } from '../../web/index.ts';
 import {
-  detachString,
   type Edit,
   encodePath,
   type FoundKind,
@@ -51,15 +50,11 @@ const isMapped = ({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: Ref
 
 /** Maximum cached addresses. A cache helps, because the menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
-const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
-
-type KnownTargets = Map<string, ReferenceTarget | null>;
 
 class ReferenceTargets {
   readonly #scope: Scope;
-  readonly #byBase = new Map<string, KnownTargets>();
-  #known = 0;
+  readonly #known = new Map<string, ReferenceTarget | null>();
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -76,26 +71,13 @@ class ReferenceTargets {
   }
 
   #resolve(url: string, base: string): ReferenceTarget | null {
-    const targets = this.#targetsOf(partOf(base, url));
-    const known = targets.get(url);
+    const key = `${partOf(base, url)} ${url}`;
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     const target = this.#newTarget(URL.parse(url, base));
-    // Copy the string, because a slice would keep the whole text of the page in memory.
-    targets.set(detachString(url), target);
-    this.#known += 1;
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    this.#known.set(key, target);
     return target;
-  }
-
-  #targetsOf(part: string): KnownTargets {
-    const known = this.#byBase.get(part);
-    if (known !== undefined) return known;
-    if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
-      this.#byBase.clear();
-      this.#known = 0;
-    }
-    const targets: KnownTargets = new Map();
-    this.#byBase.set(part, targets);
-    return targets;
   }
 
   #newTarget(url: URL | null): ReferenceTarget | null {
@@ -107,6 +89,7 @@ class ReferenceTargets {
   }
 }
 
+/** Part of `base` that decides the target of `url`. Pages of one folder share the targets of their relative references. */
 function partOf(base: string, url: string): string {
   const first = url[0];
   if (first === '/' && url[1] !== '/') return base.slice(0, base.indexOf('/', 8));
@@ -128,7 +111,6 @@ export class AskedLiterals {
   readonly #scope: Scope;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #asked: ReadonlySet<string>;
-  readonly #beginnings = new Map<string, boolean>();
   readonly #origins: readonly string[];
 
   constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
@@ -168,17 +150,11 @@ export class AskedLiterals {
     if (path !== '' && !path.startsWith('/')) return null;
     const url = new URL(origin);
     const canonical = this.#scope.canonical(url);
-    if (canonical === null || !this.#isAskedFrom(canonical.slice(0, -1) + path)) return null;
+    if (canonical === null) return null;
+    const beginning = canonical.slice(0, -1) + path;
+    if (!this.#asked.values().some((address) => address.startsWith(beginning))) return null;
     if (this.#scope.isOwn(url)) return path;
     return `/${encodePath(naturalName(url, '', this.#scope.origin).folder).replace(/\/$/, '')}${path}`;
-  }
-
-  #isAskedFrom(beginning: string): boolean {
-    const known = this.#beginnings.get(beginning);
-    if (known !== undefined) return known;
-    const isAsked = this.#asked.values().some((url) => url.startsWith(beginning));
-    this.#beginnings.set(beginning, isAsked);
-    return isAsked;
   }
 }
 

@@ -8,5 +8,5 @@ export {
   referencesOf,
 } from './reference.ts';
 export { type ResolvedSpecifier, resolveSpecifier } from './resolve-specifier.ts';
-export { detachString, type SourceType, sourceTypeOf, unitsOf, utf8Bytes } from './source-text.ts';
+export { type SourceType, sourceTypeOf, unitsOf, utf8Bytes } from './source-text.ts';
 export { type Edit, encodePath, type Replace, relativeUrl, rewriteFile, spliceBytes } from './write.ts';
