@@ -111,11 +111,9 @@ export class Traps {
 }
 
 function mostRepeated(segments: readonly string[]): number {
-  if (segments.length < REPEATS_MAX) return 0;
-  const counts = new Map<string, number>();
-  let most = 0;
-  for (const segment of segments) if (segment !== '') most = Math.max(most, countUp(counts, segment));
-  return most;
+  const equal = Map.groupBy(segments, (segment) => segment);
+  equal.delete('');
+  return Math.max(0, ...equal.values().map(({ length }) => length));
 }
 
 function countUp(counts: Map<string, number>, key: string): number {
