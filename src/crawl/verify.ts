@@ -9,6 +9,7 @@ import { encodeSegments } from '../web/escape.ts';
 import { percentDecode, resolvePath } from '../web/index.ts';
 import type { ChromiumSession, OpenBrowser } from './browser/chromium-session.ts';
 import type { FetchedAnswer } from './fetcher.ts';
+import { countMissing, countWords } from './render/choose-html.ts';
 import type { CrawledLiveSite } from './render/live-site.ts';
 import { type AnswerRequest, type BrowserPage, hasText, livePageOf, normalText } from './render/rendered-page.ts';
 
@@ -209,8 +210,9 @@ export function compareText(live: string, written: string): TextChange | null {
   const at = before.findIndex((word, index) => word !== after[index]);
   if (at === -1 && before.length === after.length) return null;
   const from = at === -1 ? before.length : at;
-  const missing = countOnlyIn(before, after);
-  const added = countOnlyIn(after, before);
+  const [counts, countsAfter] = [countWords(before), countWords(after)];
+  const missing = countMissing(counts, countsAfter);
+  const added = countMissing(countsAfter, counts);
   const detail = `words missing: ${missing}, words added: ${added}; first difference: the live page has ${show(before, from)}, the exported page has ${show(after, from)}`;
   return { missing, added, detail };
 }
@@ -218,18 +220,6 @@ export function compareText(live: string, written: string): TextChange | null {
 function wordsOf(text: string): string[] {
   const normal = normalText(text);
   return normal === '' ? [] : normal.split(' ');
-}
-
-function countOnlyIn(words: readonly string[], others: readonly string[]): number {
-  const left = new Map<string, number>();
-  for (const word of others) left.set(word, (left.get(word) ?? 0) + 1);
-  let count = 0;
-  for (const word of words) {
-    const there = left.get(word) ?? 0;
-    if (there === 0) count += 1;
-    else left.set(word, there - 1);
-  }
-  return count;
 }
 
 function show(words: readonly string[], from: number): string {
