@@ -135,13 +135,12 @@ function toPageRequest({ request, resourceType }: PausedRequest, url: string, pa
     const lowered = name.toLowerCase();
     if (!NOT_SENT.test(lowered)) headers[lowered] = value;
   }
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  return { url, method, headers, isNavigation: resourceType === 'Document', pageUrl };
+  return { url, headers, isNavigation: resourceType === 'Document', pageUrl };
 }
 
-function keyOf({ url, method, headers }: PageRequest): string {
+function keyOf({ url, headers }: PageRequest): string {
   const own = Object.entries(headers).filter(([name]) => !SAME_FOR_ALL.test(name));
-  return JSON.stringify([method, url, own]);
+  return JSON.stringify([url, own]);
 }
 
 async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {

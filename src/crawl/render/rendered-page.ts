@@ -4,7 +4,6 @@ import type { FetchedAnswer } from '../fetcher.ts';
 
 export interface PageRequest {
   readonly url: string;
-  readonly method: 'GET' | 'HEAD';
   readonly headers: Readonly<Record<string, string>>;
   readonly isNavigation: boolean;
   readonly pageUrl: string;
