@@ -62,7 +62,7 @@ export interface JobQueue {
   /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the process must stop the job. */
   renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
 
-  /** `progress` and `pageCount` never decrease. A `checkpoint` for the next attempt has at most 64 Ki characters. */
+  /** `progress` and `pageCount` never decrease. `checkpoint` is the digest of the collected site, from which an attempt resumes. */
   advance(
     claim: Claim,
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },

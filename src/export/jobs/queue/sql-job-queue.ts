@@ -89,12 +89,8 @@ export class SqlJobQueue implements JobQueue {
     return held.isCanceled ? 'canceled' : 'held';
   }
 
-  readonly advance: JobQueue['advance'] = async (claim, { progress, pageCount, checkpoint = null }) => {
-    if (checkpoint !== null && checkpoint.length > CHECKPOINT_LENGTH_MAX)
-      throw new RangeError(`a checkpoint of ${checkpoint.length} characters, over ${CHECKPOINT_LENGTH_MAX}`);
-    const step = { ...refOf(claim), progress, pageCount, checkpoint };
-    return this.#changes(this.#database, this.#sql.advance, step);
-  };
+  readonly advance: JobQueue['advance'] = (claim, { progress, pageCount, checkpoint = null }) =>
+    this.#changes(this.#database, this.#sql.advance, { ...refOf(claim), progress, pageCount, checkpoint });
 
   readonly complete: JobQueue['complete'] = (claim, bundle, report) =>
     this.#end(claim, 'completed', this.#sql.complete, {
@@ -268,9 +264,6 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
     }
   }
 }
-
-/** Maximum characters, because each query for a job returns the checkpoint. Larger data is in a file that the checkpoint names. */
-const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
   const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization are waiting`;
