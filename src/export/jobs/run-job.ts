@@ -1,4 +1,4 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import type { EgressRules } from '../../domain/egress.ts';
@@ -189,11 +189,7 @@ async function packAndStore(
 
 async function keptTable(checkpoint: string | null, filesDir: string, shared: SharedJobs | null, signal: AbortSignal) {
   if (checkpoint === null) return null;
-  const isHere = access(new FileStore(filesDir).pathOf(checkpoint)).then(
-    () => true,
-    () => false,
-  );
-  if (await isHere) return checkpoint;
+  if (await new FileStore(filesDir).renew(checkpoint)) return checkpoint;
   return (await shared?.fetchSite(checkpoint, signal)) === true ? checkpoint : null;
 }
 
