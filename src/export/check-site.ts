@@ -15,10 +15,10 @@ import {
   pageText,
   percentDecode,
   type Reference,
-  resolvePath,
   styleReferences,
   TrailingSlashVotes,
 } from '../web/index.ts';
+import { fileAt } from '../web/resolve.ts';
 import { utf8Bytes } from '../web/rewrite/index.ts';
 
 export interface CheckSiteOptions {
@@ -155,10 +155,7 @@ class ServedSite {
   }
 
   answerTo(path: string): string | null {
-    let found = resolvePath(this.#files, path, this.#trailingSlash);
-    const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-    if (found.kind === 'redirect') found = resolvePath(this.#files, other, this.#trailingSlash);
-    return found.kind === 'file' ? found.path : null;
+    return fileAt(this.#files, path, this.#trailingSlash);
   }
 
   #ownPathname({ origin, hostname, pathname }: URL): string | null {

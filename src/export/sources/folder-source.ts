@@ -3,12 +3,12 @@ import { basename, join } from 'node:path';
 import { extractArchive, inspectArchive } from '../../archive/index.ts';
 import { layoutOf, placeOf } from '../../archive/layout.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import { badSource, type Finding, type SiteSink, type SiteSource } from '../../domain/job.ts';
+import { badSource, type SiteSink, type SiteSource } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { isPage } from '../../domain/release.ts';
 import { Lanes } from '../../files/lanes.ts';
 import { percentDecode } from '../../web/escape.ts';
-import { resolvePath } from '../../web/resolve.ts';
+import { fileAt } from '../../web/resolve.ts';
 import { type FoundFile, leftOut, OWN, statSource, walkFolder } from './walk-folder.ts';
 
 type FolderSourceOptions = { readonly path: string; readonly workDir: string; readonly limits: ArchiveLimits };
@@ -57,16 +57,6 @@ function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile
   });
 }
 
-function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
-  const { pages, files, findings } = selectPages(site, paths);
-  for (const finding of findings) sink.find(finding);
-  if (pages === 0) {
-    const next = 'Use paths as readers see them, such as /guides/start.';
-    throw badSource(source, 'no requested path has a page', next);
-  }
-  return files;
-}
-
 async function give(files: readonly FoundFile[], sink: SiteSink, unpackedBytes: number, signal: AbortSignal) {
   const totalBytes = unpackedBytes + files.reduce((sum, { size }) => sum + size, 0);
   let doneBytes = unpackedBytes;
@@ -98,28 +88,21 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 const OWN_ORIGIN = 'http://site.invalid';
 
 /** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages and all other files. */
-function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
-  const table = new Set(files.map(({ path }) => path));
+function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
+  const table = new Set(site.map(({ path }) => path));
   const wanted = new Set<string>();
-  const findings: Finding[] = [];
   for (const path of paths) {
-    const file = fileAt(table, path);
+    const address = decodedPath(path);
+    const file = address === null ? null : fileAt(table, address, 'never');
     if (file !== null && isPage(file)) wanted.add(file);
     else if (file === null)
-      findings.push({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
+      sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
   }
-  const selected = files.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
-  return { pages: wanted.size, files: selected, findings };
-}
-
-function fileAt(table: ReadonlySet<string>, path: string): string | null {
-  const address = decodedPath(path);
-  if (address === null) return null;
-  const found = resolvePath(table, address, 'never');
-  if (found.kind === 'file') return found.path;
-  if (found.kind === 'missing') return null;
-  const redirected = resolvePath(table, address.replace(/\/$/, ''), 'never');
-  return redirected.kind === 'file' ? redirected.path : null;
+  if (wanted.size === 0) {
+    const next = 'Use paths as readers see them, such as /guides/start.';
+    throw badSource(source, 'no requested path has a page', next);
+  }
+  return site.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
 }
 
 function decodedPath(path: string): string | null {
