@@ -41,8 +41,8 @@ function ofLanguage({ language, navigation, unlisted }: LanguageSite, namesLangu
   const groups = navigation.flatMap((node) => (node.kind === 'group' ? [node] : []));
   const loose = navigation.filter(({ kind }) => kind !== 'group');
   return [
-    section(`${prefix}Docs`, pagesBelow(loose)),
-    ...groups.map((group) => section(prefix + group.title, pagesBelow(group.children))),
+    section(`${prefix}Docs`, [...pagesBelow(loose)]),
+    ...groups.map((group) => section(prefix + group.title, [...pagesBelow(group.children)])),
     section(
       `${prefix}${language.words.more}`,
       unlisted.filter(({ isHidden }) => !isHidden),

@@ -1,7 +1,7 @@
 import type { ExportRequest, SiteSink } from '../../domain/job.ts';
 import type { FoundFile } from '../sources/walk-folder.ts';
 import { findLanguages, type Language, languageOfPage, translationKey } from './languages.ts';
-import { navigationOf, pagesBelow } from './navigation.ts';
+import { countEntries, navigationOf, pagesBelow } from './navigation.ts';
 import {
   addressOfStem,
   isNotFoundStem,
@@ -108,6 +108,7 @@ function siteOfLanguage(
   return {
     language,
     navigation,
+    entries: countEntries(navigation),
     listed,
     unlisted: pages.filter((page) => !names.has(page)),
     home: pages.find(({ key }) => key === '') ?? listed[0] ?? pages[0] ?? null,
