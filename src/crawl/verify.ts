@@ -36,7 +36,9 @@ const PICTURED_MAX = 5;
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {
-    await using verification = await Verification.open(options);
+    const cleanUrls = new Set<string>();
+    const host = staticHost(options, (path) => cleanUrls.add(path));
+    await using verification = new Verification(options, await options.openBrowser(host), cleanUrls);
     await verification.run();
   } catch (error) {
     options.signal.throwIfAborted();
@@ -53,13 +55,7 @@ class Verification {
   readonly #cleanUrls: ReadonlySet<string>;
   #live: Promise<ChromiumSession> | null = null;
 
-  static async open(options: VerifySiteOptions): Promise<Verification> {
-    const cleanUrls = new Set<string>();
-    const host = new StaticHost(options.siteDir, options.files, (path) => cleanUrls.add(path));
-    return new Verification(options, await options.openBrowser(host.answer), cleanUrls);
-  }
-
-  private constructor(options: VerifySiteOptions, written: ChromiumSession, cleanUrls: ReadonlySet<string>) {
+  constructor(options: VerifySiteOptions, written: ChromiumSession, cleanUrls: ReadonlySet<string>) {
     this.#options = options;
     this.#written = written;
     this.#cleanUrls = cleanUrls;
@@ -249,18 +245,12 @@ export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string)
   return found.kind === 'redirect' ? found : { kind: 'missing' };
 }
 
-class StaticHost {
-  readonly #siteDir: string;
-  readonly #files: ReadonlyMap<string, FileEntry>;
-  readonly #onCleanUrl: (path: string) => void;
-
-  constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
-    this.#siteDir = siteDir;
-    this.#files = new Map(files.map((file) => [file.path, file]));
-    this.#onCleanUrl = onCleanUrl;
-  }
-
-  readonly answer: AnswerRequest = async ({ url }) => {
+function staticHost(
+  { siteDir, files: all }: Pick<VerifySiteOptions, 'siteDir' | 'files'>,
+  onCleanUrl: (path: string) => void,
+): AnswerRequest {
+  const files = new Map(all.map((file) => [file.path, file]));
+  return async ({ url }) => {
     const { hostname, pathname } = new URL(url);
     if (hostname !== HOST)
       throw new DocshelfError(
@@ -268,12 +258,12 @@ class StaticHost {
         `Cannot fetch "${url}": exported pages are verified without a network`,
       );
     const path = percentDecode(pathname)?.slice(1);
-    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
+    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(files, path);
     if (found.kind === 'redirect') return answerOf(301, { location: found.location });
-    const file = found.kind === 'missing' ? undefined : this.#files.get(found.path);
+    const file = found.kind === 'missing' ? undefined : files.get(found.path);
     if (found.kind === 'missing' || file === undefined) return answerOf(404, { 'content-type': 'text/plain' });
-    if (!found.isPlain) this.#onCleanUrl(pathname);
-    return answerOf(200, { 'content-type': file.type }, await readFile(join(this.#siteDir, file.path)));
+    if (!found.isPlain) onCleanUrl(pathname);
+    return answerOf(200, { 'content-type': file.type }, await readFile(join(siteDir, file.path)));
   };
 }
 
