@@ -1,4 +1,4 @@
-import { parse } from 'parse5';
+import { type DefaultTreeAdapterTypes, parse, type Token } from 'parse5';
 import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
@@ -84,22 +84,16 @@ function textOf(document: TreeNode, parts: boolean): string {
 const RUN = /^\s*(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|importmap|speculationrules)\s*$/i;
 const LOADS_SCRIPT = /(?:^|\s)modulepreload(?:\s|$)/i;
 
-interface TreeNode {
-  readonly nodeName: string;
-  readonly value?: string;
-  readonly childNodes?: readonly TreeNode[];
-  readonly content?: TreeNode;
-  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
-  readonly sourceCodeLocation?: {
-    readonly startOffset: number;
-    readonly endOffset: number;
-    readonly attrs?: Readonly<Record<string, Range>>;
-  } | null;
-}
-type Range = { readonly startOffset: number; readonly endOffset: number };
+type Element = DefaultTreeAdapterTypes.Element;
+/** Any node of parse5, whose members depend on its kind. */
+type TreeNode = Pick<Element, 'nodeName'> &
+  Partial<Pick<Element, 'attrs' | 'sourceCodeLocation'> & Pick<DefaultTreeAdapterTypes.TextNode, 'value'>> & {
+    readonly childNodes?: readonly TreeNode[];
+    readonly content?: TreeNode;
+  };
 
 export function dropScripts(html: string): string {
-  const dropped: Range[] = [];
+  const dropped: Pick<Token.Location, 'startOffset' | 'endOffset'>[] = [];
   const waiting: TreeNode[] = [parse(html, { sourceCodeLocationInfo: true }) as unknown as TreeNode];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     const location = node.sourceCodeLocation ?? null;
