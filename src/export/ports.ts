@@ -24,14 +24,14 @@ export interface StoredJob extends Job {
   readonly fault: JobFault | null;
 }
 
+/** Attempt of a job, which a write to the job must still own. */
+export type Claimed = Pick<StoredJob, 'jobId' | 'attempt'>;
+
 export interface NewJob extends ExportRequest {
   readonly jobId: string;
   readonly organizationId: string;
   readonly traceparent: string | null;
 }
-
-/** Right to run a job, until its lease expires or another attempt begins. */
-export type Claim = { readonly job: StoredJob; readonly attempt: number };
 
 export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
@@ -43,7 +43,10 @@ export type OldJobs = { readonly beforeMs: number } | { readonly newest: number 
 
 export type JobCounts = { readonly queued: number; readonly running: number };
 
-/** Processes can share a queue. Calls resolve when their changes are durable. With a lost claim, a write returns false. */
+/**
+ * Queue that several processes can share. Calls resolve when their changes are durable. A process that has claimed a job may
+ * write to the job until the lease expires or another attempt begins. After that, its writes return false.
+ */
 export interface JobQueue {
   /** Returns an equal queued job (domain, version, paths) if it exists. @throws DocshelfError `queue_full` over `queuedMax` */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
@@ -57,23 +60,23 @@ export interface JobQueue {
    * Claims a job. Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest
    * job. A domain has at most one running job. After a database outage, no lease expires for `leaseMs`.
    */
-  claim(leaseMs: number): Promise<Claim | null>;
+  claim(leaseMs: number): Promise<StoredJob | null>;
 
   /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the process must stop the job. */
-  renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
+  renew(job: Claimed): Promise<'held' | 'lost' | 'canceled'>;
 
   /** `progress` and `pageCount` never decrease. `checkpoint` is the digest of the collected site, from which an attempt resumes. */
   advance(
-    claim: Claim,
+    job: Claimed,
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
   /** Stores the page count of the report, because the last `advance` can have failed. Also returns false for a canceled job. */
-  complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
+  complete(job: Claimed, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
-  fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
+  fail(job: Claimed, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
-  release(claim: Claim): Promise<void>;
+  release(job: Claimed): Promise<void>;
 
   /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Null if the job does not exist. */
   cancel(jobId: string): Promise<StoredJob | null>;

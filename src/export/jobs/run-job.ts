@@ -11,7 +11,7 @@ import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
 import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
-import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
+import type { BundleStore, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import type { OnStep } from './collect.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
@@ -53,13 +53,12 @@ interface Attempt extends RunJobOptions {
 
 /** Runs one attempt from the last checkpoint. Attempts share only files that are named by digest, so they never conflict. */
 export async function runJob(
-  claim: Claim,
+  job: StoredJob,
   progress: JobProgress,
   options: RunJobOptions,
   signal: AbortSignal,
   deadlineAtMs: number,
 ): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
-  const { job } = claim;
   const { folder, queue, shared, siteOf, generator, tracer } = options;
   const site = siteOf(job);
   if (site === null) {
@@ -67,7 +66,7 @@ export async function runJob(
       next: 'Set the source of the domain in organizations, and start a new export.',
     });
   }
-  const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
+  const workDir = await makeWorkFolder(folder, job.jobId, job.attempt);
   const journalDir = journalFolder(folder, job.jobId);
   const thread = tracedThread(options.jobEntry, signal, tracer);
   const folders = storeFolders(folder);

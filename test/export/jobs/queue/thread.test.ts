@@ -119,7 +119,7 @@ describe('embedded queue', () => {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
-    expect(await queue.claim(LEASE_MS)).toMatchObject({ attempt: 2, job: { jobId: JOB.jobId } });
+    expect(await queue.claim(LEASE_MS)).toMatchObject({ attempt: 2, jobId: JOB.jobId });
   });
 
   test('does not keep the process running if it is not closed', async () => {
