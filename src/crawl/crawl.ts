@@ -32,7 +32,7 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Maximum responses that page threads read or will read next. Low, because docshelf loses these responses if its process is killed. */
+/** Maximum responses that wait for a page thread. The number is low, because a killed process loses these responses. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 

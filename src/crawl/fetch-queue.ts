@@ -1,7 +1,7 @@
 interface FetchQueueOptions<Item> {
   /** Sends a request. The queue sends the next request while `rest` reads the response. If either promise rejects, the queue ends. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
-  /** `rateMax` is requests per second, 0 for no limit. */
+  /** Returns the limits of a host. `rateMax` is the maximum number of requests per second. 0 means no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
   readonly inFlightMax: number;
   /** Maximum responses that are being read. At this maximum, the queue sends only urgent requests. */

@@ -34,7 +34,7 @@ export interface FetchedAnswer {
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Valid header value (RFC 9110, section 5.5). Used to check secret files again, because they can change after the config check. */
+/** Valid header value (RFC 9110, section 5.5). A secret file is checked again, because it can change after the config check. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 export function crawlPolicy(

@@ -30,7 +30,7 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages in an isolated browser. Reports differences from the live page (`failed_request`,
+ * Opens up to 200 exported pages in an isolated browser. Reports differences from the live page (`failed_request`,
  * `console_error`, `changed_text`), requests to other hosts, unfinished pages, and `clean_url_needed` if some static hosts cannot
  * serve a request.
  */
@@ -149,7 +149,7 @@ const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Matches addresses in messages. Comparisons ignore addresses, because the written site has other addresses. */
+/** Matches addresses in messages. Comparisons ignore addresses, because the exported site has other addresses. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 

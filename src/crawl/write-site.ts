@@ -173,7 +173,7 @@ async function writeRoot(paths: ReadonlyMap<string, string>, { scope, sink, star
 
 type Redirect = { readonly url: string; readonly target: string; readonly fragment: string };
 
-/** Maximum redirects to follow, as in browsers. */
+/** Maximum redirects between an address and its final target. Browsers have the same limit. */
 const HOPS_MAX = 20;
 
 function findRedirects(entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {

@@ -53,7 +53,7 @@ export interface JobQueue {
 
   get(jobId: string): Promise<StoredJob | null>;
 
-  /** Jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
+  /** Lists jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
@@ -78,7 +78,7 @@ export interface JobQueue {
 
   release(job: Claimed): Promise<void>;
 
-  /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Null if the job does not exist. */
+  /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Returns null for a missing job. */
   cancel(jobId: string): Promise<StoredJob | null>;
 
   report(jobId: string): Promise<ExportReport | null>;
@@ -105,7 +105,7 @@ export interface BundleStore {
 
   has(sha256: string): Promise<boolean>;
 
-  /** A presigned link for GET. @param ttlMs 1 s to 7 days */
+  /** Creates a presigned link for GET. @param ttlMs 1 s to 7 days */
   link(
     bundle: { readonly sha256: string; readonly fileName: string },
     ttlMs: number,

@@ -24,7 +24,7 @@ const AT_ONCE_MAX = 32;
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Response headers to pass to the browser. Without lengths and content codings, because the browser gets decoded bytes. */
+/** Response headers that docshelf passes to the browser. Lengths and content codings are missing, because the bytes are decoded. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -154,7 +154,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   return readFile(body.file);
 }
 
-/** Allows all requests across origins, because all files of the written site have the same origin. */
+/** Allows all requests across origins, because the exported site will serve all files from one origin. */
 function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
   const headers = HEADERS.flatMap((name) => {
     const value = answer.header(name);

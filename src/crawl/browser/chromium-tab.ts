@@ -70,7 +70,7 @@ function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Uses a timer in the page, because a script that blocks the page also delays this timer. */
+/** Waits with a timer of the page instead of Node, because a script that blocks the page also delays its timers. */
 const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {

@@ -361,7 +361,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** Host of the page's canonical address, if this address has the same path on another host. Otherwise null. */
+/** Returns the host of the page's canonical address if this address has the same path on another host, and null otherwise. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
   for (const { kind, url: written } of referencesOf(found)) {

@@ -53,7 +53,10 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Includes hidden text. Counts with and without breaks at inline elements, because only styles decide whether they separate words. */
+/**
+ * Counts words, also of hidden text, with and without breaks at inline elements. Only styles decide whether an inline element
+ * separates two words.
+ */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWordsOf(textOf(document, true));

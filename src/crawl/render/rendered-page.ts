@@ -48,7 +48,7 @@ export interface LivePage {
   readonly consoleErrors: readonly string[];
 }
 
-/** Text without its line breaks, which depend on the width of a font. */
+/** Joins the lines of a text for comparisons, because line breaks depend on the width of a font. */
 export const normalText = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const KEPT_MAX = 20;

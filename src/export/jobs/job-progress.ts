@@ -44,7 +44,7 @@ export class JobProgress {
     };
   }
 
-  /** Also resolves if the queue is unavailable. The checkpoint is then lost, and a later attempt collects the site again. */
+  /** Stores the checkpoint. If the queue is unavailable, the checkpoint is lost, and a later attempt collects the site again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);

@@ -136,7 +136,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** An error here does not fail the job, because the daemon that imports the bundle computes missing vectors. */
+/** Creates the search data. An error does not fail the job, because the daemon that imports the bundle computes missing vectors. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,

@@ -98,7 +98,7 @@ const MENU_ICON = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h1
 const LANGUAGE_ICON =
   '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0ZM2.500 10h15M10 2.500c2 2 3 4.600 3 7.500s-1 5.500-3 7.500c-2-2-3-4.600-3-7.500s1-5.500 3-7.500Z"/></svg>';
 
-/** Reserves space for the search box, so that the box moves no other element. Stays empty without docshelf or scripts. */
+/** Reserves space for the search box, so that the box moves no other element. The space is empty without docshelf or scripts. */
 const SEARCH_ROOM = '<span class="search" data-docshelf-search></span>';
 
 function layoutDocument(view: View, parts: DocumentParts): string {

@@ -23,13 +23,16 @@ export interface SigningKey {
   readonly createdAtMs: number;
 }
 
-/** A key longer than the 32-byte output of HMAC-SHA-256 is not significantly stronger (RFC 2104, section 3). */
+/** Bytes of a key. A key longer than the output of HMAC-SHA-256 is not significantly stronger (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
 /** Maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
-/** Keys that sign links, for all processes of a data folder. Keeps the two newest: a wrong clock can create a key too early. */
+/**
+ * Keys that sign links. All processes of a data folder share the keys. The two newest keys always stay, because a process with a
+ * wrong clock can replace a key too early.
+ */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
   #newest: SigningKey | null = null;

@@ -29,7 +29,7 @@ const OF_HOLDERS = [
 /** Maximum time to end the thread, longer than a call can wait for the lock of another process (`BUSY_MS_MAX`). */
 const ENDING_MS_MAX = 10_000;
 
-/** @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read` or `busy`, as all calls of the queue do */
+/** Starts the thread of the queue. @throws DocshelfError as all its calls: `data_folder_newer`, `cannot_write`, `cannot_read`, `busy` */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
