@@ -160,19 +160,15 @@ export class Robots {
         for (const agent of agents) rulesByAgent.get(agent)?.push(rule);
       }
     }
-    this.#rules = rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [];
+    const rules = rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [];
+    // The longest matching rule applies, and among equally long rules a rule that allows (RFC 9309, section 2.2.2).
+    this.#rules = rules.sort((a, b) => b.path.length - a.path.length || Number(b.isAllowed) - Number(a.isAllowed));
     this.sitemaps = sitemaps;
   }
 
   allows({ pathname, search }: URL): boolean {
     const path = normalized(pathname + search);
-    let decisive: Rule | null = null;
-    for (const rule of this.#rules) {
-      if (!fits(rule, path)) continue;
-      const isLonger = decisive === null || rule.path.length > decisive.path.length;
-      if (isLonger || (rule.isAllowed && rule.path.length === decisive?.path.length)) decisive = rule;
-    }
-    return decisive?.isAllowed ?? true;
+    return this.#rules.find((rule) => fits(rule, path))?.isAllowed ?? true;
   }
 }
 
