@@ -8,10 +8,8 @@
  *
  * The functions here load only the modules that they need.
  */
-import { join } from 'node:path';
 import type { CrawlOptions, VerifyCrawlOptions } from '../domain/crawl.ts';
 import type { SiteSource } from '../domain/job.ts';
-import type { OpenBrowser } from './browser/chromium-session.ts';
 import type { VerifySiteOptions } from './verify.ts';
 
 export async function collect(options: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void> {
@@ -24,20 +22,14 @@ export async function verify(
   events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ ChromiumSession }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
+  const [{ browserOpener }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
     import('./browser/chromium-session.ts'),
     import('./render/live-site.ts'),
     import('./verify.ts'),
     import('../net/egress.ts'),
   ]);
   const { browser, egress, workDir } = options;
-  const browserSettings = {
-    ...browser,
-    policy: new EgressPolicy(egress),
-    env: process.env,
-    tempDir: join(workDir, 'browser'),
-  };
-  const openBrowser: OpenBrowser = (answer) => ChromiumSession.open(browserSettings, answer);
+  const openBrowser = browserOpener(browser, new EgressPolicy(egress), workDir);
   await using live = await CrawledLiveSite.open(options);
   await verifySite({ ...options, openBrowser, live, ...events, signal });
 }
