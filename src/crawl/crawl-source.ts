@@ -1,6 +1,5 @@
 import { addAbortListener } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { CrawlOptions, CrawlSettings } from '../domain/crawl.ts';
 import { badSource, type ExportRequest, type SiteSource } from '../domain/job.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
@@ -9,9 +8,8 @@ import { FileStore } from '../files/file-store.ts';
 import type { EgressPolicy } from '../net/egress.ts';
 import { UNNAMED_FILES } from '../web/rewrite/index.ts';
 import { CrawlFindings, Robots } from './admission.ts';
-import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
-import { CrawlJournal, readRecord, writeRecord } from './crawl-record.ts';
+import { openJournal, readRecord, writeRecord } from './crawl-record.ts';
 import { type Entry, hasContent, isMissing, isPageType, mediaTypeOf } from './entry.ts';
 import { crawlPolicy, openFetcher } from './fetcher.ts';
 import { PageThreads } from './pages/page-threads.ts';
@@ -31,7 +29,7 @@ export async function crawlSite(
   const followsLinks = request.paths === null;
   await mkdir(workDir, { recursive: true });
   await using held = new AsyncDisposableStack();
-  const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
+  const journal = held.use(openJournal(journalDir));
   const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
   const policy = crawlPolicy(options.egress, settings, urls);
   const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
@@ -90,9 +88,8 @@ async function openRendering(
   parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl },
 ) {
   if (settings.render === null) return null;
-  const { ChromiumSession } = await import('./browser/chromium-session.ts');
-  const places = { policy, env: process.env, tempDir: join(workDir, 'browser') };
-  const openBrowser: OpenBrowser = (answer) => ChromiumSession.open({ ...browser, ...places }, answer);
+  const { browserOpener } = await import('./browser/chromium-session.ts');
+  const openBrowser = browserOpener(browser, policy, workDir);
   const rendering = await PageRendering.open(openBrowser, { ...parts, settings: settings.render });
   parts.crawl.useRenderer(rendering.render);
   return rendering;
