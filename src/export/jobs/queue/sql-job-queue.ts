@@ -5,6 +5,7 @@ import type { Statement, StatementValues } from '../../../database/statement.ts'
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../../../domain/errors.ts';
 import { CANCELED, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
 import { isRunning, startTicksOf } from '../../../files/index.ts';
+import { Scheduler } from '../../../threads/scheduler.ts';
 import type { Claimed, JobCounts, JobFilter, JobQueue, OldJobs, StoredJob } from '../../ports.ts';
 import type { JobStatements } from './statements.ts';
 
@@ -31,8 +32,8 @@ export class SqlJobQueue implements JobQueue {
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
   #lastFaultMs = Number.NEGATIVE_INFINITY;
-  /** Latest call of `add`. Calls run one after the other, so that the jobs of this process keep the order of the calls. */
-  #adding: Promise<unknown> = Promise.resolve();
+  /** Runs the calls of `add` one after the other, so that the jobs of this process keep the order of the calls. */
+  readonly #adding = new Scheduler(1);
 
   constructor({ database, statements, wallMs = Date.now }: SqlJobQueueOptions) {
     this.#database = database;
@@ -40,11 +41,7 @@ export class SqlJobQueue implements JobQueue {
     this.#wallMs = wallMs;
   }
 
-  readonly add: JobQueue['add'] = (job, queuedMax) => {
-    const adding = this.#adding.then(() => this.#add(job, queuedMax));
-    this.#adding = adding.catch(() => undefined);
-    return adding;
-  };
+  readonly add: JobQueue['add'] = (...given) => this.#adding.run(() => this.#add(...given));
 
   get(jobId: string): Promise<StoredJob | null> {
     return this.#job(this.#sql.get, { jobId });
@@ -164,7 +161,7 @@ export class SqlJobQueue implements JobQueue {
   }
 
   async close(): Promise<void> {
-    await this.#adding;
+    await this.#adding.run(async () => undefined);
   }
 
   async #add(...[job, queuedMax]: Parameters<JobQueue['add']>): Promise<StoredJob> {
