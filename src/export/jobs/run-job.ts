@@ -10,7 +10,7 @@ import { FileStore } from '../../files/file-store.ts';
 import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
-import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
+import { FindingList, type FoundSoFar } from '../findings.ts';
 import type { BundleStore, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import type { OnStep } from './collect.ts';
@@ -121,7 +121,14 @@ export async function runJob(
     await shared?.keepContent(described.contentSha256, lastContent, signal);
     const bundle = await packAndStore(attempt, described.contentSha256, last);
     const { pages, bytes, files } = checked;
-    const report = reportOf(job.jobId, { pages, files: files.length, bytes }, found);
+    const report = {
+      jobId: job.jobId,
+      pages,
+      files: files.length,
+      bytes,
+      counts: found.counts,
+      findings: found.listed,
+    };
     return { bundle, report };
   } finally {
     await thread.terminate();
@@ -182,7 +189,8 @@ async function packAndStore(
   const order = { ...folders, contentSha256, to };
   const { createdAt, ...packed } = await thread.call('pack', order, reporting(progress, 'pack'));
   await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
-  await tracer.span('store', { facts: bundleFacts(packed) }, () => store.put({ ...packed, file: to }, signal));
+  const facts = { 'docshelf.bundle.sha256': packed.sha256, 'docshelf.bundle.bytes': packed.sizeBytes };
+  await tracer.span('store', { facts }, () => store.put({ ...packed, file: to }, signal));
   return { ...packed, contentSha256 };
 }
 
@@ -191,11 +199,6 @@ async function keptTable(checkpoint: string | null, filesDir: string, shared: Sh
   if (await new FileStore(filesDir).renew(checkpoint)) return checkpoint;
   return (await shared?.fetchSite(checkpoint, signal)) === true ? checkpoint : null;
 }
-
-const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'sizeBytes'>) => ({
-  'docshelf.bundle.sha256': sha256,
-  'docshelf.bundle.bytes': sizeBytes,
-});
 
 export type JobThread = Thread<JobSteps>;
 
