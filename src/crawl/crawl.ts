@@ -98,7 +98,7 @@ export class Crawl {
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
-    if (entry.state === 'waiting') this.#queue.addUrgent(new URL(url).host, entry);
+    if (entry.state === 'waiting') this.#queue.add(new URL(url).host, entry, true);
     const waiter = this.#waiters.get(entry) ?? Promise.withResolvers<void>();
     this.#waiters.set(entry, waiter);
     await waiter.promise;

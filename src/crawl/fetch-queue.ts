@@ -34,12 +34,12 @@ export class FetchQueue<Item> {
     this.#done.promise.catch(() => undefined);
   }
 
-  add(host: string, item: Item): void {
-    this.#add(host, (line) => line.waiting.push(item));
-  }
-
-  addUrgent(host: string, item: Item): void {
-    this.#add(host, (line) => line.urgent.push(item));
+  /** @param isUrgent whether the request runs before all requests that are not urgent, even at `restingMax` */
+  add(host: string, item: Item, isUrgent = false): void {
+    const line = this.#lineOf(host);
+    (isUrgent ? line.urgent : line.waiting).push(item);
+    this.#open += 1;
+    this.#pump(line);
   }
 
   /** Keeps the queue open until `work` ends, because `work` may add items. If `work` rejects, the queue ends. */
@@ -68,13 +68,6 @@ export class FetchQueue<Item> {
     this.#isOver = true;
     for (const { timer } of this.#lines.values()) if (timer !== null) clearTimeout(timer);
     this.#done.reject(reason);
-  }
-
-  #add(host: string, push: (line: Line<Item>) => void): void {
-    const line = this.#lineOf(host);
-    push(line);
-    this.#open += 1;
-    this.#pump(line);
   }
 
   #lineOf(host: string): Line<Item> {
