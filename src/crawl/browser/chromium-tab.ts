@@ -1,6 +1,7 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
+import { unlessAborted } from '../../files/lanes.ts';
 import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { Visit } from './chromium-requests.ts';
 
@@ -154,8 +155,7 @@ export class ChromiumTab {
   #hasEnded = false;
 
   static async open(context: BrowserContext, pageTimeoutMs: number): Promise<ChromiumTab> {
-    const page = await within(OPEN_MS_MAX, context.newPage());
-    if (page === null) throw new PageEnd('crashed', 'no tab could be opened');
+    const page = await unlessAborted(context.newPage(), AbortSignal.timeout(OPEN_MS_MAX));
     const cdp = await context.newCDPSession(page);
     const { frameTree } = await cdp.send('Page.getFrameTree');
     const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageTimeoutMs);
@@ -223,8 +223,10 @@ export class ChromiumTab {
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    // Crash a page that does not close in time, because a page that navigates constantly may never close.
-    if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
+    await unlessAborted(closing, AbortSignal.timeout(CLOSE_MS_MAX)).catch(() => {
+      // Crash a page that does not close in time, because a page that navigates constantly may never close.
+      void this.#cdp.send('Page.crash').catch(() => undefined);
+    });
   }
 
   async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
@@ -352,14 +354,5 @@ export class ChromiumTab {
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.visit?.hear(isError ? message.text() : null);
     });
-  }
-}
-
-async function within<Result>(msMax: number, promise: Promise<Result>): Promise<Result | null> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([promise, delay(msMax, null, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
   }
 }
