@@ -14,7 +14,7 @@ describe('Robots', () => {
     [['Disallow:'], '/a', true],
     [['Disallow: /a'], '/abc', false],
     [['Disallow: /a/'], '/a', true],
-    // RFC 9309, section 2.2.2: the longest matching rule applies, and among equals the one that allows.
+    // The longest matching rule applies, and among equally long rules a rule that allows (RFC 9309, section 2.2.2).
     [['Disallow: /a', 'Allow: /a/b'], '/a/b/c', true],
     [['Allow: /a', 'Disallow: /a/b'], '/a/b/c', false],
     [['Disallow: /a', 'Allow: /a'], '/a', true],

@@ -8,7 +8,7 @@ import { RecordingSink } from '../recording-sink.ts';
 
 /** A rendered site in memory. */
 export class RenderedSite extends RecordingSink {
-  /** HTML files, including 404 pages. */
+  /** Number of HTML files, including 404 pages. */
   get pages(): number {
     return this.paths.filter((path) => path.endsWith('.html')).length;
   }
@@ -22,7 +22,7 @@ export class RenderedSite extends RecordingSink {
     );
   }
 
-  /** The only such element. @throws Error if there is none or several */
+  /** Returns the only element with this tag and class. @throws Error if there is none or several */
   element(path: string, tag: string, className?: string): Element {
     const [first, second] = this.elements(path, tag, className);
     if (first === undefined || second !== undefined) throw new Error(`"${path}" has not one ${tag} ${className ?? ''}`);

@@ -7,7 +7,7 @@ import { openTestDatabase } from '../../../database/open.ts';
 import { HAS_POSTGRES, PostgresServer } from '../../../helpers/postgres.ts';
 
 const HOUR_MS = 3_600_000;
-/** The clock of the database stands still. */
+/** SQL that stops the clock of the database. */
 const stopClockAt = (ms: number): string =>
   `CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT ${ms * 1000}::bigint'`;
 
