@@ -30,15 +30,12 @@ const ENTRIES_SHARE = 0.9;
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #traps: Traps;
-  #robots: Robots | null = null;
+  /** Rules of the site. Null until docshelf has read robots.txt, and if the source ignores robots.txt. */
+  robots: Robots | null = null;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
     this.#traps = new Traps(options.settings.limits);
-  }
-
-  useRobots(robots: Robots): void {
-    this.#robots = robots;
   }
 
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
@@ -64,7 +61,7 @@ export class Admission {
   #reasonAgainst(url: URL, isLink: boolean, depth: number, size: CrawlSize): string | null {
     const { scope, settings, archiveLimits } = this.#options;
     const { depthMax } = settings.limits;
-    if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
+    if (scope.isOwn(url) && this.robots?.allows(url) === false) return 'robots.txt disallows it';
     if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start page`;
     const full = isLink ? this.reasonAgainstPage(size) : null;
     if (full !== null) return full;

@@ -91,7 +91,7 @@ async function openRendering(
   const { browserOpener } = await import('./browser/chromium-session.ts');
   const openBrowser = browserOpener(browser, policy, workDir);
   const rendering = await PageRendering.open(openBrowser, { ...parts, settings: settings.render });
-  parts.crawl.useRenderer(rendering.render);
+  parts.crawl.render = rendering.render;
   return rendering;
 }
 
@@ -185,7 +185,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
     throw badSource(settings.url, 'docshelf cannot fetch its robots.txt', next);
   if (!robots.allows(new URL(settings.url)))
     throw badSource(settings.url, 'its robots.txt disallows the start page', next);
-  crawl.useRobots(robots);
+  crawl.admission.robots = robots;
   return robots;
 }
 

@@ -1,6 +1,6 @@
 import type { FileStore } from '../files/file-store.ts';
 import { charsetOfType } from '../web/index.ts';
-import { Admission, type AdmissionOptions, type CrawlSize, type Naming, type Robots } from './admission.ts';
+import { Admission, type AdmissionOptions, type CrawlSize, type Naming } from './admission.ts';
 import type { CrawlJournal } from './crawl-record.ts';
 import {
   type ContentEntry,
@@ -43,9 +43,10 @@ export class Crawl {
   readonly counts = { asked: 0, faults: 0, pages: 0 };
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
-  readonly #admission: Admission;
+  readonly admission: Admission;
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
-  #render: RenderPage | null = null;
+  /** Renders a page in the browser. Null if the source has no rendering. */
+  render: RenderPage | null = null;
   #bytes = 0;
   #done = 0;
   #toRender = 0;
@@ -53,7 +54,7 @@ export class Crawl {
   constructor(options: CrawlOptions) {
     this.#options = options;
     const { settings, scope } = options;
-    this.#admission = new Admission(options);
+    this.admission = new Admission(options);
     const ownHost = new URL(scope.origin).host;
     this.#queue = new FetchQueue<Entry>({
       work: (entry) => this.#fetch(entry),
@@ -64,14 +65,6 @@ export class Crawl {
       inFlightMax: Math.max(IN_FLIGHT_MAX, settings.concurrency),
       restingMax: READING_MAX,
     });
-  }
-
-  useRobots(robots: Robots): void {
-    this.#admission.useRobots(robots);
-  }
-
-  useRenderer(render: RenderPage): void {
-    this.#render = render;
   }
 
   onBusy(host: string, ms: number): void {
@@ -125,13 +118,13 @@ export class Crawl {
   }
 
   #promote(entry: Entry, naming: Naming): void {
-    if (!this.#admission.admits(entry.url, naming, this.#size)) return;
+    if (!this.admission.admits(entry.url, naming, this.#size)) return;
     entry.askedAs = naming.askedAs;
     if (entry.state === 'done') this.#renderIfPage(entry);
   }
 
   #admit(url: string, naming: Naming): Entry | null {
-    return this.#admission.admits(url, naming, this.#size) ? this.#enter(url, naming) : null;
+    return this.admission.admits(url, naming, this.#size) ? this.#enter(url, naming) : null;
   }
 
   #enter(url: string, naming: Naming): Entry {
@@ -146,9 +139,9 @@ export class Crawl {
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
-    const full = isLink ? this.#admission.reasonAgainstPage(this.#size) : null;
+    const full = isLink ? this.admission.reasonAgainstPage(this.#size) : null;
     if (full !== null) {
-      this.#admission.leaveOut(entry.url, entry, full);
+      this.admission.leaveOut(entry.url, entry, full);
       return { rest: this.#finish(entry, null) };
     }
     if (isLink) this.counts.asked += 1;
@@ -177,9 +170,9 @@ export class Crawl {
       this.#takeOther(entry, fetched);
       return;
     }
-    const full = isPage && !isProbe ? this.#admission.reasonAgainstPage(this.#size) : null;
+    const full = isPage && !isProbe ? this.admission.reasonAgainstPage(this.#size) : null;
     if (full !== null) {
-      this.#admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
+      this.admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
     // If the export does not follow links, skip pages that scripts request, for example to prefetch them.
@@ -272,7 +265,7 @@ export class Crawl {
   }
 
   #renderIfPage(entry: Entry): void {
-    if (this.#render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.#render, entry));
+    if (this.render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.render, entry));
   }
 
   async #renderPage(render: RenderPage, entry: ContentEntry): Promise<void> {
