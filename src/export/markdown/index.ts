@@ -13,12 +13,12 @@ const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-export function layoutSitemap(site: MarkdownSite, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
+export function layoutSitemap(site: MarkdownSite, pages: readonly Page[]): readonly TextFile[] {
   const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
   const listed = pages.filter(({ isNoindex }) => !isNoindex);
-  if (listed.length <= urlsMax) return [{ path: 'sitemap.xml', text: urlSet(site, listed) }, robots];
-  const parts = Array.from({ length: Math.ceil(listed.length / urlsMax) }, (_, index): TextFile => {
-    const text = urlSet(site, listed.slice(index * urlsMax, (index + 1) * urlsMax));
+  if (listed.length <= URLS_MAX) return [{ path: 'sitemap.xml', text: urlSet(site, listed) }, robots];
+  const parts = Array.from({ length: Math.ceil(listed.length / URLS_MAX) }, (_, index): TextFile => {
+    const text = urlSet(site, listed.slice(index * URLS_MAX, (index + 1) * URLS_MAX));
     return { path: `sitemap-${index + 1}.xml`, text };
   });
   const entries = parts.map(({ path }) => `<sitemap><loc>${escapeHtml(`${site.url}/${path}`)}</loc></sitemap>`);
@@ -31,7 +31,7 @@ function urlSet(site: MarkdownSite, pages: readonly Page[]): string {
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
-export function layoutLlms(site: MarkdownSite): string {
+function layoutLlms(site: MarkdownSite): string {
   const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
   return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');
 }
@@ -119,7 +119,7 @@ function noPages(dir: string, { paths }: ExportRequest) {
 
 type Find = SiteSink['find'];
 
-export async function renderPage(view: View, page: Page, renderer: MarkdownRenderer, find: Find) {
+async function renderPage(view: View, page: Page, renderer: MarkdownRenderer, find: Find) {
   const { title, description } = page;
   const source = await readPage(page.source, () => {});
   const lead = description === null ? '' : `> ${description}\n\n`;
