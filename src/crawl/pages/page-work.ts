@@ -209,7 +209,7 @@ export interface WriteRequest {
   readonly needsDigest: boolean;
 }
 
-export type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
+type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
 
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);

@@ -17,7 +17,7 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
 import { collectSite, type OnStep, readSiteTable, writeSiteTable } from './collect.ts';
 
-export type FolderSettings = Extract<SourceSettings, { readonly path: string }>;
+type FolderSettings = Extract<SourceSettings, { readonly path: string }>;
 
 export function sourceOf(order: CollectCommand, crawler: SiteCrawler): SiteSource {
   const { source, workDir, limits } = order;

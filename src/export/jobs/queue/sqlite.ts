@@ -60,7 +60,7 @@ export async function openSqliteJobQueue(
 
 export type QueueFile = { readonly file: string };
 
-export type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
+type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
 
 /** Clocks in ms: `wallMs` can jump. `monotonicMs` only runs forward, and is the same for all processes of the machine. */
 type Clocks = { wallMs(): number; monotonicMs(): number };
