@@ -4,6 +4,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as crawler from '../../src/crawl/index.ts';
+import type { CrawlOptions } from '../../src/domain/crawl.ts';
+import type { SiteSource } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { collectSite } from '../../src/export/jobs/collect.ts';
 import { FileStore } from '../../src/files/file-store.ts';
@@ -81,7 +83,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
   const recordsDir = join(dir, 'records');
   mkdirSync(recordsDir);
   const store = new FileStore(filesDir);
-  const source = await crawler.source({
+  const options: CrawlOptions = {
     settings: {
       kind: 'crawl',
       url,
@@ -109,7 +111,8 @@ async function docshelf(url: string, dir: string): Promise<number> {
     journalDir: join(dir, 'journal'),
     recordsDir,
     pageThreads: Math.max(1, Math.min(4, availableParallelism() - 1)),
-  });
+  };
+  const source: SiteSource = (...given) => crawler.collect(options, ...given);
   const request = { domain: 'bench', version: null, paths: null };
   const { files } = await collectSite(source, request, store, () => undefined, new AbortController().signal);
   return files.filter(({ path }) => path.endsWith('.html')).length;

@@ -30,15 +30,12 @@ const ENTRIES_SHARE = 0.9;
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #traps: Traps;
-  #robots: Robots | null = null;
+  /** Rules of the site. Null until docshelf has read robots.txt, and if the source ignores robots.txt. */
+  robots: Robots | null = null;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
     this.#traps = new Traps(options.settings.limits);
-  }
-
-  useRobots(robots: Robots): void {
-    this.#robots = robots;
   }
 
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
@@ -64,7 +61,7 @@ export class Admission {
   #reasonAgainst(url: URL, isLink: boolean, depth: number, size: CrawlSize): string | null {
     const { scope, settings, archiveLimits } = this.#options;
     const { depthMax } = settings.limits;
-    if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
+    if (scope.isOwn(url) && this.robots?.allows(url) === false) return 'robots.txt disallows it';
     if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start page`;
     const full = isLink ? this.reasonAgainstPage(size) : null;
     if (full !== null) return full;
@@ -111,11 +108,9 @@ export class Traps {
 }
 
 function mostRepeated(segments: readonly string[]): number {
-  if (segments.length < REPEATS_MAX) return 0;
-  const counts = new Map<string, number>();
-  let most = 0;
-  for (const segment of segments) if (segment !== '') most = Math.max(most, countUp(counts, segment));
-  return most;
+  const equal = Map.groupBy(segments, (segment) => segment);
+  equal.delete('');
+  return Math.max(0, ...equal.values().map(({ length }) => length));
 }
 
 function countUp(counts: Map<string, number>, key: string): number {
@@ -141,16 +136,7 @@ export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
 
-  private constructor(rules: readonly Rule[], sitemaps: readonly string[]) {
-    this.#rules = rules;
-    this.sitemaps = sitemaps;
-  }
-
-  static none(): Robots {
-    return new Robots([], []);
-  }
-
-  static parse(text: string): Robots {
+  constructor(text: string) {
     const sitemaps: string[] = [];
     const rulesByAgent = new Map<string, Rule[]>();
     let agents: string[] = [];
@@ -171,18 +157,15 @@ export class Robots {
         for (const agent of agents) rulesByAgent.get(agent)?.push(rule);
       }
     }
-    return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
+    const rules = rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [];
+    // The longest matching rule applies, and among equally long rules a rule that allows (RFC 9309, section 2.2.2).
+    this.#rules = rules.sort((a, b) => b.path.length - a.path.length || Number(b.isAllowed) - Number(a.isAllowed));
+    this.sitemaps = sitemaps;
   }
 
   allows({ pathname, search }: URL): boolean {
     const path = normalized(pathname + search);
-    let decisive: Rule | null = null;
-    for (const rule of this.#rules) {
-      if (!fits(rule, path)) continue;
-      const isLonger = decisive === null || rule.path.length > decisive.path.length;
-      if (isLonger || (rule.isAllowed && rule.path.length === decisive?.path.length)) decisive = rule;
-    }
-    return decisive?.isAllowed ?? true;
+    return this.#rules.find((rule) => fits(rule, path))?.isAllowed ?? true;
   }
 }
 

@@ -1,35 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jsonOf } from '../domain/shape.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
-/** Journal of the responses of a crawl. Each attempt of the job adds a file. Lines survive the end of the process, not a power cut. */
-export class CrawlJournal {
-  readonly earlier: ReadonlyMap<string, FetchedUrl>;
-  readonly #file: number;
-
-  private constructor(earlier: ReadonlyMap<string, FetchedUrl>, file: number) {
-    this.earlier = earlier;
-    this.#file = file;
-  }
-
-  static async open(dir: string): Promise<CrawlJournal> {
-    await mkdir(dir, { recursive: true });
-    const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
-    return new CrawlJournal(readJournals(dir), openSync(join(dir, `${attempt}.jsonl`), 'ax'));
-  }
-
-  add(fetched: FetchedUrl): void {
-    writeSync(this.#file, `${JSON.stringify(fetched)}\n`);
-  }
-
-  close(): void {
-    closeSync(this.#file);
-  }
+/** Opens the journal of a crawl, with a file of responses per attempt. Lines survive the end of the process, but no power cut. */
+export function openJournal(dir: string) {
+  mkdirSync(dir, { recursive: true });
+  const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
+  const earlier: ReadonlyMap<string, FetchedUrl> = readJournals(dir);
+  const file = openSync(join(dir, `${attempt}.jsonl`), 'ax');
+  return {
+    earlier,
+    add: (fetched: FetchedUrl): void => void writeSync(file, `${JSON.stringify(fetched)}\n`),
+    [Symbol.dispose]: (): void => closeSync(file),
+  };
 }
+
+export type CrawlJournal = ReturnType<typeof openJournal>;
 
 export function readJournals(dir: string): Map<string, FetchedUrl> {
   const all = new Map<string, FetchedUrl>();

@@ -1,138 +1,115 @@
+import { addAbortListener } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
-import type { EgressRules } from '../domain/egress.ts';
-import { badSource, type ExportRequest, type SiteSink, type SiteSource } from '../domain/job.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
+import type { CrawlOptions, CrawlSettings } from '../domain/crawl.ts';
+import { badSource, type ExportRequest, type SiteSource } from '../domain/job.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
 import { counted } from '../domain/text.ts';
 import { FileStore } from '../files/file-store.ts';
 import type { EgressPolicy } from '../net/egress.ts';
 import { UNNAMED_FILES } from '../web/rewrite/generators/index.ts';
 import { CrawlFindings, Robots } from './admission.ts';
-import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
-import { CrawlJournal, readRecord, writeRecord } from './crawl-record.ts';
+import { openJournal, readRecord, writeRecord } from './crawl-record.ts';
 import { type Entry, hasContent, isMissing, isPageType, mediaTypeOf } from './entry.ts';
 import { crawlPolicy, openFetcher } from './fetcher.ts';
 import { PageThreads } from './pages/page-threads.ts';
+import { publishedHost } from './pages/page-work.ts';
 import { livePagesOf, PageRendering, type PageRenderingOptions, writeLivePages } from './render/live-site.ts';
 import { Responder } from './responder.ts';
 import { prefixOf, Scope, type ScopeSettings } from './scope.ts';
 import { writeSite } from './write-site.ts';
 
-export interface CrawlSourceOptions {
-  readonly settings: CrawlSettings;
-  readonly hosts: readonly string[];
-  readonly limits: ArchiveLimits;
-  readonly browser: BrowserSettings;
-  readonly egress: EgressRules;
-  readonly filesDir: string;
-  readonly workDir: string;
-  readonly journalDir: string;
-  readonly recordsDir: string;
-  readonly pageThreads: number;
+/** Exports the 404 page, and all pages and files that the crawl finds from the start page, sitemaps and llms.txt. */
+export async function crawlSite(
+  options: CrawlOptions,
+  ...[request, sink, signal]: Parameters<SiteSource>
+): Promise<void> {
+  const { settings, hosts, limits: archiveLimits, filesDir, workDir, journalDir, recordsDir } = options;
+  const store = new FileStore(filesDir);
+  const followsLinks = request.paths === null;
+  await mkdir(workDir, { recursive: true });
+  await using held = new AsyncDisposableStack();
+  const journal = held.use(openJournal(journalDir));
+  const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
+  const policy = crawlPolicy(options.egress, settings, urls);
+  const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
+  held.defer(() => fetcher.close());
+
+  const findings = new CrawlFindings((finding) => sink.find(finding));
+  const responder = new Responder({
+    fetcher,
+    store,
+    journal,
+    record: await readRecord(recordsDir, request.domain, credentials),
+    limits: settings.limits,
+    archiveLimits,
+    onBusy: (host, ms) => crawl?.onBusy(host, ms),
+    signal,
+  });
+  let crawl: Crawl | null = null;
+  const scope = new Scope(await findScope(settings, hosts, responder, store));
+  const pageThreads = new PageThreads(options.pageThreads, { filesDir, scope: scope.settings });
+  const threads = held.adopt(pageThreads, (started) => started.end());
+  const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
+  const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
+  crawl = new Crawl({ ...parts, followsLinks, onProgress });
+  const rendering = await openRendering(options, policy, { crawl, scope, store, findings, signal });
+  held.defer(() => rendering?.close());
+
+  const { wanted, notFound } = await crawlAll(settings, crawl, scope, store, request, signal);
+  checkShare(crawl, settings);
+  for (const [path, url] of wanted) {
+    if (!isAnswered(url, crawl.entries))
+      sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
+  }
+  const { entries, withDigest } = crawl;
+  const known = entries.size;
+  const written = await writeSite({
+    entries,
+    withDigest,
+    scope,
+    notFound,
+    startUrl: settings.url,
+    threads,
+    sink,
+    onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
+    signal,
+  });
+  findings.flush(written);
+  await writeLivePages(journalDir, scope.settings, livePagesOf(entries, written, rendering?.seen ?? new Map()));
+  if (!followsLinks) return;
+  const all = [...entries.values()].flatMap(({ fetched }) => fetched ?? []);
+  await writeRecord(recordsDir, request.domain, credentials, all);
 }
 
-/** Exports the 404 page, and all pages and files that the crawl finds from the start page, sitemaps and llms.txt. */
-export class CrawlSource implements SiteSource {
-  readonly #options: CrawlSourceOptions;
-  readonly #store: FileStore;
+async function openRendering(
+  { settings, browser, workDir }: CrawlOptions,
+  policy: EgressPolicy,
+  parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl },
+) {
+  if (settings.render === null) return null;
+  const { browserOpener } = await import('./browser/chromium-session.ts');
+  const openBrowser = browserOpener(browser, policy, workDir);
+  const rendering = await PageRendering.open(openBrowser, { ...parts, settings: settings.render });
+  parts.crawl.render = rendering.render;
+  return rendering;
+}
 
-  constructor(options: CrawlSourceOptions) {
-    this.#options = options;
-    this.#store = new FileStore(options.filesDir);
-  }
-
-  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const { settings, hosts, limits: archiveLimits, filesDir, workDir, journalDir, recordsDir } = this.#options;
-    const store = this.#store;
-    const followsLinks = request.paths === null;
-    await mkdir(workDir, { recursive: true });
-    await using held = new AsyncDisposableStack();
-    const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
-    const pageThreads = new PageThreads(this.#options.pageThreads, { filesDir });
-    const threads = held.adopt(pageThreads, (started) => started.end());
-    const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
-    const policy = crawlPolicy(this.#options.egress, settings, urls);
-    const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
-    held.defer(() => fetcher.close());
-
-    const findings = new CrawlFindings((finding) => sink.find(finding));
-    const responder = new Responder({
-      fetcher,
-      store,
-      journal,
-      record: await readRecord(recordsDir, request.domain, credentials),
-      limits: settings.limits,
-      archiveLimits,
-      onBusy: (host, ms) => crawl?.onBusy(host, ms),
-      signal,
-    });
-    let crawl: Crawl | null = null;
-    const scope = new Scope(await findScope(settings, hosts, responder, threads));
-    await threads.useScope(scope.settings);
-    const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
-    const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
-    crawl = new Crawl({ ...parts, followsLinks, onProgress });
-    const rendering = await this.#openRendering(policy, { crawl, scope, store, findings, signal });
-    held.defer(() => rendering?.close());
-
-    const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
-    checkShare(crawl, settings);
-    for (const [path, url] of wanted) {
-      if (!isAnswered(url, crawl.entries))
-        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
-    }
-    const { entries, withDigest } = crawl;
-    const known = entries.size;
-    const written = await writeSite({
-      entries,
-      withDigest,
-      scope,
-      notFound,
-      startUrl: settings.url,
-      threads,
-      sink,
-      onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
-      signal,
-    });
-    findings.flush(written);
-    await writeLivePages(journalDir, scope.settings, livePagesOf(entries, written, rendering?.seen ?? new Map()));
-    if (!followsLinks) return;
-    const all = [...entries.values()].flatMap(({ fetched }) => fetched ?? []);
-    await writeRecord(recordsDir, request.domain, credentials, all);
-  }
-
-  async #openRendering(
-    policy: EgressPolicy,
-    parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl },
-  ) {
-    const { settings, browser, workDir } = this.#options;
-    if (settings.render === null) return null;
-    const { ChromiumSession } = await import('./browser/chromium-session.ts');
-    const places = { policy, env: process.env, tempDir: join(workDir, 'browser') };
-    const openBrowser: OpenBrowser = (answer) => ChromiumSession.open({ ...browser, ...places }, answer);
-    const rendering = await PageRendering.open(openBrowser, { ...parts, settings: settings.render });
-    parts.crawl.useRenderer(rendering.render);
-    return rendering;
-  }
-
-  async #crawl(crawl: Crawl, scope: Scope, { paths }: ExportRequest, signal: AbortSignal) {
-    const { settings } = this.#options;
-    const onAbort = (): void => crawl.end(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      const robots = await readRobots(settings, scope, crawl, this.#store);
-      const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
-      if (paths === null) nameSeeds(settings, scope, robots, crawl);
-      const notFound = await findNotFoundPage(crawl, scope);
-      await crawl.finish();
-      return { wanted, notFound };
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
+async function crawlAll(
+  settings: CrawlSettings,
+  crawl: Crawl,
+  scope: Scope,
+  store: FileStore,
+  { paths }: ExportRequest,
+  signal: AbortSignal,
+) {
+  using _ = addAbortListener(signal, () => crawl.end(signal.reason));
+  const robots = await readRobots(settings, scope, crawl, store);
+  const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
+  if (paths === null) nameSeeds(settings, scope, robots, crawl);
+  const notFound = await findNotFoundPage(crawl, scope);
+  await crawl.finish();
+  return { wanted, notFound };
 }
 
 const REDIRECTS_MAX = 10;
@@ -146,7 +123,7 @@ async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
   hosts: readonly string[],
   responder: Responder,
-  threads: PageThreads,
+  store: FileStore,
 ): Promise<ScopeSettings> {
   const start = new URL(url);
   const fail = (
@@ -166,8 +143,12 @@ async function findScope(
     if (status === 200) {
       const type = mediaTypeOf(answer.fetched);
       if (type !== '' && !isPageType(type)) throw fail(`its start page is ${type}, not an HTML page`);
-      const content = answer.bytes ?? answer.fetched.content;
-      const published = content === null ? null : await threads.publishedHost({ url: at.href, content });
+      const {
+        bytes,
+        fetched: { content },
+      } = answer;
+      const page = content === null ? bytes : await readFile(store.pathOf(content.sha256));
+      const published = page === null ? null : publishedHost(at.href, page);
       const all = published === null || hosts.includes(published) ? hosts : [...hosts, published];
       return { origin: at.origin, prefix: prefixOf(start), hosts: all };
     }
@@ -195,7 +176,7 @@ const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
 async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, store: FileStore): Promise<Robots> {
   const entry = await crawl.visit(`${scope.origin}/robots.txt`, { ...KNOWN, askedAs: 'known_file' });
   const bytes = await bytesOf(entry, store);
-  const robots = bytes === null ? Robots.none() : Robots.parse(bytes.toString('utf8'));
+  const robots = new Robots(bytes?.toString('utf8') ?? '');
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site. If it is your own site, you can set robots: ignore in the source instead.';
@@ -204,7 +185,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
     throw badSource(settings.url, 'docshelf cannot fetch its robots.txt', next);
   if (!robots.allows(new URL(settings.url)))
     throw badSource(settings.url, 'its robots.txt disallows the start page', next);
-  crawl.useRobots(robots);
+  crawl.admission.robots = robots;
   return robots;
 }
 

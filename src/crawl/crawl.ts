@@ -1,6 +1,6 @@
 import type { FileStore } from '../files/file-store.ts';
 import { charsetOfType } from '../web/media-type.ts';
-import { Admission, type AdmissionOptions, type CrawlSize, type Naming, type Robots } from './admission.ts';
+import { Admission, type AdmissionOptions, type CrawlSize, type Naming } from './admission.ts';
 import type { CrawlJournal } from './crawl-record.ts';
 import {
   type ContentEntry,
@@ -17,7 +17,7 @@ import {
 import { FetchQueue } from './fetch-queue.ts';
 import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
-import type { ReadPage } from './pages/page-work.ts';
+import type { ReadPage, ReadRequest } from './pages/page-work.ts';
 import type { Answer, Responder } from './responder.ts';
 
 interface CrawlOptions extends AdmissionOptions {
@@ -32,7 +32,7 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Maximum responses that page threads read or will read next. Low, because docshelf loses these responses if its process is killed. */
+/** Maximum responses that wait for a page thread. The number is low, because a killed process loses these responses. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
@@ -43,9 +43,10 @@ export class Crawl {
   readonly counts = { asked: 0, faults: 0, pages: 0 };
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
-  readonly #admission: Admission;
+  readonly admission: Admission;
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
-  #render: RenderPage | null = null;
+  /** Renders a page in the browser. Null if the source has no rendering. */
+  render: RenderPage | null = null;
   #bytes = 0;
   #done = 0;
   #toRender = 0;
@@ -53,7 +54,7 @@ export class Crawl {
   constructor(options: CrawlOptions) {
     this.#options = options;
     const { settings, scope } = options;
-    this.#admission = new Admission(options);
+    this.admission = new Admission(options);
     const ownHost = new URL(scope.origin).host;
     this.#queue = new FetchQueue<Entry>({
       work: (entry) => this.#fetch(entry),
@@ -64,14 +65,6 @@ export class Crawl {
       inFlightMax: Math.max(IN_FLIGHT_MAX, settings.concurrency),
       restingMax: READING_MAX,
     });
-  }
-
-  useRobots(robots: Robots): void {
-    this.#admission.useRobots(robots);
-  }
-
-  useRenderer(render: RenderPage): void {
-    this.#render = render;
   }
 
   onBusy(host: string, ms: number): void {
@@ -98,7 +91,7 @@ export class Crawl {
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
-    if (entry.state === 'waiting') this.#queue.addUrgent(new URL(url).host, entry);
+    if (entry.state === 'waiting') this.#queue.add(new URL(url).host, entry, true);
     const waiter = this.#waiters.get(entry) ?? Promise.withResolvers<void>();
     this.#waiters.set(entry, waiter);
     await waiter.promise;
@@ -106,7 +99,7 @@ export class Crawl {
   }
 
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
-    const read = await this.#options.threads.read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
+    const read = await this.#read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
     entry.settled = read.content;
     this.#nameFound(entry, read);
   }
@@ -125,13 +118,13 @@ export class Crawl {
   }
 
   #promote(entry: Entry, naming: Naming): void {
-    if (!this.#admission.admits(entry.url, naming, this.#size)) return;
+    if (!this.admission.admits(entry.url, naming, this.#size)) return;
     entry.askedAs = naming.askedAs;
     if (entry.state === 'done') this.#renderIfPage(entry);
   }
 
   #admit(url: string, naming: Naming): Entry | null {
-    return this.#admission.admits(url, naming, this.#size) ? this.#enter(url, naming) : null;
+    return this.admission.admits(url, naming, this.#size) ? this.#enter(url, naming) : null;
   }
 
   #enter(url: string, naming: Naming): Entry {
@@ -146,9 +139,9 @@ export class Crawl {
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
-    const full = isLink ? this.#admission.reasonAgainstPage(this.#size) : null;
+    const full = isLink ? this.admission.reasonAgainstPage(this.#size) : null;
     if (full !== null) {
-      this.#admission.leaveOut(entry.url, entry, full);
+      this.admission.leaveOut(entry.url, entry, full);
       return { rest: this.#finish(entry, null) };
     }
     if (isLink) this.counts.asked += 1;
@@ -177,9 +170,9 @@ export class Crawl {
       this.#takeOther(entry, fetched);
       return;
     }
-    const full = isPage && !isProbe ? this.#admission.reasonAgainstPage(this.#size) : null;
+    const full = isPage && !isProbe ? this.admission.reasonAgainstPage(this.#size) : null;
     if (full !== null) {
-      this.#admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
+      this.admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
     // If the export does not follow links, skip pages that scripts request, for example to prefetch them.
@@ -220,7 +213,7 @@ export class Crawl {
   }
 
   async #keep(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
-    const { threads, journal, store, settings } = this.#options;
+    const { journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
     // Do not search a body that is too large for a page thread. `#nameListed` reads large sitemaps and feeds from the store.
@@ -229,7 +222,7 @@ export class Crawl {
     let read: ReadPage | null = null;
     if (source !== null && isSmall && !lists) {
       const charset = charsetOfType(answered.contentType);
-      read = await threads.read({ url: entry.url, type: source, charset, content: given });
+      read = await this.#read({ url: entry.url, type: source, charset, content: given });
     }
     const content = read?.content ?? (given instanceof Uint8Array ? await store.put(given) : given);
     entry.fetched = { ...answered, content };
@@ -240,6 +233,13 @@ export class Crawl {
     entry.source = source;
     entry.isFollowed = settings.robots === 'ignore' || !(answered.noFollow || read.noFollow);
     this.#nameFound(entry, read);
+  }
+
+  #read(request: ReadRequest): Promise<ReadPage> {
+    const { content } = request;
+    // Transfer the bytes instead of a copy, because this thread does not use the bytes again.
+    const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
+    return this.#options.threads.call('read', request, { transfer });
   }
 
   #nameFound(entry: Entry, read: ReadPage): void {
@@ -265,7 +265,7 @@ export class Crawl {
   }
 
   #renderIfPage(entry: Entry): void {
-    if (this.#render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.#render, entry));
+    if (this.render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.render, entry));
   }
 
   async #renderPage(render: RenderPage, entry: ContentEntry): Promise<void> {

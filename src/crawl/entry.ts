@@ -20,7 +20,7 @@ export interface Entry {
   isPageInstead: boolean;
   settled: StoredFile | null;
   type: string;
-  /** Null if the export does not search the file for references. */
+  /** Syntax in which docshelf searches the file for references. Null for other files, such as pictures. */
   source: SourceType | null;
 }
 

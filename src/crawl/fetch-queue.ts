@@ -1,7 +1,7 @@
 interface FetchQueueOptions<Item> {
   /** Sends a request. The queue sends the next request while `rest` reads the response. If either promise rejects, the queue ends. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
-  /** `rateMax` is requests per second, 0 for no limit. */
+  /** Returns the limits of a host. `rateMax` is the maximum number of requests per second. 0 means no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
   readonly inFlightMax: number;
   /** Maximum responses that are being read. At this maximum, the queue sends only urgent requests. */
@@ -9,9 +9,8 @@ interface FetchQueueOptions<Item> {
 }
 
 interface Line<Item> {
-  waiting: Item[];
+  readonly waiting: Item[];
   readonly urgent: Item[];
-  taken: number;
   inFlight: number;
   inFlightMax: number;
   readonly intervalMs: number;
@@ -35,12 +34,12 @@ export class FetchQueue<Item> {
     this.#done.promise.catch(() => undefined);
   }
 
-  add(host: string, item: Item): void {
-    this.#add(host, (line) => line.waiting.push(item));
-  }
-
-  addUrgent(host: string, item: Item): void {
-    this.#add(host, (line) => line.urgent.push(item));
+  /** @param isUrgent whether the request runs before all requests that are not urgent, even at `restingMax` */
+  add(host: string, item: Item, isUrgent = false): void {
+    const line = this.#lineOf(host);
+    (isUrgent ? line.urgent : line.waiting).push(item);
+    this.#open += 1;
+    this.#pump(line);
   }
 
   /** Keeps the queue open until `work` ends, because `work` may add items. If `work` rejects, the queue ends. */
@@ -71,19 +70,12 @@ export class FetchQueue<Item> {
     this.#done.reject(reason);
   }
 
-  #add(host: string, push: (line: Line<Item>) => void): void {
-    const line = this.#lineOf(host);
-    push(line);
-    this.#open += 1;
-    this.#pump(line);
-  }
-
   #lineOf(host: string): Line<Item> {
     const known = this.#lines.get(host);
     if (known !== undefined) return known;
     const { inFlightMax, rateMax } = this.#options.boundsOf(host);
     const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
-    const empty = { waiting: [], urgent: [], taken: 0, inFlight: 0, notBeforeMs: 0, timer: null };
+    const empty = { waiting: [], urgent: [], inFlight: 0, notBeforeMs: 0, timer: null };
     const line: Line<Item> = { ...empty, inFlightMax, intervalMs };
     this.#lines.set(host, line);
     return line;
@@ -98,7 +90,7 @@ export class FetchQueue<Item> {
     while (!this.#isOver && line.inFlight < line.inFlightMax) {
       const isUrgent = line.urgent.length > 0;
       if (this.#inFlight >= inFlightMax || (this.#resting >= restingMax && !isUrgent)) return;
-      if (!isUrgent && line.taken === line.waiting.length) return;
+      if (!isUrgent && line.waiting.length === 0) return;
       const now = performance.now();
       if (line.notBeforeMs > now) {
         line.timer ??= setTimeout(() => {
@@ -108,7 +100,7 @@ export class FetchQueue<Item> {
         return;
       }
       if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
-      void this.#run(line, line.urgent.shift() ?? take(line));
+      void this.#run(line, (line.urgent.shift() ?? line.waiting.shift()) as Item);
     }
   }
 
@@ -140,14 +132,4 @@ export class FetchQueue<Item> {
     this.#isOver = true;
     this.#done.resolve();
   }
-}
-
-function take<Item>(line: Line<Item>): Item {
-  const item = line.waiting[line.taken] as Item;
-  line.taken += 1;
-  if (line.taken > 1024 && line.taken * 2 > line.waiting.length) {
-    line.waiting = line.waiting.slice(line.taken);
-    line.taken = 0;
-  }
-  return item;
 }

@@ -34,7 +34,7 @@ export interface FetchedAnswer {
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Valid header value (RFC 9110, section 5.5). Used to check secret files again, because they can change after the config check. */
+/** Valid header value (RFC 9110, section 5.5). A secret file is checked again, because it can change after the config check. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 export function crawlPolicy(
@@ -97,10 +97,8 @@ export class GuardedFetcher {
     const { connectTimeoutMs, idleTimeoutMs, proxy } = policy.rules;
     policy.admit(url);
     const facts = { thing: `"${linkWithoutSecrets(url.href)}"`, connectTimeoutMs, idleTimeoutMs };
-    const exchange = new AbortController();
-    const onAbort = (): void => exchange.abort(signal.reason);
-    const timer = setTimeout(() => exchange.abort(tooSlow(facts.thing, requestTimeoutMs)), requestTimeoutMs);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const timeout = AbortSignal.timeout(requestTimeoutMs);
+    const either = AbortSignal.any([signal, timeout]);
     try {
       const own = credentials.origin === url.origin ? credentials.headers : {};
       const headers = {
@@ -113,21 +111,18 @@ export class GuardedFetcher {
       const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET' } as const;
       const send = async (): Promise<Dispatcher.ResponseData> => {
         if (proxy !== 'off') await this.#admit(url);
-        return this.#dispatcher.request({ ...target, headers, signal: exchange.signal });
+        return this.#dispatcher.request({ ...target, headers, signal: either });
       };
       // Check the signal here, because undici ignores it until the connection exists.
-      const answer = await unlessAborted(send(), exchange.signal).catch((error: unknown) => {
+      const answer = await unlessAborted(send(), either).catch((error: unknown) => {
         throw requestFault(error, facts);
       });
       const body = await readBody(answer, request.limitsOf, facts, spoolDir);
       const header = (name: string): string | null => headerOf(answer.headers, name);
       return { status: answer.statusCode, header, body };
     } catch (error) {
-      exchange.signal.throwIfAborted();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      signal.throwIfAborted();
+      throw timeout.aborted ? tooSlow(facts.thing, requestTimeoutMs) : error;
     }
   }
 
@@ -226,24 +221,14 @@ async function gather(
       file ??= await open(path, 'wx');
       for (const each of chunks.splice(0)) await file.writeFile(each);
     }
-    return file === null ? joined(chunks, bytes) : { file: path, bytes };
+    // Copy the chunks into a separate buffer, because `Crawl` transfers the buffer to another thread.
+    return file === null ? new Uint8Array(Buffer.concat(chunks)) : { file: path, bytes };
   } catch (error) {
     if (file !== null) await rm(path, { force: true });
     throw error;
   } finally {
     await file?.close();
   }
-}
-
-/** Copies the chunks into a separate buffer, which can be transferred to another thread. */
-function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
-  const body = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-  }
-  return body;
 }
 
 function decoderOf(coding: string): Transform | null {

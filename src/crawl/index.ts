@@ -8,42 +8,30 @@
  *
  * The functions here load only the modules that they need.
  */
-import { join } from 'node:path';
-import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { CrawlOptions, VerifyCrawlOptions } from '../domain/crawl.ts';
 import type { SiteSource } from '../domain/job.ts';
-import type { OpenBrowser } from './browser/chromium-session.ts';
-import type { CrawlSourceOptions } from './crawl-source.ts';
-import type { LiveSiteOptions } from './render/live-site.ts';
 import type { VerifySiteOptions } from './verify.ts';
 
-export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
-  const { CrawlSource } = await import('./crawl-source.ts');
-  return new CrawlSource(options);
-}
-
-interface VerifyCrawlOptions
-  extends Omit<LiveSiteOptions, 'settings'>,
-    Pick<VerifySiteOptions, 'siteDir' | 'files' | 'picturesDir'> {
-  readonly source: CrawlSettings;
-  readonly browser: BrowserSettings;
+export async function collect(options: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void> {
+  const { crawlSite } = await import('./crawl-source.ts');
+  await crawlSite(options, ...given);
 }
 
 export async function verify(
-  { source: settings, siteDir, files, browser, picturesDir, ...places }: VerifyCrawlOptions,
+  options: VerifyCrawlOptions,
   events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ ChromiumSession }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
+  const [{ browserOpener }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
     import('./browser/chromium-session.ts'),
     import('./render/live-site.ts'),
     import('./verify.ts'),
     import('../net/egress.ts'),
   ]);
-  const policy = new EgressPolicy(places.egress);
-  const browserSettings = { ...browser, policy, env: process.env, tempDir: join(places.workDir, 'browser') };
-  const openBrowser: OpenBrowser = (answer) => ChromiumSession.open(browserSettings, answer);
-  await using live = await CrawledLiveSite.open({ ...places, settings });
-  await verifySite({ openBrowser, siteDir, files, live, picturesDir, ...events, signal });
+  const { browser, egress, workDir } = options;
+  const openBrowser = browserOpener(browser, new EgressPolicy(egress), workDir);
+  await using live = await CrawledLiveSite.open(options);
+  await verifySite({ ...options, openBrowser, live, ...events, signal });
 }
 
 export async function recordedContents(recordsDir: string): Promise<ReadonlySet<string>> {

@@ -92,7 +92,7 @@ const EXTERNAL_FOLDER = '_external';
 
 type NaturalName = { readonly folder: string; readonly stem: string; readonly extension: string };
 
-/** Maximum UTF-8 bytes of a path segment. File systems allow 255, which leaves space for suffixes. */
+/** Maximum UTF-8 bytes of a path segment. It leaves space for suffixes, because file systems allow 255 bytes. */
 const SEGMENT_BYTES_MAX = 180;
 const PATH_BYTES_MAX = 900;
 /** Maximum depth of folders, less than the 64 that archives allow. */
@@ -172,13 +172,8 @@ function bounded(name: NaturalName): NaturalName {
 }
 
 function cut(text: string, bytesMax: number): string {
-  if (Buffer.byteLength(text) <= bytesMax) return text;
-  let kept = '';
-  let bytes = 0;
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > bytesMax - 1) break;
-    kept += character;
-  }
-  return `${kept}_`;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  // With `stream`, the decoder omits a character whose last bytes are cut off.
+  return `${new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, bytesMax - 1), { stream: true })}_`;
 }

@@ -73,16 +73,12 @@ export class Responder {
     return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
   }
 
-  #isGivenUp(host: string): boolean {
-    return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
-  }
-
   async #ask(url: string, headers: Entry['headers'], last: FetchedUrl | null): Promise<Answer> {
     const { fetcher, signal, onBusy } = this.#options;
     const { host } = new URL(url);
     let state = 'its host no longer responds';
     let isSilent = false;
-    for (let attempt = 1; !this.#isGivenUp(host); attempt += 1) {
+    for (let attempt = 1; (this.#faultsByHost.get(host) ?? 0) < HOST_FAULTS_MAX; attempt += 1) {
       let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);
       let isBusy = false;
       try {

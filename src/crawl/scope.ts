@@ -1,4 +1,4 @@
-/** Plain data, so that docshelf can send these settings to threads. */
+/** Settings of a scope as plain data, because docshelf sends them to threads. */
 export interface ScopeSettings {
   readonly origin: string;
   readonly prefix: string;
@@ -33,7 +33,7 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /** Address without fragment and user name, with one origin for all hosts of the site. Null for other schemes than http(s). */
+  /** Removes fragment and user name, and uses one origin for all hosts of the site. Returns null for schemes except http(s). */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;

@@ -9,6 +9,7 @@ import { encodeSegments, percentDecode } from '../web/escape.ts';
 import { resolvePath } from '../web/resolve.ts';
 import type { ChromiumSession, OpenBrowser } from './browser/chromium-session.ts';
 import type { FetchedAnswer } from './fetcher.ts';
+import { countMissing, countWords } from './render/choose-html.ts';
 import type { CrawledLiveSite } from './render/live-site.ts';
 import { type AnswerRequest, type BrowserPage, hasText, livePageOf, normalText } from './render/rendered-page.ts';
 
@@ -29,13 +30,15 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages in an isolated browser. Reports differences from the live page (`failed_request`,
+ * Opens up to 200 exported pages in an isolated browser. Reports differences from the live page (`failed_request`,
  * `console_error`, `changed_text`), requests to other hosts, unfinished pages, and `clean_url_needed` if some static hosts cannot
  * serve a request.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {
-    await using verification = await Verification.open(options);
+    const cleanUrls = new Set<string>();
+    const host = staticHost(options, (path) => cleanUrls.add(path));
+    await using verification = new Verification(options, await options.openBrowser(host), cleanUrls);
     await verification.run();
   } catch (error) {
     options.signal.throwIfAborted();
@@ -52,13 +55,7 @@ class Verification {
   readonly #cleanUrls: ReadonlySet<string>;
   #live: Promise<ChromiumSession> | null = null;
 
-  static async open(options: VerifySiteOptions): Promise<Verification> {
-    const cleanUrls = new Set<string>();
-    const host = new StaticHost(options.siteDir, options.files, (path) => cleanUrls.add(path));
-    return new Verification(options, await options.openBrowser(host.answer), cleanUrls);
-  }
-
-  private constructor(options: VerifySiteOptions, written: ChromiumSession, cleanUrls: ReadonlySet<string>) {
+  constructor(options: VerifySiteOptions, written: ChromiumSession, cleanUrls: ReadonlySet<string>) {
     this.#options = options;
     this.#written = written;
     this.#cleanUrls = cleanUrls;
@@ -152,7 +149,7 @@ const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Matches addresses in messages. Comparisons ignore addresses, because the written site has other addresses. */
+/** Matches addresses in messages. Comparisons ignore addresses, because the exported site has other addresses. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
@@ -209,8 +206,9 @@ export function compareText(live: string, written: string): TextChange | null {
   const at = before.findIndex((word, index) => word !== after[index]);
   if (at === -1 && before.length === after.length) return null;
   const from = at === -1 ? before.length : at;
-  const missing = countOnlyIn(before, after);
-  const added = countOnlyIn(after, before);
+  const [counts, countsAfter] = [countWords(before), countWords(after)];
+  const missing = countMissing(counts, countsAfter);
+  const added = countMissing(countsAfter, counts);
   const detail = `words missing: ${missing}, words added: ${added}; first difference: the live page has ${show(before, from)}, the exported page has ${show(after, from)}`;
   return { missing, added, detail };
 }
@@ -218,18 +216,6 @@ export function compareText(live: string, written: string): TextChange | null {
 function wordsOf(text: string): string[] {
   const normal = normalText(text);
   return normal === '' ? [] : normal.split(' ');
-}
-
-function countOnlyIn(words: readonly string[], others: readonly string[]): number {
-  const left = new Map<string, number>();
-  for (const word of others) left.set(word, (left.get(word) ?? 0) + 1);
-  let count = 0;
-  for (const word of words) {
-    const there = left.get(word) ?? 0;
-    if (there === 0) count += 1;
-    else left.set(word, there - 1);
-  }
-  return count;
 }
 
 function show(words: readonly string[], from: number): string {
@@ -259,18 +245,12 @@ export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string)
   return found.kind === 'redirect' ? found : { kind: 'missing' };
 }
 
-class StaticHost {
-  readonly #siteDir: string;
-  readonly #files: ReadonlyMap<string, FileEntry>;
-  readonly #onCleanUrl: (path: string) => void;
-
-  constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
-    this.#siteDir = siteDir;
-    this.#files = new Map(files.map((file) => [file.path, file]));
-    this.#onCleanUrl = onCleanUrl;
-  }
-
-  readonly answer: AnswerRequest = async ({ url }) => {
+function staticHost(
+  { siteDir, files: all }: Pick<VerifySiteOptions, 'siteDir' | 'files'>,
+  onCleanUrl: (path: string) => void,
+): AnswerRequest {
+  const files = new Map(all.map((file) => [file.path, file]));
+  return async ({ url }) => {
     const { hostname, pathname } = new URL(url);
     if (hostname !== HOST)
       throw new DocshelfError(
@@ -278,12 +258,12 @@ class StaticHost {
         `Cannot fetch "${url}": exported pages are verified without a network`,
       );
     const path = percentDecode(pathname)?.slice(1);
-    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
+    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(files, path);
     if (found.kind === 'redirect') return answerOf(301, { location: found.location });
-    const file = found.kind === 'missing' ? undefined : this.#files.get(found.path);
+    const file = found.kind === 'missing' ? undefined : files.get(found.path);
     if (found.kind === 'missing' || file === undefined) return answerOf(404, { 'content-type': 'text/plain' });
-    if (!found.isPlain) this.#onCleanUrl(pathname);
-    return answerOf(200, { 'content-type': file.type }, await readFile(join(this.#siteDir, file.path)));
+    if (!found.isPlain) onCleanUrl(pathname);
+    return answerOf(200, { 'content-type': file.type }, await readFile(join(siteDir, file.path)));
   };
 }
 

@@ -41,14 +41,14 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
   }
   if (notFound !== null) withRedirects.set(notFound.url, NOT_FOUND_PATH);
   const asked = contents.filter(({ askedAs }) => askedAs === 'browser').map(({ url }) => url);
-  await threads.useNames({ paths: withRedirects, fragments, asked });
+  await threads.callAll('useNames', { paths: withRedirects, fragments, asked });
 
   const files = filesOf(contents, paths);
   if (notFound !== null) files.push({ entry: notFound as ContentEntry, path: NOT_FOUND_PATH, isRooted: true });
   const writing = new Writing(options, files.length);
   const [pages, others] = [files.filter(isPageFile), files.filter((file) => !isPageFile(file))];
   await writing.writeAll(others, withDigest);
-  await threads.useDigests(writing.digests);
+  await threads.callAll('useDigests', writing.digests);
   await writing.writeAll(pages, new Set());
 
   await writeRedirects(redirects, paths, options, writing);
@@ -83,8 +83,7 @@ function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, s
     const path = paths.get(entry.url);
     if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
   }
-  // Sort by path. Pages of one folder then follow each other and share the relative addresses computed for this folder.
-  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...byPath.values()];
 }
 
 class Writing {
@@ -117,7 +116,7 @@ class Writing {
     const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
     if (source !== null) {
-      const written = await threads.write({ url, path, content, type: source, isRooted, needsDigest });
+      const written = await threads.call('write', { url, path, content, type: source, isRooted, needsDigest });
       stored = { ...written.content, type };
       if (written.integrity !== null) this.digests.set(url, written.integrity);
     }
@@ -174,7 +173,7 @@ async function writeRoot(paths: ReadonlyMap<string, string>, { scope, sink, star
 
 type Redirect = { readonly url: string; readonly target: string; readonly fragment: string };
 
-/** Maximum redirects to follow, as in browsers. */
+/** Maximum redirects between an address and its final target. Browsers have the same limit. */
 const HOPS_MAX = 20;
 
 function findRedirects(entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {

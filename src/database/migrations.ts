@@ -1,6 +1,6 @@
 import { SCHEMA_NAME } from './statement.ts';
 
-/** Columns: see `src/export/jobs/queue/statements.ts`. `EXPORT_JOB_LEASES` drops `run_id` and `run_retry`. */
+/** Table of export jobs. `jobStatements()` explains its columns, except `run_id` and `run_retry`, which `EXPORT_JOB_LEASES` drops. */
 const EXPORT_JOBS = `
   CREATE TABLE ${SCHEMA_NAME}.export_jobs (
     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

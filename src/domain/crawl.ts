@@ -1,3 +1,7 @@
+import type { EgressRules } from './egress.ts';
+import type { ArchiveLimits } from './limits.ts';
+import type { FileEntry } from './release.ts';
+
 /** Plain data, because docshelf sends it to a thread. Contains paths of files with secrets, not the secrets. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
@@ -30,4 +34,30 @@ export interface CrawlLimits {
   readonly queryVariantsMax: number;
   readonly pageBytesMax: number;
   readonly requestTimeoutMs: number;
+}
+
+interface CrawlPlaces {
+  readonly settings: CrawlSettings;
+  readonly egress: EgressRules;
+  readonly browser: BrowserSettings;
+  /** Folder of the file store, which contains the crawled responses and the exported files. */
+  readonly filesDir: string;
+  /** Folder with the responses of all attempts of one export job. */
+  readonly journalDir: string;
+  /** Folder for temporary files of one attempt. */
+  readonly workDir: string;
+}
+
+export interface CrawlOptions extends CrawlPlaces {
+  readonly hosts: readonly string[];
+  readonly limits: ArchiveLimits;
+  /** Folder with the responses of the last complete crawl of each domain. */
+  readonly recordsDir: string;
+  readonly pageThreads: number;
+}
+
+export interface VerifyCrawlOptions extends CrawlPlaces {
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly picturesDir: string;
 }

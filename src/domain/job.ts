@@ -206,10 +206,8 @@ export interface SiteSink {
   progress(done: number, total: number): void;
 }
 
-export interface SiteSource {
-  /** @throws DocshelfError `bad_source` if the source has nothing to export or cannot be read; the signal's reason */
-  collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
-}
+/** Adds the files of a site to `sink`. @throws DocshelfError `bad_source` if the source is empty or unreadable; the signal's reason */
+export type SiteSource = (request: ExportRequest, sink: SiteSink, signal: AbortSignal) => Promise<void>;
 
 export const badSource = (path: string, state: string, next: string, cause?: unknown): DocshelfError =>
   new DocshelfError('bad_source', `Cannot export "${showName(path)}": ${state}`, { next, cause });

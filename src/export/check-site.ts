@@ -9,7 +9,7 @@ import { mapAhead } from '../files/lanes.ts';
 import { decodeOrKeep, encodeAddress, percentDecode } from '../web/escape.ts';
 import { charsetOfType, pageText } from '../web/media-type.ts';
 import { outlinePage, type PageReferences, type Reference } from '../web/references.ts';
-import { resolvePath } from '../web/resolve.ts';
+import { fileAt } from '../web/resolve.ts';
 import { styleReferences } from '../web/rewrite/find-references.ts';
 import { utf8Bytes } from '../web/rewrite/source-text.ts';
 import { TrailingSlashVotes } from '../web/trailing-slash.ts';
@@ -120,7 +120,6 @@ class ServedSite {
   readonly #trailingSlash: TrailingSlash;
   readonly #hosts: ReadonlySet<string>;
   readonly #published: PublishedAt | null;
-  readonly #answers = new Map<string, string | null>();
 
   constructor(
     files: ReadonlyMap<string, FileEntry>,
@@ -149,14 +148,7 @@ class ServedSite {
   }
 
   answerTo(path: string): string | null {
-    const known = this.#answers.get(path);
-    if (known !== undefined) return known;
-    let found = resolvePath(this.#files, path, this.#trailingSlash);
-    const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-    if (found.kind === 'redirect') found = resolvePath(this.#files, other, this.#trailingSlash);
-    const answer = found.kind === 'file' ? found.path : null;
-    this.#answers.set(path, answer);
-    return answer;
+    return fileAt(this.#files, path, this.#trailingSlash);
   }
 
   #ownPathname({ origin, hostname, pathname }: URL): string | null {

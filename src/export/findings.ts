@@ -1,4 +1,4 @@
-import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
+import { FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
 /** Counts all findings of a report, but lists at most FINDINGS_MAX, divided among the kinds of findings. */
 export class FindingList {
@@ -43,11 +43,3 @@ export class FindingList {
 export type FoundSoFar = { readonly counts: Readonly<Record<string, number>>; readonly listed: readonly Finding[] };
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
-
-export function reportOf(
-  jobId: string,
-  totals: Pick<ExportReport, 'pages' | 'files' | 'bytes'>,
-  { counts, listed }: FoundSoFar,
-): ExportReport {
-  return { jobId, ...totals, counts, findings: listed };
-}

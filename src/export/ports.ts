@@ -1,5 +1,4 @@
-import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
-import type { EgressRules } from '../domain/egress.ts';
+import type { CrawlOptions, VerifyCrawlOptions } from '../domain/crawl.ts';
 import type {
   ExportedBundle,
   ExportReport,
@@ -10,7 +9,6 @@ import type {
   JobStatus,
   SiteSource,
 } from '../domain/job.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { FoundSoFar } from './findings.ts';
@@ -26,14 +24,14 @@ export interface StoredJob extends Job {
   readonly fault: JobFault | null;
 }
 
+/** Attempt of a job, which a write to the job must still own. */
+export type Claimed = Pick<StoredJob, 'jobId' | 'attempt'>;
+
 export interface NewJob extends ExportRequest {
   readonly jobId: string;
   readonly organizationId: string;
   readonly traceparent: string | null;
 }
-
-/** Right to run a job, until its lease expires or another attempt begins. */
-export type Claim = { readonly job: StoredJob; readonly attempt: number };
 
 export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
@@ -45,39 +43,42 @@ export type OldJobs = { readonly beforeMs: number } | { readonly newest: number 
 
 export type JobCounts = { readonly queued: number; readonly running: number };
 
-/** Processes can share a queue. Calls resolve when their changes are durable. With a lost claim, a write returns false. */
+/**
+ * Queue that several processes can share. Calls resolve when their changes are durable. A process that has claimed a job may
+ * write to the job until the lease expires or another attempt begins. After that, its writes return false.
+ */
 export interface JobQueue {
   /** Returns an equal queued job (domain, version, paths) if it exists. @throws DocshelfError `queue_full` over `queuedMax` */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
   get(jobId: string): Promise<StoredJob | null>;
 
-  /** Jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
+  /** Lists jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
    * Claims a job. Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest
    * job. A domain has at most one running job. After a database outage, no lease expires for `leaseMs`.
    */
-  claim(leaseMs: number): Promise<Claim | null>;
+  claim(leaseMs: number): Promise<StoredJob | null>;
 
   /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the process must stop the job. */
-  renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
+  renew(job: Claimed): Promise<'held' | 'lost' | 'canceled'>;
 
-  /** `progress` and `pageCount` never decrease. A `checkpoint` for the next attempt has at most 64 Ki characters. */
+  /** `progress` and `pageCount` never decrease. `checkpoint` is the digest of the collected site, from which an attempt resumes. */
   advance(
-    claim: Claim,
+    job: Claimed,
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
   /** Stores the page count of the report, because the last `advance` can have failed. Also returns false for a canceled job. */
-  complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
+  complete(job: Claimed, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
-  fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
+  fail(job: Claimed, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
-  release(claim: Claim): Promise<void>;
+  release(job: Claimed): Promise<void>;
 
-  /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Null if the job does not exist. */
+  /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Returns null for a missing job. */
   cancel(jobId: string): Promise<StoredJob | null>;
 
   report(jobId: string): Promise<ExportReport | null>;
@@ -104,7 +105,7 @@ export interface BundleStore {
 
   has(sha256: string): Promise<boolean>;
 
-  /** A presigned link for GET. @param ttlMs 1 s to 7 days */
+  /** Creates a presigned link for GET. @param ttlMs 1 s to 7 days */
   link(
     bundle: { readonly sha256: string; readonly fileName: string },
     ttlMs: number,
@@ -143,43 +144,21 @@ export interface LinkedBundle {
 
 export type StoreFolders = { readonly filesDir: string; readonly manifestsDir: string };
 
-export interface CollectCommand extends StoreFolders {
+export interface CollectCommand extends Omit<CrawlOptions, 'settings'> {
   readonly request: ExportRequest;
   readonly source: SourceSettings;
-  readonly hosts: readonly string[];
-  readonly workDir: string;
-  readonly limits: ArchiveLimits;
-  readonly crawl: CrawlCommand;
 }
 
-interface CrawlPlaces {
-  readonly egress: EgressRules;
-  readonly browser: BrowserSettings;
-  readonly journalDir: string;
-}
-
-interface CrawlCommand extends CrawlPlaces {
-  readonly recordsDir: string;
-  readonly pageThreads: number;
-}
-
-export interface VerifyCommand extends StoreFolders, CrawlPlaces {
-  readonly source: CrawlSettings;
-  readonly siteDir: string;
-  readonly files: readonly FileEntry[];
+export interface VerifyCommand extends VerifyCrawlOptions {
   readonly found: FoundSoFar;
-  readonly workDir: string;
-  readonly picturesDir: string;
 }
 
 /** Port to the crawl, because the folders `export` and `crawl` must not import each other. */
 export interface SiteCrawler {
-  source(
-    order: Omit<CollectCommand, 'request' | 'source' | 'crawl'> & CrawlCommand & { readonly settings: CrawlSettings },
-  ): Promise<SiteSource>;
+  collect(order: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void>;
 
   verify(
-    order: VerifyCommand,
+    order: VerifyCrawlOptions,
     events: { readonly find: (finding: Finding) => void; readonly onProgress: (done: number, total: number) => void },
     signal: AbortSignal,
   ): Promise<void>;

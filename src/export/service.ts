@@ -14,6 +14,7 @@ import {
 } from '../domain/job.ts';
 import type { OwnedSite } from '../domain/organization.ts';
 import { showName } from '../domain/secret.ts';
+import { Scheduler } from '../threads/scheduler.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import { jobFacts, queueFacts } from './jobs/runner.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
@@ -40,7 +41,7 @@ export interface ExportServiceOptions {
 /** Export jobs of organizations. A call for a job of another organization throws `not_found`. */
 export class ExportService {
   readonly #options: ExportServiceOptions;
-  readonly #packing = new Map<string, Promise<void>>();
+  readonly #packing = new Scheduler(Number.POSITIVE_INFINITY);
 
   constructor(options: ExportServiceOptions) {
     this.#options = options;
@@ -119,11 +120,7 @@ export class ExportService {
   /** Packs the archive again if it is missing. @throws DocshelfError `not_found`, `not_completed`, codes of `repackBundle` */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
-    const job = await this.#find('link to the bundle of', organizationId, jobId);
-    const { status, bundle } = job;
-    if (status !== 'completed' || bundle === null) throw notCompleted('link to the bundle of', jobId, status);
-    const { sha256, sizeBytes } = bundle;
-    await this.#keep(job, sha256);
+    const { job, sha256, sizeBytes } = await this.#keepBundle('link to the bundle of', organizationId, jobId);
     const [{ url, expiresAt }, signature] = await Promise.all([
       store.link({ sha256, fileName: bundleFileName(job) }, settings().linkTtlMs),
       signatureOf(sha256),
@@ -154,24 +151,23 @@ export class ExportService {
   }
 
   async read(organizationId: string, jobId: string, signal: AbortSignal) {
-    const job = await this.#find('read the bundle of', organizationId, jobId);
-    const { status, bundle } = job;
-    if (status !== 'completed' || bundle === null) throw notCompleted('read the bundle of', jobId, status);
-    await this.#keep(job, bundle.sha256);
-    const stream = await this.#options.store.read(bundle.sha256, signal);
-    return { stream, sizeBytes: bundle.sizeBytes, fileName: bundleFileName(job) };
+    const { job, sha256, sizeBytes } = await this.#keepBundle('read the bundle of', organizationId, jobId);
+    const stream = await this.#options.store.read(sha256, signal);
+    return { stream, sizeBytes, fileName: bundleFileName(job) };
   }
 
-  #keep(job: StoredJob, sha256: string): Promise<void> {
-    const underWay = this.#packing.get(sha256);
-    if (underWay !== undefined) return underWay;
+  /** Packs the archive again if it is missing, once for all calls at the same time. */
+  async #keepBundle(act: string, organizationId: string, jobId: string) {
     const { store, repack, signal } = this.#options;
-    const keep = async () => {
+    const job = await this.#find(act, organizationId, jobId);
+    const { status, bundle } = job;
+    if (status !== 'completed' || bundle === null) throw notCompleted(act, jobId, status);
+    const { sha256, sizeBytes } = bundle;
+    const keep = async (): Promise<void> => {
       if (!(await store.has(sha256))) await repack(job, signal);
     };
-    const keeping = keep().finally(() => this.#packing.delete(sha256));
-    this.#packing.set(sha256, keeping);
-    return keeping;
+    await this.#packing.run(keep, { share: sha256 });
+    return { job, sha256, sizeBytes };
   }
 
   async #find(act: string, organizationId: string | null, jobId: string): Promise<StoredJob> {

@@ -16,11 +16,11 @@ export interface SpanOptions {
 
 export type Span = { note(facts: SpanFacts): void; fail(error: unknown): void };
 
-/** Records spans of exports and swaps. Requests of readers have no spans. */
+/** Records spans of exports and of switches to another version. Requests of readers have no spans. */
 export interface Tracer {
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
   readonly traceparent: string | null;
-  /** Moves the running span into the trace of its cause, if known only after the start. No effect on spans with parent or children. */
+  /** Moves the running span into the trace of its cause, if it has no parent and no children. The cause can be known late. */
   follow(traceparent: string | null): void;
 }
 

@@ -79,6 +79,14 @@ export function resolvePath(files: Paths, path: string, trailingSlash: TrailingS
   return { kind: 'missing', notFoundPage: isAssetPath(path) ? null : nearestNotFoundPage(files, path) };
 }
 
+/** Path of the file that a reader gets at `path`, also after a redirect. Null for a missing file. */
+export function fileAt(files: Paths, path: string, trailingSlash: TrailingSlash): string | null {
+  let found = findFile(files, path, trailingSlash);
+  const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+  if (found?.kind === 'redirect') found = findFile(files, other, trailingSlash);
+  return found?.kind === 'file' ? found.path : null;
+}
+
 export function findFile(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (isWithheld(path) || path.length > PATH_CHARS_MAX) return null;
   const found = resolveExactly(files, path, trailingSlash);

@@ -21,7 +21,7 @@ const PAGES_OPENED = Number(process.env.DOCSHELF_CRAWL_PAGES ?? 3);
 const SITES = CORPUS_SITES.filter(({ isForSoak }) => !isForSoak || process.env.DOCSHELF_CRAWL_PAGES !== undefined);
 /** Number of links to click, on a page in the middle. First pages have few links. */
 const CLICKS = 2;
-/** Maximum number of visits. On a busy machine, scripts may not have finished at the first one. */
+/** Maximum number of visits. On a busy machine, scripts may not have finished at the first visit. */
 const VISITS_MAX = 4;
 const JOB_MS_MAX = 600_000;
 /** Enough for all pages of a large site on a busy machine. */

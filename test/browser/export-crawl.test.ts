@@ -72,8 +72,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
     const { listed } = await verify(
       {
         filesDir: join(home.dir, 'files'),
-        manifestsDir: join(home.dir, 'manifests'),
-        source: crawlOf(`${live.origin}/`),
+        settings: crawlOf(`${live.origin}/`),
         siteDir,
         files: [...site.files].map(([path, { length }]) => ({
           path,

@@ -93,7 +93,7 @@ export class Browsers {
     const all: ChromiumSettings = {
       policy: new EgressPolicy(egressRulesOf()),
       env: process.env,
-      // Tests may run in a container.
+      // Tests may run in a container, where Chromium cannot create its sandbox.
       sandbox: 'off',
       tempDir,
       tabs: 4,

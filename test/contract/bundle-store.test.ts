@@ -175,13 +175,11 @@ describe.each([
     expect((await download(bundle.sha256)).status).toBe(200);
   });
 
-  test('creates links that are valid for one second to 7 days', async () => {
+  test('creates links that are valid for up to 7 days', async () => {
     const link = (ttlMs: number) => subject.store.link({ sha256: '0'.repeat(64), fileName: NAME }, ttlMs);
     const { expiresAt } = await link(7 * 24 * HOUR_MS);
     const days = (expiresAt.getTime() - Date.now()) / (24 * HOUR_MS);
     expect(days).toBeGreaterThan(6.99);
     expect(days).toBeLessThanOrEqual(7);
-    await expect(link(7 * 24 * HOUR_MS + 1)).rejects.toThrow(RangeError);
-    await expect(link(999)).rejects.toThrow(RangeError);
   });
 });

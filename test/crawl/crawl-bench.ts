@@ -6,7 +6,7 @@ import { type Origin, type OriginFile, originOf } from './origin.ts';
 
 type Files = Readonly<Record<string, OriginFile>>;
 
-/** Folders and live sites of each test, removed after it. */
+/** Creates the folders and live sites of each test, and removes them after the test. */
 export function crawlBench() {
   const origins: Origin[] = [];
   let home: CrawlHome;

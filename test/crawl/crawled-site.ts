@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CrawlSource, type CrawlSourceOptions } from '../../src/crawl/crawl-source.ts';
-import type { CrawlSettings } from '../../src/domain/crawl.ts';
+import { crawlSite } from '../../src/crawl/crawl-source.ts';
+import type { CrawlOptions, CrawlSettings } from '../../src/domain/crawl.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 import { RecordingSink } from '../export/recording-sink.ts';
@@ -30,9 +30,15 @@ export class CrawlHome {
     return new CrawlHome(dir);
   }
 
-  source(settings: CrawlSettings, options: Partial<CrawlSourceOptions> = {}, job = 'job'): CrawlSource {
+  async crawl(
+    settings: CrawlSettings,
+    more: { paths?: string[]; options?: Partial<CrawlOptions>; job?: string; signal?: AbortSignal } = {},
+  ): Promise<RecordingSink> {
+    const sink = new RecordingSink(this.store);
+    const request = { domain: 'acme', version: null, paths: more.paths ?? null };
+    const job = more.job ?? `job-${this.#attempts}`;
     this.#attempts += 1;
-    return new CrawlSource({
+    const options: CrawlOptions = {
       settings,
       hosts: [],
       limits: ARCHIVE_LIMITS,
@@ -43,18 +49,9 @@ export class CrawlHome {
       journalDir: join(this.dir, `journal-${job}`),
       recordsDir: join(this.dir, 'records'),
       pageThreads: 1,
-      ...options,
-    });
-  }
-
-  async crawl(
-    settings: CrawlSettings,
-    more: { paths?: string[]; options?: Partial<CrawlSourceOptions>; job?: string; signal?: AbortSignal } = {},
-  ): Promise<RecordingSink> {
-    const sink = new RecordingSink(this.store);
-    const request = { domain: 'acme', version: null, paths: more.paths ?? null };
-    const source = this.source(settings, more.options, more.job ?? `job-${this.#attempts}`);
-    await source.collect(request, sink, more.signal ?? new AbortController().signal);
+      ...more.options,
+    };
+    await crawlSite(options, request, sink, more.signal ?? new AbortController().signal);
     return sink;
   }
 

@@ -12,7 +12,7 @@ export type OriginFile =
   | Answer;
 
 export interface Origin extends LocalServer {
-  /** Number of requests for an address, in the form in which it was sent. */
+  /** Counts the requests for an address. @param path in the form in which clients send it */
   requestCount(path: string): number;
   requestedPaths(): string[];
 }

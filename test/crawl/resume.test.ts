@@ -57,7 +57,7 @@ describe('crawl whose process is killed', () => {
     for (const path of site.requestedPaths().slice(before)) requestCounts.set(path, (requestCounts.get(path) ?? 0) + 1);
     const twice = [...requestCounts.values()].filter((count) => count > 1);
     expect(Math.max(...requestCounts.values())).toBeLessThanOrEqual(2);
-    // Addresses that were being fetched or read when the process ended.
+    // Only addresses that the process was fetching or reading when it ended are requested twice.
     expect(twice.length).toBeLessThanOrEqual(2 * CONCURRENCY + 2);
   });
 

@@ -7,14 +7,14 @@ import { segmentsOf } from '../../src/web/rewrite/generators/index.ts';
 const at = (path: string) => new URL(path, 'https://docs.test');
 
 describe('Robots', () => {
-  const rules = (...lines: string[]) => Robots.parse(['User-agent: *', ...lines].join('\n'));
+  const rules = (...lines: string[]) => new Robots(['User-agent: *', ...lines].join('\n'));
 
   it.each<[string[], string, boolean]>([
     [['Disallow: /'], '/a', false],
     [['Disallow:'], '/a', true],
     [['Disallow: /a'], '/abc', false],
     [['Disallow: /a/'], '/a', true],
-    // RFC 9309, section 2.2.2: the longest matching rule applies, and among equals the one that allows.
+    // The longest matching rule applies, and among equally long rules a rule that allows (RFC 9309, section 2.2.2).
     [['Disallow: /a', 'Allow: /a/b'], '/a/b/c', true],
     [['Allow: /a', 'Disallow: /a/b'], '/a/b/c', false],
     [['Disallow: /a', 'Allow: /a'], '/a', true],
@@ -36,9 +36,9 @@ describe('Robots', () => {
   it('applies all groups that name docshelf, or the group for all crawlers if no group names docshelf', () => {
     const text =
       'User-agent: other\nUser-agent: Docshelf\nDisallow: /a\n\nUser-agent: *\nDisallow: /\nUser-agent: docshelf\nDisallow: /b';
-    const robots = Robots.parse(text);
+    const robots = new Robots(text);
     expect(['/a', '/b', '/c'].map((path) => robots.allows(at(path)))).toEqual([false, false, true]);
-    expect(Robots.parse('User-agent: other\nDisallow: /').allows(at('/a'))).toBe(true);
+    expect(new Robots('User-agent: other\nDisallow: /').allows(at('/a'))).toBe(true);
   });
 
   it('evaluates a complex rule quickly', () => {
@@ -49,7 +49,7 @@ describe('Robots', () => {
   });
 
   it('lists sitemaps from any position', () => {
-    expect(Robots.parse('Sitemap: https://a/1.xml\nUser-agent: *\nsitemap:/2.xml').sitemaps).toEqual([
+    expect(new Robots('Sitemap: https://a/1.xml\nUser-agent: *\nsitemap:/2.xml').sitemaps).toEqual([
       'https://a/1.xml',
       '/2.xml',
     ]);

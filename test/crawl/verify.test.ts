@@ -8,7 +8,6 @@ const page = (fields: Partial<BrowserPage>): BrowserPage => ({
   state: 'settled',
   reason: null,
   dom: { html: '', text: '', links: [] },
-  answered: [],
   failures: [],
   consoleErrors: [],
   screenshot: null,

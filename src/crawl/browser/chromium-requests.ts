@@ -5,7 +5,7 @@ import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import type { FetchedAnswer } from '../fetcher.ts';
-import type { AnsweredRequest, AnswerRequest, FailedRequest, PageRequest } from '../render/rendered-page.ts';
+import type { AnswerRequest, FailedRequest, PageRequest } from '../render/rendered-page.ts';
 
 interface PausedRequest {
   readonly requestId: string;
@@ -24,7 +24,7 @@ const AT_ONCE_MAX = 32;
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Response headers to pass to the browser. Without lengths and content codings, because the browser gets decoded bytes. */
+/** Response headers that docshelf passes to the browser. Lengths and content codings are missing, because the bytes are decoded. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -83,7 +83,7 @@ export class ChromiumRequests {
       }
       const answer = await this.#find(toPageRequest(paused, url, visits[0]?.url ?? url));
       const bytes = await bytesOf(answer);
-      for (const visit of visits) visit.answer(url, answer.status, bytes.length);
+      for (const visit of visits) visit.count(bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
       if (await this.#refuse(paused)) fail('answer');
@@ -135,13 +135,12 @@ function toPageRequest({ request, resourceType }: PausedRequest, url: string, pa
     const lowered = name.toLowerCase();
     if (!NOT_SENT.test(lowered)) headers[lowered] = value;
   }
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  return { url, method, headers, isNavigation: resourceType === 'Document', pageUrl };
+  return { url, headers, isNavigation: resourceType === 'Document', pageUrl };
 }
 
-function keyOf({ url, method, headers }: PageRequest): string {
+function keyOf({ url, headers }: PageRequest): string {
   const own = Object.entries(headers).filter(([name]) => !SAME_FOR_ALL.test(name));
-  return JSON.stringify([method, url, own]);
+  return JSON.stringify([url, own]);
 }
 
 async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
@@ -155,7 +154,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   return readFile(body.file);
 }
 
-/** Allows all requests across origins, because all files of the written site have the same origin. */
+/** Allows all requests across origins, because the exported site will serve all files from one origin. */
 function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
   const headers = HEADERS.flatMap((name) => {
     const value = answer.header(name);
@@ -194,7 +193,6 @@ const MESSAGES_MAX = 5_000;
 const POLL_MS = 20;
 
 export class Visit {
-  readonly answered: AnsweredRequest[] = [];
   readonly failures: FailedRequest[] = [];
   readonly consoleErrors: string[] = [];
   #requests = 0;
@@ -232,9 +230,8 @@ export class Visit {
     this.lastChangeAt = performance.now();
   }
 
-  answer(url: string, status: number, bytes: number): void {
+  count(bytes: number): void {
     this.#bytes += bytes;
-    this.answered.push({ url, status });
   }
 
   fail(url: string, why: string): void {

@@ -21,6 +21,11 @@ const STARTS_IN_VAIN_MAX = 3;
 
 export type OpenBrowser = (answer: AnswerRequest) => Promise<ChromiumSession>;
 
+export const browserOpener =
+  (browser: BrowserSettings, policy: EgressPolicy, workDir: string): OpenBrowser =>
+  (answer) =>
+    ChromiumSession.open({ ...browser, policy, env: process.env, tempDir: join(workDir, 'browser') }, answer);
+
 /** A browser with separate cookies and storage. Starts again if its process ends. */
 export class ChromiumSession {
   readonly tabs: number;
@@ -106,7 +111,7 @@ export class ChromiumSession {
 }
 
 function crashed(url: string): BrowserPage {
-  const nothing = { dom: null, answered: [], failures: [], consoleErrors: [], screenshot: null };
+  const nothing = { dom: null, failures: [], consoleErrors: [], screenshot: null };
   return { url, state: 'crashed', reason: 'the browser has ended', ...nothing };
 }
 

@@ -1,5 +1,7 @@
+import { addAbortListener } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
+import { unlessAborted } from '../../files/lanes.ts';
 import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { Visit } from './chromium-requests.ts';
 
@@ -69,7 +71,7 @@ function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Uses a timer in the page, because a script that blocks the page also delays this timer. */
+/** Waits with a timer of the page instead of Node, because a script that blocks the page also delays its timers. */
 const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
@@ -153,8 +155,7 @@ export class ChromiumTab {
   #hasEnded = false;
 
   static async open(context: BrowserContext, pageTimeoutMs: number): Promise<ChromiumTab> {
-    const page = await within(OPEN_MS_MAX, context.newPage());
-    if (page === null) throw new PageEnd('crashed', 'no tab could be opened');
+    const page = await unlessAborted(context.newPage(), AbortSignal.timeout(OPEN_MS_MAX));
     const cdp = await context.newCDPSession(page);
     const { frameTree } = await cdp.send('Page.getFrameTree');
     const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageTimeoutMs);
@@ -195,12 +196,11 @@ export class ChromiumTab {
     };
     const hang = (message: string): void => this.#end(new PageEnd('hung', message));
     const visit = new Visit(url, () => hang('it wrote too much to its console'));
-    const onAbort = (): void => this.#end(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    using _ = addAbortListener(signal, () => this.#end(signal.reason));
     const timer = setTimeout(() => hang('its scripts block the page'), this.#pageTimeoutMs);
     this.visit = visit;
-    const { answered, failures, consoleErrors } = visit;
-    const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
+    const { failures, consoleErrors } = visit;
+    const base = { failures, consoleErrors, screenshot: null, dom: null };
     try {
       signal.throwIfAborted();
       const settled = await Promise.race([this.#settle(url, visit, withScreenshot, signal), ended]);
@@ -216,7 +216,6 @@ export class ChromiumTab {
       return { ...base, url, state: 'crashed', reason: 'its tab was closed' };
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
       this.visit = null;
     }
   }
@@ -224,8 +223,10 @@ export class ChromiumTab {
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    // Crash a page that does not close in time, because a page that navigates constantly may never close.
-    if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
+    await unlessAborted(closing, AbortSignal.timeout(CLOSE_MS_MAX)).catch(() => {
+      // Crash a page that does not close in time, because a page that navigates constantly may never close.
+      void this.#cdp.send('Page.crash').catch(() => undefined);
+    });
   }
 
   async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
@@ -353,14 +354,5 @@ export class ChromiumTab {
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.visit?.hear(isError ? message.text() : null);
     });
-  }
-}
-
-async function within<Result>(msMax: number, promise: Promise<Result>): Promise<Result | null> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([promise, delay(msMax, null, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
   }
 }

@@ -1,15 +1,6 @@
-import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
-import type { ScopeSettings } from '../scope.ts';
+import { HEAPS, Thread, type ThreadCall, threadEntry } from '../../threads/index.ts';
 import type { PageCalls } from '../worker.ts';
-import type {
-  PageThreadData,
-  ReadPage,
-  ReadRequest,
-  SiteNames,
-  StartPage,
-  WriteRequest,
-  WrittenPage,
-} from './page-work.ts';
+import type { PageThreadData } from './page-work.ts';
 
 export class PageThreads {
   readonly #threads: readonly Thread<PageCalls>[];
@@ -21,38 +12,15 @@ export class PageThreads {
     for (const thread of this.#threads) thread.start();
   }
 
-  publishedHost(page: StartPage): Promise<string | null> {
-    return this.#idlest().call('publishedHost', page);
-  }
+  /** Calls the thread with the fewest pending calls. */
+  readonly call: ThreadCall<PageCalls> = (...given) =>
+    this.#threads.reduce((idlest, thread) => (thread.waiting < idlest.waiting ? thread : idlest)).call(...given);
 
-  useScope(scope: ScopeSettings): Promise<unknown> {
-    return Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
-  }
-
-  /** Transfers the bytes to the thread, so the caller can no longer use them. */
-  read(request: ReadRequest): Promise<ReadPage> {
-    const { content } = request;
-    const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
-    return this.#idlest().call('read', request, { transfer });
-  }
-
-  write(request: WriteRequest): Promise<WrittenPage> {
-    return this.#idlest().call('write', request);
-  }
-
-  useNames(names: SiteNames): Promise<unknown> {
-    return Promise.all(this.#threads.map((thread) => thread.call('useNames', names)));
-  }
-
-  useDigests(digests: ReadonlyMap<string, string>): Promise<unknown> {
-    return Promise.all(this.#threads.map((thread) => thread.call('useDigests', digests)));
+  async callAll(...given: Parameters<Thread<PageCalls>['call']>): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.call(...given)));
   }
 
   async end(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.end({ withinMs: 0 })));
-  }
-
-  #idlest(): Thread<PageCalls> {
-    return this.#threads.reduce((idlest, thread) => (thread.waiting < idlest.waiting ? thread : idlest));
   }
 }

@@ -5,12 +5,12 @@ import { markedCharset } from '../../web/media-type.ts';
 import { findReferences } from '../../web/rewrite/find-references.ts';
 import type { FoundKind, FoundReference, FoundReferences } from '../../web/rewrite/reference.ts';
 import { resolveSpecifier } from '../../web/rewrite/resolve-specifier.ts';
-import { detachString, type SourceType, unitsOf, utf8Bytes } from '../../web/rewrite/source-text.ts';
+import { type SourceType, unitsOf, utf8Bytes } from '../../web/rewrite/source-text.ts';
 import { type Edit, encodePath, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/write.ts';
 import { hasNoFollow } from '../admission.ts';
 import { namesPage } from '../entry.ts';
 import { naturalName } from '../names.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope, ScopeSettings } from '../scope.ts';
 
 interface ReferenceTarget {
   readonly href: string;
@@ -19,12 +19,7 @@ interface ReferenceTarget {
   readonly isOwn: boolean;
   isNamedAsLink: boolean;
   isNamedAsFile: boolean;
-  seenFrom: Folder | null;
-  path: string;
-  address: string;
 }
-
-type Folder = { readonly path: string };
 
 interface ReferenceBase {
   readonly fileUrl: string;
@@ -44,15 +39,11 @@ const isMapped = ({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: Ref
 
 /** Maximum cached addresses. A cache helps, because the menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
-const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
-
-type KnownTargets = Map<string, ReferenceTarget | null>;
 
 class ReferenceTargets {
   readonly #scope: Scope;
-  readonly #byBase = new Map<string, KnownTargets>();
-  #known = 0;
+  readonly #known = new Map<string, ReferenceTarget | null>();
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -69,26 +60,13 @@ class ReferenceTargets {
   }
 
   #resolve(url: string, base: string): ReferenceTarget | null {
-    const targets = this.#targetsOf(partOf(base, url));
-    const known = targets.get(url);
+    const key = `${partOf(base, url)} ${url}`;
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     const target = this.#newTarget(URL.parse(url, base));
-    // Copy the string, because a slice would keep the whole text of the page in memory.
-    targets.set(detachString(url), target);
-    this.#known += 1;
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    this.#known.set(key, target);
     return target;
-  }
-
-  #targetsOf(part: string): KnownTargets {
-    const known = this.#byBase.get(part);
-    if (known !== undefined) return known;
-    if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
-      this.#byBase.clear();
-      this.#known = 0;
-    }
-    const targets: KnownTargets = new Map();
-    this.#byBase.set(part, targets);
-    return targets;
   }
 
   #newTarget(url: URL | null): ReferenceTarget | null {
@@ -96,11 +74,11 @@ class ReferenceTargets {
     if (url === null || canonical === null) return null;
     const { href, hash } = url;
     const isOwn = this.#scope.isOwn(url);
-    const unseen = { isNamedAsLink: false, isNamedAsFile: false, seenFrom: null, path: '', address: '' };
-    return { href, hash, canonical, isOwn, ...unseen };
+    return { href, hash, canonical, isOwn, isNamedAsLink: false, isNamedAsFile: false };
   }
 }
 
+/** Part of `base` that decides the target of `url`. Pages of one folder share the targets of their relative references. */
 function partOf(base: string, url: string): string {
   const first = url[0];
   if (first === '/' && url[1] !== '/') return base.slice(0, base.indexOf('/', 8));
@@ -122,7 +100,6 @@ export class AskedLiterals {
   readonly #scope: Scope;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #asked: ReadonlySet<string>;
-  readonly #beginnings = new Map<string, boolean>();
   readonly #origins: readonly string[];
 
   constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
@@ -162,17 +139,11 @@ export class AskedLiterals {
     if (path !== '' && !path.startsWith('/')) return null;
     const url = new URL(origin);
     const canonical = this.#scope.canonical(url);
-    if (canonical === null || !this.#isAskedFrom(canonical.slice(0, -1) + path)) return null;
+    if (canonical === null) return null;
+    const beginning = canonical.slice(0, -1) + path;
+    if (!this.#asked.values().some((address) => address.startsWith(beginning))) return null;
     if (this.#scope.isOwn(url)) return path;
     return `/${encodePath(naturalName(url, '', this.#scope.origin).folder).replace(/\/$/, '')}${path}`;
-  }
-
-  #isAskedFrom(beginning: string): boolean {
-    const known = this.#beginnings.get(beginning);
-    if (known !== undefined) return known;
-    const isAsked = this.#asked.values().some((url) => url.startsWith(beginning));
-    this.#beginnings.set(beginning, isAsked);
-    return isAsked;
   }
 }
 
@@ -190,11 +161,11 @@ function literalAt(units: string, at: number): { readonly text: string; readonly
   return { text, isWhole: !/^\s*\+/.test(rest.slice(end + 1, end + 20)) };
 }
 
-export type PageThreadData = { readonly filesDir: string };
+export type PageThreadData = { readonly filesDir: string; readonly scope: ScopeSettings };
 
-export type StartPage = { readonly url: string; readonly content: Uint8Array | StoredFile };
-
-export interface ReadRequest extends StartPage {
+export interface ReadRequest {
+  readonly url: string;
+  readonly content: Uint8Array | StoredFile;
   readonly type: SourceType;
   readonly charset: string | null;
 }
@@ -227,7 +198,7 @@ export interface WriteRequest {
   readonly needsDigest: boolean;
 }
 
-export type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
+type WrittenPage = { readonly content: StoredFile; readonly integrity: string | null };
 
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'mounted', 'scope', 'pattern']);
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'scope', 'pattern']);
@@ -238,7 +209,6 @@ interface Written {
   readonly from: string;
   readonly path: string;
   readonly isRooted: boolean;
-  readonly folder: Folder;
 }
 
 export class PageWork {
@@ -248,7 +218,6 @@ export class PageWork {
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
-  #folder: Folder = { path: '' };
 
   constructor(store: FileStore, scope: Scope) {
     this.#store = store;
@@ -292,7 +261,6 @@ export class PageWork {
     const { asked, paths } = names;
     this.#names = names;
     this.#literals = asked.length === 0 ? null : new AskedLiterals(asked, paths, this.#scope);
-    this.#folder = { path: '' };
   }
 
   useDigests(digests: ReadonlyMap<string, string>): void {
@@ -306,7 +274,7 @@ export class PageWork {
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
     const from = found.base === null ? path : this.#basePathOf(base, path);
-    const file = { base, from, path, isRooted, folder: this.#folderFrom(isRooted ? '/' : from) };
+    const file = { base, from, path, isRooted };
     const rewritten = rewriteFile(bytes, found, (reference) => {
       const text = this.#replacement(reference, file);
       return text === reference.url ? null : text;
@@ -346,33 +314,17 @@ export class PageWork {
   }
 
   #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
-    // Reuse the relative address from the previous page of the same folder, but not if the page refers to itself.
-    if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
-      return target.address;
     const { href, hash, canonical, isOwn } = target;
     const path = this.#names.paths.get(canonical);
     if (path !== undefined) {
       const suffix = hash === '' ? (this.#names.fragments.get(canonical) ?? '') : hash;
-      if (reference.kind === 'worker') return `/${encodePath(path)}${suffix}`;
-      const address = this.#addressOf(path, file, suffix);
-      if (path !== file.from) {
-        target.seenFrom = file.folder;
-        target.path = path;
-        target.address = address;
-      }
-      return address;
+      return reference.kind === 'worker' ? `/${encodePath(path)}${suffix}` : this.#addressOf(path, file, suffix);
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
     // A link to a page outside the export becomes a link to the published site. The path of a missing file stays, and fails as before.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
-  }
-
-  #folderFrom(from: string): Folder {
-    const path = from.slice(0, from.lastIndexOf('/') + 1);
-    if (path !== this.#folder.path) this.#folder = { path };
-    return this.#folder;
   }
 
   #addressOf(path: string, { from, isRooted }: Written, suffix = ''): string {
@@ -398,7 +350,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** Host of the page's canonical address, if this address has the same path on another host. Otherwise null. */
+/** Returns the host of the page's canonical address if this address has the same path on another host, and null otherwise. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const { references } = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
   for (const { kind, url: written } of references) {

@@ -1,4 +1,4 @@
-import { parse } from 'parse5';
+import { type DefaultTreeAdapterTypes, parse, type Token } from 'parse5';
 import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/media-type.ts';
 import type { BrowserPage } from './rendered-page.ts';
@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 /** Chooses the original HTML, unless it lacks many words of the rendered page. The order of words does not matter. */
 export function chooseHtml(original: string, { dom }: Pick<BrowserPage, 'dom'>, scripts: RenderSettings['scripts']) {
   if (dom === null) return { kind: 'original' } as const;
-  const seen = countWords(dom.text);
+  const seen = countWordsOf(dom.text);
   const total = seen.values().reduce((sum, count) => sum + count, 0);
   const missing = countMissing(seen, countWordsOfHtml(original));
   const share = total === 0 ? 0 : missing / total;
@@ -31,14 +31,17 @@ const WORD = /[\p{L}\p{N}]+/gu;
 /** Elements whose text is invisible in a browser with scripts. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
 
-function countWords(text: string): Map<string, number> {
+const countWordsOf = (text: string): Map<string, number> =>
+  countWords(text.normalize('NFKC').toLowerCase().match(WORD) ?? []);
+
+export function countWords(words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD))
-    counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 
-function countMissing(text: ReadonlyMap<string, number>, within: ReadonlyMap<string, number>): number {
+/** Number of words of `text` that `within` lacks. A word that occurs twice counts twice. */
+export function countMissing(text: ReadonlyMap<string, number>, within: ReadonlyMap<string, number>): number {
   let missing = 0;
   for (const [word, count] of text) missing += Math.max(0, count - (within.get(word) ?? 0));
   return missing;
@@ -50,11 +53,14 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Includes hidden text. Counts with and without breaks at inline elements, because only styles decide whether they separate words. */
+/**
+ * Counts words, also of hidden text, with and without breaks at inline elements. Only styles decide whether an inline element
+ * separates two words.
+ */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
-  const counts = countWords(textOf(document, true));
-  for (const [word, count] of countWords(textOf(document, false)))
+  const counts = countWordsOf(textOf(document, true));
+  for (const [word, count] of countWordsOf(textOf(document, false)))
     counts.set(word, Math.max(count, counts.get(word) ?? 0));
   return counts;
 }
@@ -81,22 +87,16 @@ function textOf(document: TreeNode, parts: boolean): string {
 const RUN = /^\s*(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|importmap|speculationrules)\s*$/i;
 const LOADS_SCRIPT = /(?:^|\s)modulepreload(?:\s|$)/i;
 
-interface TreeNode {
-  readonly nodeName: string;
-  readonly value?: string;
-  readonly childNodes?: readonly TreeNode[];
-  readonly content?: TreeNode;
-  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
-  readonly sourceCodeLocation?: {
-    readonly startOffset: number;
-    readonly endOffset: number;
-    readonly attrs?: Readonly<Record<string, Range>>;
-  } | null;
-}
-type Range = { readonly startOffset: number; readonly endOffset: number };
+type Element = DefaultTreeAdapterTypes.Element;
+/** Any node of parse5, whose members depend on its kind. */
+type TreeNode = Pick<Element, 'nodeName'> &
+  Partial<Pick<Element, 'attrs' | 'sourceCodeLocation'> & Pick<DefaultTreeAdapterTypes.TextNode, 'value'>> & {
+    readonly childNodes?: readonly TreeNode[];
+    readonly content?: TreeNode;
+  };
 
 export function dropScripts(html: string): string {
-  const dropped: Range[] = [];
+  const dropped: Pick<Token.Location, 'startOffset' | 'endOffset'>[] = [];
   const waiting: TreeNode[] = [parse(html, { sourceCodeLocationInfo: true }) as unknown as TreeNode];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     const location = node.sourceCodeLocation ?? null;

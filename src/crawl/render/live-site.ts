@@ -1,7 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CrawlSettings, RenderSettings } from '../../domain/crawl.ts';
-import type { EgressRules } from '../../domain/egress.ts';
+import type { RenderSettings, VerifyCrawlOptions } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { readIfThere, replaceFile } from '../../files/index.ts';
@@ -86,14 +85,6 @@ function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Na
   return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(sent) };
 }
 
-export interface LiveSiteOptions {
-  readonly settings: CrawlSettings;
-  readonly egress: EgressRules;
-  readonly filesDir: string;
-  readonly journalDir: string;
-  readonly workDir: string;
-}
-
 /** Maximum bytes of a body for the browser. A body is one message to the browser, with several copies in memory. */
 const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 
@@ -120,12 +111,12 @@ export class CrawledLiveSite implements AsyncDisposable {
   readonly #openFetcher: () => Promise<GuardedFetcher>;
   #fetcher: Promise<GuardedFetcher> | null = null;
 
-  static async open(options: LiveSiteOptions): Promise<CrawledLiveSite | null> {
+  static async open(options: VerifyCrawlOptions): Promise<CrawledLiveSite | null> {
     const live = await readLivePages(options.journalDir);
     return live === null ? null : new CrawledLiveSite(options, new Scope(live.scope), live.pages);
   }
 
-  private constructor(options: LiveSiteOptions, scope: Scope, pages: LivePages) {
+  private constructor(options: VerifyCrawlOptions, scope: Scope, pages: LivePages) {
     const { settings, egress, filesDir, journalDir, workDir } = options;
     this.#pages = pages;
     this.#scope = scope;

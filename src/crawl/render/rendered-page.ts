@@ -4,7 +4,6 @@ import type { FetchedAnswer } from '../fetcher.ts';
 
 export interface PageRequest {
   readonly url: string;
-  readonly method: 'GET' | 'HEAD';
   readonly headers: Readonly<Record<string, string>>;
   readonly isNavigation: boolean;
   readonly pageUrl: string;
@@ -15,8 +14,6 @@ export interface PageRequest {
  * policy, and adds credentials. The caller removes body files. @throws DocshelfError without a response; the signal's reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
-
-export type AnsweredRequest = { readonly url: string; readonly status: number };
 
 export interface FailedRequest {
   readonly url: string;
@@ -37,8 +34,6 @@ export interface BrowserPage {
   readonly state: PageState;
   readonly reason: string | null;
   readonly dom: SettledDom | null;
-  /** Requests in order, except requests that the browser served from its cache. */
-  readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   readonly consoleErrors: readonly string[];
   readonly screenshot: Uint8Array | null;
@@ -53,7 +48,7 @@ export interface LivePage {
   readonly consoleErrors: readonly string[];
 }
 
-/** Text without its line breaks, which depend on the width of a font. */
+/** Joins the lines of a text for comparisons, because line breaks depend on the width of a font. */
 export const normalText = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const KEPT_MAX = 20;

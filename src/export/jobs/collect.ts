@@ -8,21 +8,22 @@ import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/media-type.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
-type SiteTable = { readonly files: readonly FileEntry[]; readonly found: FoundSoFar };
+/** Reports the progress of a step. `pages` is the number of pages collected so far. */
+export type OnStep = (done: number, total: number, pages?: number) => void;
 
-export type CollectProgress = { readonly done: number; readonly total: number; readonly pages: number };
+type SiteTable = { readonly files: readonly FileEntry[]; readonly found: FoundSoFar };
 
 export async function collectSite(
   source: SiteSource,
   request: ExportRequest,
   store: FileStore,
-  onProgress: (progress: CollectProgress) => void,
+  onProgress: OnStep,
   signal: AbortSignal,
 ): Promise<SiteTable> {
   const files = new Map<string, FileEntry>();
   const findings = new FindingList();
   let pages = 0;
-  let at = { done: 0, total: 0 };
+  let [done, total] = [0, 0];
   const sink: SiteSink = {
     async add(path, content) {
       if (files.has(path)) throw new Error(`the source returns "${path}" twice`);
@@ -32,15 +33,15 @@ export async function collectSite(
         files.set(path, { path, size, sha256, type: await typeOf(path, store.pathOf(sha256)) });
       }
       if (isPage(path)) pages += 1;
-      onProgress({ ...at, pages });
+      onProgress(done, total, pages);
     },
     find: (finding) => findings.add(finding),
-    progress: (done, total) => {
-      at = { done, total };
-      onProgress({ ...at, pages });
+    progress: (...now) => {
+      [done, total] = now;
+      onProgress(done, total, pages);
     },
   };
-  await source.collect(request, sink, signal);
+  await source(request, sink, signal);
   if (pages === 0) {
     throw new DocshelfError('bad_source', `Cannot export "${request.domain}": its source contains no page`, {
       next: 'Check the source of the domain in the config: it must contain HTML pages, or Markdown if its kind is markdown.',

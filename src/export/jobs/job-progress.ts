@@ -1,4 +1,4 @@
-import type { Claim, JobQueue } from '../ports.ts';
+import type { JobQueue, StoredJob } from '../ports.ts';
 
 /** Start and end of each step in percent of the whole job, measured with a first export of 1,000 Markdown pages. */
 const SPANS = {
@@ -16,7 +16,7 @@ const WRITE_EVERY_MS = 250;
 
 export class JobProgress {
   readonly #queue: JobQueue;
-  readonly #claim: Claim;
+  readonly #job: StoredJob;
   readonly #onLost: () => void;
   #progress: number;
   #pageCount: number;
@@ -25,12 +25,12 @@ export class JobProgress {
   #timer: NodeJS.Timeout | null = null;
   #writtenAt = Number.NEGATIVE_INFINITY;
 
-  constructor(queue: JobQueue, claim: Claim, onLost: () => void) {
+  constructor(queue: JobQueue, job: StoredJob, onLost: () => void) {
     this.#queue = queue;
-    this.#claim = claim;
+    this.#job = job;
     this.#onLost = onLost;
-    this.#progress = claim.job.progress;
-    this.#pageCount = claim.job.pageCount;
+    this.#progress = job.progress;
+    this.#pageCount = job.pageCount;
   }
 
   reporterOf(step: JobStep): (done: number, total: number, pages?: number) => void {
@@ -44,7 +44,7 @@ export class JobProgress {
     };
   }
 
-  /** Also resolves if the queue is unavailable. The checkpoint is then lost, and a later attempt collects the site again. */
+  /** Stores the checkpoint. If the queue is unavailable, the checkpoint is lost, and a later attempt collects the site again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
@@ -80,7 +80,7 @@ export class JobProgress {
     this.#writtenAt = performance.now();
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
-      .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
+      .advance(this.#job, checkpoint === undefined ? step : { ...step, checkpoint })
       // Ignore an error of the queue, because the next renewal of the lease reports a lost claim.
       .catch(() => true);
     if (!isHeld) this.#onLost();

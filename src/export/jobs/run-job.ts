@@ -1,4 +1,4 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import type { EgressRules } from '../../domain/egress.ts';
@@ -10,12 +10,13 @@ import { FileStore } from '../../files/file-store.ts';
 import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
-import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
-import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
+import { FindingList, type FoundSoFar } from '../findings.ts';
+import type { BundleStore, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
+import type { OnStep } from './collect.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
-import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
+import type { CheckedSite, JobSteps } from './steps.ts';
 
 /** After this number of pages, the next step runs in a new thread, to free memory. Starting a thread takes 0.1 to 0.4 s. */
 const PAGES_PER_THREAD_MAX = 1_000;
@@ -52,13 +53,12 @@ interface Attempt extends RunJobOptions {
 
 /** Runs one attempt from the last checkpoint. Attempts share only files that are named by digest, so they never conflict. */
 export async function runJob(
-  claim: Claim,
+  job: StoredJob,
   progress: JobProgress,
   options: RunJobOptions,
   signal: AbortSignal,
   deadlineAtMs: number,
 ): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
-  const { job } = claim;
   const { folder, queue, shared, siteOf, generator, tracer } = options;
   const site = siteOf(job);
   if (site === null) {
@@ -66,7 +66,7 @@ export async function runJob(
       next: 'Set the source of the domain in organizations, and start a new export.',
     });
   }
-  const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
+  const workDir = await makeWorkFolder(folder, job.jobId, job.attempt);
   const journalDir = journalFolder(folder, job.jobId);
   const thread = tracedThread(options.jobEntry, signal, tracer);
   const folders = storeFolders(folder);
@@ -83,7 +83,9 @@ export async function runJob(
         ...site,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
-        crawl: { ...crawl, recordsDir: folder.crawls, pageThreads: options.pageThreads },
+        ...crawl,
+        recordsDir: folder.crawls,
+        pageThreads: options.pageThreads,
       };
       const collected = await thread.call('collect', order, reporting(progress, 'collect'));
       tableSha256 = collected.tableSha256;
@@ -101,7 +103,7 @@ export async function runJob(
       const picturesDir = join(folder.pictures, job.jobId);
       await rm(picturesDir, { recursive: true, force: true });
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
-      const order = { ...folders, ...crawl, source, ...work };
+      const order = { ...folders, ...crawl, settings: source, ...work };
       checked = { ...checked, found: await thread.call('verify', order, reporting(progress, 'verify')) };
       await shared?.keepPictures(job.jobId, signal);
     }
@@ -119,7 +121,14 @@ export async function runJob(
     await shared?.keepContent(described.contentSha256, lastContent, signal);
     const bundle = await packAndStore(attempt, described.contentSha256, last);
     const { pages, bytes, files } = checked;
-    const report = reportOf(job.jobId, { pages, files: files.length, bytes }, found);
+    const report = {
+      jobId: job.jobId,
+      pages,
+      files: files.length,
+      bytes,
+      counts: found.counts,
+      findings: found.listed,
+    };
     return { bundle, report };
   } finally {
     await thread.terminate();
@@ -134,7 +143,7 @@ const reporting = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** An error here does not fail the job, because the daemon that imports the bundle computes missing vectors. */
+/** Creates the search data. An error does not fail the job, because the daemon that imports the bundle computes missing vectors. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,
@@ -180,24 +189,16 @@ async function packAndStore(
   const order = { ...folders, contentSha256, to };
   const { createdAt, ...packed } = await thread.call('pack', order, reporting(progress, 'pack'));
   await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
-  await tracer.span('store', { facts: bundleFacts(packed) }, () => store.put({ ...packed, file: to }, signal));
+  const facts = { 'docshelf.bundle.sha256': packed.sha256, 'docshelf.bundle.bytes': packed.sizeBytes };
+  await tracer.span('store', { facts }, () => store.put({ ...packed, file: to }, signal));
   return { ...packed, contentSha256 };
 }
 
 async function keptTable(checkpoint: string | null, filesDir: string, shared: SharedJobs | null, signal: AbortSignal) {
   if (checkpoint === null) return null;
-  const isHere = access(new FileStore(filesDir).pathOf(checkpoint)).then(
-    () => true,
-    () => false,
-  );
-  if (await isHere) return checkpoint;
+  if (await new FileStore(filesDir).renew(checkpoint)) return checkpoint;
   return (await shared?.fetchSite(checkpoint, signal)) === true ? checkpoint : null;
 }
-
-const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'sizeBytes'>) => ({
-  'docshelf.bundle.sha256': sha256,
-  'docshelf.bundle.bytes': sizeBytes,
-});
 
 export type JobThread = Thread<JobSteps>;
 

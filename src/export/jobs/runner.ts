@@ -3,7 +3,7 @@ import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { CANCELED, isTerminal, type Job } from '../../domain/job.ts';
 import type { SpanFacts, SpanOptions } from '../../traces/tracer.ts';
 import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
-import type { Claim, JobQueue, StoredJob } from '../ports.ts';
+import type { Claimed, JobQueue, StoredJob } from '../ports.ts';
 import { JobProgress } from './job-progress.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
 
@@ -57,9 +57,9 @@ export class JobRunner {
     await this.#sweep().catch((error: unknown) => this.#fault(error));
     while (!this.#stopping.signal.aborted) {
       this.#wake = Promise.withResolvers<void>();
-      const claim = await this.#claimNext();
-      if (claim !== null) {
-        this.#run(claim);
+      const job = await this.#claimNext();
+      if (job !== null) {
+        this.#run(job);
         continue;
       }
       const timer = setTimeout(this.#wake.resolve, POLL_MS);
@@ -68,14 +68,14 @@ export class JobRunner {
     }
   }
 
-  async #claimNext(): Promise<Claim | null> {
+  async #claimNext(): Promise<StoredJob | null> {
     const { settings, queue } = this.#options;
     const { concurrency, leaseMs } = settings();
     if (this.#running.size >= concurrency) return null;
     try {
-      const claim = await queue.claim(leaseMs);
+      const job = await queue.claim(leaseMs);
       this.#isQueueAway = false;
-      return claim;
+      return job;
     } catch (error) {
       if (!this.#isQueueAway) this.#fault(error);
       this.#isQueueAway = true;
@@ -83,9 +83,9 @@ export class JobRunner {
     }
   }
 
-  #run(claim: Claim): void {
-    const run = this.#runClaimed(claim)
-      .catch((error: unknown) => this.#fault(error, claim.job))
+  #run(job: StoredJob): void {
+    const run = this.#runClaimed(job)
+      .catch((error: unknown) => this.#fault(error, job))
       .finally(() => {
         this.#running.delete(run);
         this.nudge();
@@ -93,41 +93,39 @@ export class JobRunner {
     this.#running.add(run);
   }
 
-  async #runClaimed(claim: Claim): Promise<void> {
+  async #runClaimed(job: StoredJob): Promise<void> {
     const { queue, onEvent, settings, tracer } = this.#options;
-    const { job } = claim;
     const startedAtMs = performance.now();
-    onEvent({ kind: 'started', job, attempt: claim.attempt });
-    const lease = new Lease(queue, claim, settings(), this.#stopping.signal);
-    const progress = new JobProgress(queue, claim, () => lease.end('lost'));
+    onEvent({ kind: 'started', job, attempt: job.attempt });
+    const lease = new Lease(queue, job, settings(), this.#stopping.signal);
+    const progress = new JobProgress(queue, job, () => lease.end('lost'));
     try {
-      if (claim.attempt > ATTEMPTS_MAX) {
+      if (job.attempt > ATTEMPTS_MAX) {
         throw new DocshelfError('internal', `Cannot export "${job.domain}": it was interrupted ${ATTEMPTS_MAX} times`, {
           next: 'Check the log for the reason why docshelf ended during this export. Often, it had too little memory. Then start a new export.',
         });
       }
       const deadlineAtMs = startedAtMs + settings().deadlineMs;
-      const { bundle, report } = await tracer.span('process exports', spanOf(claim), () =>
-        runJob(claim, progress, this.#options, lease.signal, deadlineAtMs),
+      const { bundle, report } = await tracer.span('process exports', spanOf(job), () =>
+        runJob(job, progress, this.#options, lease.signal, deadlineAtMs),
       );
       await progress.settle();
-      if (await queue.complete(claim, bundle, report)) {
+      if (await queue.complete(job, bundle, report)) {
         onEvent({ kind: 'completed', job, tookMs: performance.now() - startedAtMs });
-      } else await this.#endUnfinished(claim, (await queue.renew(claim)) === 'canceled' ? 'canceled' : 'lost');
+      } else await this.#endUnfinished(job, (await queue.renew(job)) === 'canceled' ? 'canceled' : 'lost');
     } catch (error) {
       await progress.settle();
       // If the result cannot be stored, keep the job running, so that the next attempt resumes from the checkpoint.
       if (error instanceof DocshelfError && error.code === 'database_unavailable') throw error;
-      if (lease.ended === null || lease.ended === 'deadline') await this.#fail(claim, lease.ended, error);
-      else await this.#endUnfinished(claim, lease.ended);
+      if (lease.ended === null || lease.ended === 'deadline') await this.#fail(job, lease.ended, error);
+      else await this.#endUnfinished(job, lease.ended);
     } finally {
       lease.end('lost');
     }
   }
 
-  async #fail(claim: Claim, ended: 'deadline' | null, thrown: unknown): Promise<void> {
+  async #fail(job: StoredJob, ended: 'deadline' | null, thrown: unknown): Promise<void> {
     const { queue, onEvent, settings } = this.#options;
-    const { job } = claim;
     const error =
       ended === null
         ? toDocshelfError(thrown)
@@ -137,23 +135,22 @@ export class JobRunner {
             { next: 'Raise exportApi.deadline, or use "paths" to export fewer pages. Then start a new export.' },
           );
     const { code, message, next = null } = error;
-    if (await queue.fail(claim, { code, message, next }, null)) {
+    if (await queue.fail(job, { code, message, next }, null)) {
       await this.#forget(job);
       onEvent({ kind: 'failed', job, error });
     } else onEvent({ kind: 'left', job });
   }
 
-  async #endUnfinished(claim: Claim, ended: End): Promise<void> {
+  async #endUnfinished(job: StoredJob, ended: End): Promise<void> {
     const { queue, onEvent } = this.#options;
-    const { job } = claim;
     if (ended === 'canceled') {
-      await queue.fail(claim, CANCELED, null);
+      await queue.fail(job, CANCELED, null);
       await this.#forget(job);
       const error = new DocshelfError('canceled', `Cannot export "${job.domain}": the job was canceled`);
       onEvent({ kind: 'failed', job, error });
       return;
     }
-    if (ended === 'stopping') await queue.release(claim);
+    if (ended === 'stopping') await queue.release(job);
     onEvent({ kind: 'left', job });
   }
 
@@ -175,7 +172,8 @@ export class JobRunner {
   }
 }
 
-function spanOf({ job, attempt }: Claim): SpanOptions {
+function spanOf(job: StoredJob): SpanOptions {
+  const { attempt } = job;
   // Record the waiting time only for a first attempt. For a later attempt, the time would include the earlier attempts.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
@@ -186,30 +184,27 @@ export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
 const HEARTBEAT_MS_MAX = 1_000;
 
-/** Renews the lease of a claim. If the job must stop, `signal` aborts, and `ended` is the reason. */
+/** Renews the lease of a claimed job. If the job must stop, `signal` aborts, and `ended` is the reason. */
 export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;
   readonly #deadline: NodeJS.Timeout;
-  readonly #release: () => void;
   #ended: End | null = null;
 
   constructor(
     queue: Pick<JobQueue, 'renew'>,
-    claim: Claim,
+    job: Claimed,
     { leaseMs, deadlineMs }: { readonly leaseMs: number; readonly deadlineMs: number },
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
       // Ignore a failed renewal. If another process takes the job, the next renewal or write reports the loss.
-      const state = await queue.renew(claim).catch(() => 'held' as const);
+      const state = await queue.renew(job).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };
     this.#beat = setInterval(() => void renew(), Math.min(leaseMs / 3, HEARTBEAT_MS_MAX));
     this.#deadline = setTimeout(() => this.end('deadline'), deadlineMs);
-    const stop = (): void => this.end('stopping');
-    stopping.addEventListener('abort', stop, { once: true });
-    this.#release = () => stopping.removeEventListener('abort', stop);
+    stopping.addEventListener('abort', () => this.end('stopping'), { signal: this.signal });
   }
 
   get signal(): AbortSignal {
@@ -224,7 +219,6 @@ export class Lease {
     this.#ended ??= reason;
     clearInterval(this.#beat);
     clearTimeout(this.#deadline);
-    this.#release();
     this.#controller.abort();
   }
 }

@@ -15,27 +15,22 @@ import { checkSite } from '../check-site.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
-import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
+import { collectSite, type OnStep, readSiteTable, writeSiteTable } from './collect.ts';
 
-export type FolderSettings = Extract<SourceSettings, { readonly path: string }>;
+type FolderSettings = Extract<SourceSettings, { readonly path: string }>;
 
-export async function openSource(order: CollectCommand, crawler: SiteCrawler): Promise<SiteSource> {
+export function sourceOf(order: CollectCommand, crawler: SiteCrawler): SiteSource {
   const { source, workDir, limits } = order;
-  if (source.kind !== 'crawl') return openFolder(source, workDir, limits);
-  const { crawl, ...places } = order;
-  return crawler.source({ ...places, ...crawl, settings: source });
+  if (source.kind !== 'crawl') return folderSource(source, workDir, limits);
+  return (...given) => crawler.collect({ ...order, settings: source }, ...given);
 }
 
 /** Imports the code for each kind of source on demand, because rendering Markdown needs many modules. */
-export async function openFolder(
-  { kind, path }: FolderSettings,
-  workDir: string,
-  limits: ArchiveLimits,
-): Promise<SiteSource> {
-  if (kind === 'folder')
-    return new (await import('../sources/folder-source.ts')).FolderSource({ path, workDir, limits });
-  return new (await import('../markdown/index.ts')).MarkdownSource(path);
-}
+const folderSource = ({ kind, path }: FolderSettings, workDir: string, limits: ArchiveLimits): SiteSource =>
+  kind === 'folder'
+    ? async (...given) =>
+        (await import('../sources/folder-source.ts')).collectFolder({ path, workDir, limits }, ...given)
+    : async (...given) => (await import('../markdown/index.ts')).collectMarkdown(path, ...given);
 
 interface CheckCommand extends StoreFolders {
   readonly tableSha256: string;
@@ -70,8 +65,6 @@ interface SweepCommand extends StoreFolders {
   readonly olderThanMs: number;
 }
 
-export type OnStep = (done: number, total: number, pages?: number) => void;
-
 export function serveSteps(crawler: SiteCrawler): void {
   serve(stepsWith(crawler));
 }
@@ -83,8 +76,8 @@ const onStep =
     progress(done);
 
 const stepsWith = (crawler: SiteCrawler) => ({
-  collect: async (order: CollectCommand, context: StepContext) =>
-    collect(order, await openSource(order, crawler), onStep(context), context.signal),
+  collect: (order: CollectCommand, context: StepContext) =>
+    collect(order, sourceOf(order, crawler), onStep(context), context.signal),
   check: (order: CheckCommand, context: StepContext) => check(order, onStep(context), context.signal),
   verify: (order: VerifyCommand, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
   describe: (order: DescribeCommand) => describe(order),
@@ -104,7 +97,7 @@ export async function exportFolder(
   const folders = { filesDir: join(workDir, 'files'), manifestsDir: join(workDir, 'manifests') };
   const siteDir = join(workDir, 'site');
   const request = { domain: basename(source.path), version: null, paths: null };
-  const site = await openFolder(source, join(workDir, 'source'), limits);
+  const site = folderSource(source, join(workDir, 'source'), limits);
   const { tableSha256 } = await collect({ ...folders, request }, site, onProgress, signal);
   return { siteDir, ...(await check({ ...folders, tableSha256, siteDir, hosts: [] }, onProgress, signal)) };
 }
@@ -116,8 +109,7 @@ async function collect(
   signal: AbortSignal,
 ): Promise<{ readonly tableSha256: string; readonly pages: number }> {
   const store = new FileStore(filesDir);
-  const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
-  const table = await collectSite(site, request, store, onProgress, signal);
+  const table = await collectSite(site, request, store, onStep, signal);
   const pages = table.files.filter(({ path }) => isPage(path)).length;
   return { tableSha256: await writeSiteTable(store, table), pages };
 }

@@ -13,12 +13,12 @@ const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-export function layoutSitemap(site: MarkdownSite, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
+export function layoutSitemap(site: MarkdownSite, pages: readonly Page[]): readonly TextFile[] {
   const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
   const listed = pages.filter(({ isNoindex }) => !isNoindex);
-  if (listed.length <= urlsMax) return [{ path: 'sitemap.xml', text: urlSet(site, listed) }, robots];
-  const parts = Array.from({ length: Math.ceil(listed.length / urlsMax) }, (_, index): TextFile => {
-    const text = urlSet(site, listed.slice(index * urlsMax, (index + 1) * urlsMax));
+  if (listed.length <= URLS_MAX) return [{ path: 'sitemap.xml', text: urlSet(site, listed) }, robots];
+  const parts = Array.from({ length: Math.ceil(listed.length / URLS_MAX) }, (_, index): TextFile => {
+    const text = urlSet(site, listed.slice(index * URLS_MAX, (index + 1) * URLS_MAX));
     return { path: `sitemap-${index + 1}.xml`, text };
   });
   const entries = parts.map(({ path }) => `<sitemap><loc>${escapeHtml(`${site.url}/${path}`)}</loc></sitemap>`);
@@ -31,7 +31,7 @@ function urlSet(site: MarkdownSite, pages: readonly Page[]): string {
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
-export function layoutLlms(site: MarkdownSite): string {
+function layoutLlms(site: MarkdownSite): string {
   const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
   return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');
 }
@@ -41,8 +41,8 @@ function ofLanguage({ language, navigation, unlisted }: LanguageSite, namesLangu
   const groups = navigation.flatMap((node) => (node.kind === 'group' ? [node] : []));
   const loose = navigation.filter(({ kind }) => kind !== 'group');
   return [
-    section(`${prefix}Docs`, pagesBelow(loose)),
-    ...groups.map((group) => section(prefix + group.title, pagesBelow(group.children))),
+    section(`${prefix}Docs`, [...pagesBelow(loose)]),
+    ...groups.map((group) => section(prefix + group.title, [...pagesBelow(group.children)])),
     section(
       `${prefix}${language.words.more}`,
       unlisted.filter(({ isHidden }) => !isHidden),
@@ -62,76 +62,53 @@ function section(title: string, pages: readonly Page[]): string {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
+/** Maximum bytes of `llms-full.txt`, about 250,000 tokens, because language models read no more. */
 const FULL_BYTES_MAX = 1024 ** 2;
 
-/** Joined Markdown of all pages. Becomes null over 1 MiB, about 250,000 tokens, because language models read no more. */
-export class FullText {
-  #parts: string[] | null = [];
-  #bytes = 0;
-
-  add(markdown: string): void {
-    this.#bytes += Buffer.byteLength(markdown) + 1;
-    if (this.#bytes > FULL_BYTES_MAX) this.#parts = null;
-    this.#parts?.push(markdown);
-  }
-
-  text(): string | null {
-    return this.#parts?.join('\n') || null;
-  }
-}
-
 /** The same folder always produces the same bytes. Fragments are not checked here, because the job checks the exported site. */
-export class MarkdownSource implements SiteSource {
-  readonly #dir: string;
+export async function collectMarkdown(dir: string, ...[request, sink, signal]: Parameters<SiteSource>): Promise<void> {
+  const find = (finding: Finding) => sink.find(finding);
+  const site = await readSite({ ...request, dir, signal, find });
+  if (site.pages.length === 0) throw noPages(dir, request);
+  const theme = await readTheme(site.name, site.tone);
+  const renderer = createRenderer();
+  let full = '';
+  const written = new Set<string>();
+  // Prefer the folder's own files to generated files with the same path.
+  const write = async (path: string, content: string | { readonly file: string }) => {
+    signal.throwIfAborted();
+    if (written.has(path)) return;
+    written.add(path);
+    await sink.add(path, typeof content === 'string' ? new TextEncoder().encode(content) : content);
+  };
 
-  constructor(dir: string) {
-    this.#dir = dir;
+  for (const { path, file } of site.assets) await write(path, { file });
+  let done = 0;
+  for (const local of site.languages) {
+    for (const page of [...local.listed, ...local.unlisted]) {
+      const { html, markdown } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
+      await write(page.path, html);
+      await write(page.markdownPath, markdown);
+      const isInFull = !page.isNoindex && local === site.languages[0] && full.length < FULL_BYTES_MAX;
+      if (isInFull) full += `${full === '' ? '' : '\n'}${markdown}`;
+      sink.progress(++done, site.pages.length);
+    }
   }
-
-  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const find = (finding: Finding) => sink.find(finding);
-    const site = await readSite({ ...request, dir: this.#dir, signal, find });
-    if (site.pages.length === 0) throw noPages(this.#dir, request);
-    const theme = await readTheme(site.name, site.tone);
-    const renderer = createRenderer();
-    const full = new FullText();
-    const written = new Set<string>();
-    // Prefer the folder's own files to generated files with the same path.
-    const write = async (path: string, content: string | { readonly file: string }) => {
-      signal.throwIfAborted();
-      if (written.has(path)) return;
-      written.add(path);
-      await sink.add(path, typeof content === 'string' ? new TextEncoder().encode(content) : content);
-    };
-
-    for (const { path, file } of site.assets) await write(path, { file });
-    let done = 0;
-    for (const local of site.languages) {
-      for (const page of [...local.listed, ...local.unlisted]) {
-        const { html, markdown } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
-        await write(page.path, html);
-        await write(page.markdownPath, markdown);
-        if (!page.isNoindex && local === site.languages[0]) full.add(markdown);
-        sink.progress(++done, site.pages.length);
-      }
-    }
-    for (const local of site.languages) {
-      const html = await renderNotFound(viewOf(site, local, theme, null), renderer, find);
-      await write(`${local.language.folder}404.html`, html);
-      if (local === site.languages[0]) await write('404.html', html);
-    }
-    const home = site.languages[0]?.home ?? null;
-    if (home !== null) {
-      const target = relativeReference('index.html', home.path);
-      await write('index.html', layoutRedirect(site.name, target, canonicalOf(site, home)));
-    }
-    for (const { path, text } of layoutSitemap(site, site.pages)) await write(path, text);
-    await write('llms.txt', layoutLlms(site));
-    const fullText = full.text();
-    if (fullText !== null) await write('llms-full.txt', fullText);
-    for (const { path, text } of [theme.css, theme.js]) await write(path, text);
-    if (site.favicon === null) await write(theme.icon.path, theme.icon.text);
+  for (const local of site.languages) {
+    const html = await renderNotFound(viewOf(site, local, theme, null), renderer, find);
+    await write(`${local.language.folder}404.html`, html);
+    if (local === site.languages[0]) await write('404.html', html);
   }
+  const home = site.languages[0]?.home ?? null;
+  if (home !== null) {
+    const target = relativeReference('index.html', home.path);
+    await write('index.html', layoutRedirect(site.name, target, canonicalOf(site, home)));
+  }
+  for (const { path, text } of layoutSitemap(site, site.pages)) await write(path, text);
+  await write('llms.txt', layoutLlms(site));
+  if (full !== '' && Buffer.byteLength(full) < FULL_BYTES_MAX) await write('llms-full.txt', full);
+  for (const { path, text } of [theme.css, theme.js]) await write(path, text);
+  if (site.favicon === null) await write(theme.icon.path, theme.icon.text);
 }
 
 function noPages(dir: string, { paths }: ExportRequest) {
@@ -142,7 +119,7 @@ function noPages(dir: string, { paths }: ExportRequest) {
 
 type Find = SiteSink['find'];
 
-export async function renderPage(view: View, page: Page, renderer: MarkdownRenderer, find: Find) {
+async function renderPage(view: View, page: Page, renderer: MarkdownRenderer, find: Find) {
   const { title, description } = page;
   const source = await readPage(page.source, () => {});
   const lead = description === null ? '' : `> ${description}\n\n`;

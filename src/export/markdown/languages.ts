@@ -99,7 +99,7 @@ const KEYS = [
 export type Words = Readonly<Record<(typeof KEYS)[number], string>>;
 
 /** Texts in the order of `KEYS`, one line per language, so that a translator sees all of them. */
-const LINES: Readonly<Record<string, string>> = {
+export const LINES: Readonly<Record<string, string>> = {
   en: 'Skip to content|Navigation|On this page|Previous|Next|Version|Language|New|Copy|Copied|Colours|light|dark|same as the system|Note|Tip|Important|Warning|Caution|Table|Link to|Page not found|There is no such page here.|To the start page|More',
   de: 'Zum Inhalt springen|Navigation|Auf dieser Seite|Zurück|Weiter|Version|Sprache|Neu|Kopieren|Kopiert|Farben|hell|dunkel|wie das System|Hinweis|Tipp|Wichtig|Warnung|Achtung|Tabelle|Link zu|Seite nicht gefunden|Diese Seite gibt es hier nicht.|Zur Startseite|Mehr',
   fr: 'Aller au contenu|Navigation|Sur cette page|Précédent|Suivant|Version|Langue|Nouveau|Copier|Copié|Couleurs|clair|sombre|comme le système|Remarque|Astuce|Important|Avertissement|Attention|Tableau|Lien vers|Page introuvable|Cette page n’existe pas ici.|Vers l’accueil|Plus',
@@ -121,5 +121,3 @@ export function wordsOf(code: string): Words {
   const words = (LINES[code] ?? LINES[code.split('-')[0] ?? ''] ?? LINES.en ?? '').split('|');
   return Object.fromEntries(KEYS.map((key, index) => [key, words[index] ?? ''])) as Words;
 }
-
-export const TRANSLATED = Object.keys(LINES);

@@ -98,7 +98,7 @@ const MENU_ICON = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h1
 const LANGUAGE_ICON =
   '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0ZM2.500 10h15M10 2.500c2 2 3 4.600 3 7.500s-1 5.500-3 7.500c-2-2-3-4.600-3-7.500s1-5.500 3-7.500Z"/></svg>';
 
-/** Reserves space for the search box, so that the box moves no other element. Stays empty without docshelf or scripts. */
+/** Reserves space for the search box, so that the box moves no other element. The space is empty without docshelf or scripts. */
 const SEARCH_ROOM = '<span class="search" data-docshelf-search></span>';
 
 function layoutDocument(view: View, parts: DocumentParts): string {
@@ -212,7 +212,7 @@ const ENTRIES_MAX = 400;
 const NEIGHBOURS_MAX = 200;
 
 function layoutNavigation(view: View): string {
-  const tree = new NavigationTree(view, view.local.navigation);
+  const tree = new NavigationTree(view);
   let html = '';
   let loose: NavigationNode[] = [];
   const listLoose = () => (loose.length > 0 ? tree.list(loose) : '');
@@ -243,9 +243,9 @@ class NavigationTree {
   readonly #view: View;
   readonly #isLarge: boolean;
 
-  constructor(view: View, nodes: readonly NavigationNode[]) {
+  constructor(view: View) {
     this.#view = view;
-    this.#isLarge = countUpTo(nodes, ENTRIES_MAX) > ENTRIES_MAX;
+    this.#isLarge = view.local.entries > ENTRIES_MAX;
   }
 
   section(group: Group): string {
@@ -294,13 +294,4 @@ class NavigationTree {
     const start = Math.max(0, Math.min(at - NEIGHBOURS_MAX / 2, nodes.length - NEIGHBOURS_MAX));
     return nodes.slice(start, start + NEIGHBOURS_MAX);
   }
-}
-
-function countUpTo(nodes: readonly NavigationNode[], max: number): number {
-  let count = 0;
-  for (const node of nodes) {
-    count += node.kind === 'group' ? countUpTo(node.children, max - count) : 1;
-    if (count > max) break;
-  }
-  return count;
 }

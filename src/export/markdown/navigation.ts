@@ -8,19 +8,18 @@ export type NavigationNode =
   | { readonly kind: 'link'; readonly title: string; readonly href: string }
   | { readonly kind: 'group'; readonly title: string; readonly children: readonly NavigationNode[] };
 
-export function pagesBelow(nodes: readonly NavigationNode[]): readonly Page[] {
-  return nodes.flatMap((node) =>
-    node.kind === 'page' ? [node.page] : node.kind === 'group' ? pagesBelow(node.children) : [],
-  );
+export function* pagesBelow(nodes: readonly NavigationNode[]): Generator<Page, void> {
+  for (const node of nodes) {
+    if (node.kind === 'page') yield node.page;
+    else if (node.kind === 'group') yield* pagesBelow(node.children);
+  }
 }
 
-export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
-  for (const node of nodes) {
-    const first = node.kind === 'page' ? node.page : node.kind === 'group' ? firstPageIn(node.children) : null;
-    if (first !== null) return first;
-  }
-  return null;
-}
+/** Number of pages and links in a navigation. */
+export const countEntries = (nodes: readonly NavigationNode[]): number =>
+  nodes.reduce((sum, node) => sum + (node.kind === 'group' ? countEntries(node.children) : 1), 0);
+
+export const firstPageIn = (nodes: readonly NavigationNode[]): Page | null => pagesBelow(nodes).next().value ?? null;
 
 type FindPage = (name: string) => Page | 'excluded' | null;
 

@@ -1,10 +1,10 @@
-import { constants, open, stat } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { parse, YAMLParseError } from 'yaml';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { badSource, type SiteSink } from '../../domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../domain/limits.ts';
 import { languageTag } from '../../web/language-tag.ts';
-import { type FoundFile, walkFolder } from '../sources/walk-folder.ts';
+import { type FoundFile, statSource, walkFolder } from '../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
 /** Packages of the tools that build the documentation. Their Markdown files are not pages. */
@@ -16,10 +16,7 @@ export async function readFolder(
   find: SiteSink['find'],
   signal: AbortSignal,
 ): Promise<readonly FoundFile[]> {
-  const info = await stat(dir).catch((error: unknown) => {
-    const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
-    throw badSource(dir, isMissing ? 'it does not exist' : `it cannot be read (${errnoOf(error)})`, NEXT, error);
-  });
+  const info = await statSource(dir, NEXT);
   if (!info.isDirectory()) throw badSource(dir, 'it is not a folder', NEXT);
   const { files, leftOut } = await walkFolder(dir, ARCHIVE_LIMITS, signal);
   for (const finding of leftOut) if (!PACKAGES.test(finding.page)) find(finding);

@@ -1,7 +1,7 @@
 import type { ExportRequest, SiteSink } from '../../domain/job.ts';
 import type { FoundFile } from '../sources/walk-folder.ts';
 import { findLanguages, type Language, languageOfPage, translationKey } from './languages.ts';
-import { navigationOf, pagesBelow } from './navigation.ts';
+import { countEntries, navigationOf, pagesBelow } from './navigation.ts';
 import {
   addressOfStem,
   isNotFoundStem,
@@ -108,6 +108,7 @@ function siteOfLanguage(
   return {
     language,
     navigation,
+    entries: countEntries(navigation),
     listed,
     unlisted: pages.filter((page) => !names.has(page)),
     home: pages.find(({ key }) => key === '') ?? listed[0] ?? pages[0] ?? null,
@@ -163,29 +164,23 @@ interface PageSet {
   readonly notFound: ReadonlyMap<string, FoundFile>;
 }
 
-interface PageSelection {
-  readonly version: string | null;
-  readonly paths: readonly string[] | null;
-  readonly find: SiteSink['find'];
-}
-
 function makePages(
   drafts: readonly Draft[],
   languages: readonly Language[],
-  selection: PageSelection,
+  options: SiteOptions,
   assets: ReadonlySet<string>,
 ): PageSet {
   const pages: Page[] = [];
   const later: Page[] = [];
   const notFound = new Map<string, FoundFile>();
   const byPath = new Map<string, Page>();
-  const report = (page: string, detail: string) => selection.find({ kind: 'duplicate_path', page, detail });
+  const report = (page: string, detail: string) => options.find({ kind: 'duplicate_path', page, detail });
   for (const draft of drafts) {
     if (isNotFoundStem(draft.stem)) {
       notFound.set(draft.stem.replace(/404$/, ''), draft.source);
       continue;
     }
-    const page = makePage(draft, languages, selection.version);
+    const page = makePage(draft, languages, options.version);
     const taken = byPath.get(page.path)?.source.path;
     if (taken !== undefined) {
       report(draft.source.path, `its page would have the path ${page.path}, which the page of ${taken} already has`);
@@ -194,9 +189,9 @@ function makePages(
     if (assets.has(page.path))
       report(page.path, `the page of ${draft.source.path} has the same path and replaces this file`);
     byPath.set(page.path, page);
-    (isLater(draft.matter.since, selection.version) ? later : pages).push(page);
+    (isLater(draft.matter.since, options.version) ? later : pages).push(page);
   }
-  const chosen = choose(pages, assets, selection);
+  const chosen = choose(pages, assets, options);
   const kept = new Set(chosen);
   const excluded = [...later, ...pages.filter((page) => !kept.has(page))];
   const excludedNames = excluded.flatMap((page) => [page.source.path, ...namesOfPage(page)]);
@@ -230,7 +225,7 @@ function isLater(since: string | null, version: string | null): boolean {
   return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
 }
 
-function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, find }: PageSelection): readonly Page[] {
+function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, find }: SiteOptions): readonly Page[] {
   if (paths === null) return pages;
   const targets = new MarkdownTargets(pages, new Set(), assets);
   const chosen = new Set<Page>();

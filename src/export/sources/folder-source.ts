@@ -1,93 +1,60 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { extractArchive, inspectArchive } from '../../archive/index.ts';
 import { layoutOf, placeOf } from '../../archive/layout.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { badSource, type ExportRequest, type Finding, type SiteSink, type SiteSource } from '../../domain/job.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { badSource, type SiteSink, type SiteSource } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { isPage } from '../../domain/release.ts';
-import { showName } from '../../domain/secret.ts';
 import { Lanes } from '../../files/lanes.ts';
 import { percentDecode } from '../../web/escape.ts';
-import { resolvePath } from '../../web/resolve.ts';
-import { type FoundFile, walkFolder } from './walk-folder.ts';
+import { fileAt } from '../../web/resolve.ts';
+import { type FoundFile, leftOut, OWN, statSource, walkFolder } from './walk-folder.ts';
 
 type FolderSourceOptions = { readonly path: string; readonly workDir: string; readonly limits: ArchiveLimits };
 
 const IN_FLIGHT_MAX = 16;
+const LAUNCHER = 'it only opens the bundle without docshelf, and is not part of the site';
 
 /** Copies static files byte for byte. Omits a folder that wraps the whole site, and launchers such as `serve.js`. */
-export class FolderSource implements SiteSource {
-  readonly #options: FolderSourceOptions;
+export async function collectFolder(
+  options: FolderSourceOptions,
+  ...[request, sink, signal]: Parameters<SiteSource>
+): Promise<void> {
+  signal.throwIfAborted();
+  const { path, limits } = options;
+  const unpacked = await openFolder(options, sink, signal);
+  const found = await walkFolder(unpacked.dir, limits, signal);
+  for (const finding of found.leftOut) sink.find(finding);
 
-  constructor(options: FolderSourceOptions) {
-    this.#options = options;
+  const site = siteOf(found.files, sink);
+  const files = request.paths === null ? site : limitTo(request.paths, site, path, sink);
+  if (!files.some((file) => isPage(file.path))) {
+    const next = 'Set the path of the source to the folder of the built site, not to its sources.';
+    throw badSource(path, 'it contains no HTML page', next);
   }
+  await give(files, sink, unpacked.bytes, signal);
+}
 
-  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { path, limits } = this.#options;
-    const unpacked = await this.#openFolder(sink, signal);
-    const found = await walkFolder(unpacked.dir, limits, signal);
-    for (const finding of found.leftOut) sink.find(finding);
-
-    const site = siteOf(found.files, sink);
-    const files = request.paths === null ? site : limitTo(request.paths, site, path, sink);
-    if (!files.some((file) => isPage(file.path))) {
-      const next = 'Set the path of the source to the folder of the built site, not to its sources.';
-      throw badSource(path, 'it contains no HTML page', next);
-    }
-    await give(files, sink, unpacked.bytes, signal);
-  }
-
-  async #openFolder(sink: SiteSink, signal: AbortSignal): Promise<{ dir: string; bytes: number }> {
-    const { path, workDir, limits } = this.#options;
-    const info = await stat(path).catch((error: unknown) => {
-      const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
-      const state = isMissing ? 'it does not exist' : `it cannot be read (${errnoOf(error) ?? error})`;
-      const next = 'Set the path of the source to the folder of the built site, readable for docshelf.';
-      throw badSource(path, state, next, error);
-    });
-    if (info.isDirectory()) return { dir: path, bytes: 0 };
-    if (!info.isFile()) {
-      const next = 'Set the path of the source to the folder of the built site, or to an archive of it.';
-      throw badSource(path, 'it is neither a folder nor a file', next);
-    }
-    let bytes = 0;
-    const onProgress = (done: number, total: number): void => {
-      bytes = total;
-      sink.progress(done, 2 * total);
-    };
-    const { dir, leftOut } = await unpackArchive(path, workDir, limits, onProgress, signal);
-    for (const finding of leftOut) sink.find(finding);
-    return { dir, bytes };
-  }
+async function openFolder(options: FolderSourceOptions, sink: SiteSink, signal: AbortSignal) {
+  const { path } = options;
+  const next = 'Set the path of the source to the folder of the built site, readable for docshelf.';
+  const info = await statSource(path, next);
+  if (info.isDirectory()) return { dir: path, bytes: 0 };
+  if (info.isFile()) return unpackArchive(options, sink, signal);
+  const either = 'Set the path of the source to the folder of the built site, or to an archive of it.';
+  throw badSource(path, 'it is neither a folder nor a file', either);
 }
 
 /** Selects the same files as an import, so that the bundle matches its manifest. */
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
-  for (const page of layout.launchers)
-    sink.find({
-      kind: 'left_out',
-      page,
-      detail: 'it only opens the bundle without docshelf, and is not part of the site',
-    });
+  for (const page of layout.launchers) sink.find(leftOut(page, LAUNCHER));
   return entries.flatMap((entry) => {
     const placed = placeOf(entry, layout);
     return placed === null ? [] : [{ path: placed.path, file: entry.file, size: entry.size }];
   });
-}
-
-function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
-  const { pages, files, findings } = selectPages(site, paths);
-  for (const finding of findings) sink.find(finding);
-  if (pages === 0) {
-    const next = 'Use paths as readers see them, such as /guides/start.';
-    throw badSource(source, 'no requested path has a page', next);
-  }
-  return files;
 }
 
 async function give(files: readonly FoundFile[], sink: SiteSink, unpackedBytes: number, signal: AbortSignal) {
@@ -121,28 +88,21 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 const OWN_ORIGIN = 'http://site.invalid';
 
 /** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages and all other files. */
-function selectPages(files: readonly FoundFile[], paths: readonly string[]) {
-  const table = new Set(files.map(({ path }) => path));
+function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
+  const table = new Set(site.map(({ path }) => path));
   const wanted = new Set<string>();
-  const findings: Finding[] = [];
   for (const path of paths) {
-    const file = fileAt(table, path);
+    const address = decodedPath(path);
+    const file = address === null ? null : fileAt(table, address, 'never');
     if (file !== null && isPage(file)) wanted.add(file);
     else if (file === null)
-      findings.push({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
+      sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site has this path' });
   }
-  const selected = files.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
-  return { pages: wanted.size, files: selected, findings };
-}
-
-function fileAt(table: ReadonlySet<string>, path: string): string | null {
-  const address = decodedPath(path);
-  if (address === null) return null;
-  const found = resolvePath(table, address, 'never');
-  if (found.kind === 'file') return found.path;
-  if (found.kind === 'missing') return null;
-  const redirected = resolvePath(table, address.replace(/\/$/, ''), 'never');
-  return redirected.kind === 'file' ? redirected.path : null;
+  if (wanted.size === 0) {
+    const next = 'Use paths as readers see them, such as /guides/start.';
+    throw badSource(source, 'no requested path has a page', next);
+  }
+  return site.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
 }
 
 function decodedPath(path: string): string | null {
@@ -152,13 +112,16 @@ function decodedPath(path: string): string | null {
 
 /** @throws DocshelfError `bad_source` if the archive is unreadable or has no page; a code of `ARCHIVE_RULES` */
 async function unpackArchive(
-  file: string,
-  workDir: string,
-  limits: ArchiveLimits,
-  onProgress: (doneBytes: number, totalBytes: number) => void,
+  { path: file, workDir, limits }: FolderSourceOptions,
+  sink: SiteSink,
   signal: AbortSignal,
-): Promise<{ readonly dir: string; readonly leftOut: readonly Finding[] }> {
+): Promise<{ readonly dir: string; readonly bytes: number }> {
   const options = { name: basename(file), limits, foldsCase: false, signal };
+  let bytes = 0;
+  const onProgress = (done: number, total: number): void => {
+    bytes = total;
+    sink.progress(done, 2 * total);
+  };
   const listing = await inspectArchive(file, options).catch((error: unknown) => {
     throw asBadSource(file, error);
   });
@@ -166,15 +129,10 @@ async function unpackArchive(
   const ownDir = join(workDir, 'own');
   await mkdir(workDir, { recursive: true });
   await extractArchive(file, listing, { ...options, siteDir: dir, ownDir, onProgress });
-  const leftOut = listing.launchers.map((name) =>
-    leaveOut(name, 'it only opens the bundle without docshelf, and is not part of the site'),
-  );
-  if (listing.ownRoot !== '')
-    leftOut.push(leaveOut(listing.ownRoot, "it is docshelf's own folder, which each export creates again"));
-  return { dir, leftOut };
+  for (const name of listing.launchers) sink.find(leftOut(name, LAUNCHER));
+  if (listing.ownRoot !== '') sink.find(leftOut(listing.ownRoot, OWN));
+  return { dir, bytes };
 }
-
-const leaveOut = (path: string, detail: string): Finding => ({ kind: 'left_out', page: showName(path), detail });
 
 /** Reports `no_pages` and `cannot_read` as `bad_source`, with advice on the configured source. */
 function asBadSource(file: string, error: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join, posix, sep } from 'node:path';
 import { isByProduct } from '../../archive/layout.ts';
 import { canonicalName, decodeName, refusalsOf } from '../../archive/rules.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -8,6 +8,7 @@ import { badSource, type Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { showName } from '../../domain/secret.ts';
+import { mapAhead } from '../../files/lanes.ts';
 import { isHidden } from '../../web/resolve.ts';
 
 export type FoundFile = { readonly path: string; readonly file: string; readonly size: number };
@@ -24,7 +25,7 @@ interface Folder {
 type Found = { readonly path: string; readonly file: string; readonly info: Stats };
 
 const NEITHER = 'it is neither a file nor a folder';
-const OWN = "it is docshelf's own folder, which each export creates again";
+export const OWN = "it is docshelf's own folder, which each export creates again";
 const BY_PRODUCT = 'it comes from an archive program or a file manager';
 const TOO_LARGE = 'Set the path of the source to the folder of the built site only, or split the site.';
 
@@ -75,17 +76,15 @@ class FolderWalk {
     this.#entries += entries.length;
     this.#checkCounts();
     const below: Folder[] = [];
-    for (let at = 0; at < entries.length; at += LOOKS_MAX) {
-      const found = entries.slice(at, at + LOOKS_MAX).map((entry) => this.#look(folder, entry));
-      for (const each of await Promise.all(found)) if (each !== null) this.#take(each, folder, below);
-    }
+    const looks = mapAhead(entries, LOOKS_MAX, (entry) => this.#look(folder, entry));
+    for await (const each of looks) if (each !== null) this.#take(each, folder, below);
     return below;
   }
 
   async #look(folder: Folder, entry: Dirent<Buffer>): Promise<Found | null> {
     const path = this.#pathOf(folder, entry);
     if (path === null) return null;
-    const place = join(folder.dir, lastOf(path));
+    const place = join(folder.dir, posix.basename(path));
     if (!entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink()) return this.#leaveOut(path, NEITHER);
     const file = entry.isSymbolicLink() ? await this.#follow(place, path) : place;
     if (file === null) return null;
@@ -153,12 +152,20 @@ class FolderWalk {
   }
 
   #leaveOut(path: string, reason: string): null {
-    this.#leftOut.push({ kind: 'left_out', page: showName(path), detail: reason });
+    this.#leftOut.push(leftOut(path, reason));
     return null;
   }
 }
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+export const leftOut = (path: string, detail: string): Finding => ({ kind: 'left_out', page: showName(path), detail });
+
+/** @throws DocshelfError `bad_source` with the advice `next` if the file or folder is missing or unreadable */
+export const statSource = (path: string, next: string): Promise<Stats> =>
+  stat(path).catch((error: unknown) => {
+    const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
+    const state = isMissing ? 'it does not exist' : `it cannot be read (${errnoOf(error) ?? error})`;
+    throw badSource(path, state, next, error);
+  });
 
 const unreadable = (path: string) => (error: unknown) => {
   const state = `it cannot be read (${errnoOf(error) ?? String(error)})`;

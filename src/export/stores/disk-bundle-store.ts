@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqu
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { create as contentDisposition } from 'content-disposition';
+import { create as attachment } from 'content-disposition';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { flushPath, ifThere, namesIn, writeOnce } from '../../files/index.ts';
@@ -23,13 +23,16 @@ export interface SigningKey {
   readonly createdAtMs: number;
 }
 
-/** A key longer than the 32-byte output of HMAC-SHA-256 is not significantly stronger (RFC 2104, section 3). */
+/** Bytes of a key. A key longer than the output of HMAC-SHA-256 is not significantly stronger (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
 /** Maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
-/** Keys that sign links, for all processes of a data folder. Keeps the two newest: a wrong clock can create a key too early. */
+/**
+ * Keys that sign links. All processes of a data folder share the keys. The two newest keys always stay, because a process with a
+ * wrong clock can replace a key too early.
+ */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
   #newest: SigningKey | null = null;
@@ -173,7 +176,7 @@ export class DiskBundleStore implements BundleStore {
     const nowMs = this.#options.nowMs();
     const expiresS = Math.floor(nowMs / 1000) + linkSeconds(ttlMs, nowMs);
     const { id, secret } = await this.#keys.current();
-    const signature = signGrant(grantOf(sha256, fileName, expiresS), secret);
+    const signature = signatureOf(sha256, fileName, expiresS, secret);
     const path = `v1/bundles/${sha256}/${encodeURIComponent(fileName)}`;
     const query = `expires=${expiresS}&keyId=${id}&signature=${signature}`;
     const base = this.#options.publicUrl().replace(/\/+$/, '');
@@ -185,16 +188,20 @@ export class DiskBundleStore implements BundleStore {
     const isWellFormed =
       [...query.keys()].sort().join() === QUERY_NAMES && EXPIRES.test(expires) && SHA256.test(sha256);
     if (!isWellFormed) throw invalid(fileName);
-    const grant = grantOf(sha256, fileName, Number(expires));
-    const hasExpired = grant.expiresS * 1000 <= this.#options.nowMs();
+    const expiresS = Number(expires);
+    const hasExpired = expiresS * 1000 <= this.#options.nowMs();
     const key = await this.#keys.find(query.get('keyId') ?? '');
-    if (key === null && hasExpired) throw expired(fileName, grant.expiresS);
-    if (key === null || !isSignatureOf(grant, key.secret, query.get('signature') ?? '')) throw invalid(fileName);
-    if (hasExpired) throw expired(fileName, grant.expiresS);
+    if (key === null && hasExpired) throw expired(fileName, expiresS);
+    if (key === null) throw invalid(fileName);
+    // Compare in constant time, and as text, because several base64url texts decode to the same bytes.
+    const given = Buffer.from(query.get('signature') ?? '');
+    const expected = Buffer.from(signatureOf(sha256, fileName, expiresS, key.secret));
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid(fileName);
+    if (hasExpired) throw expired(fileName, expiresS);
     const sizeBytes = await this.#sizeOf(sha256);
     if (sizeBytes === null) throw gone(fileName);
-    const { contentType, contentDisposition } = grant;
-    return { sha256, sizeBytes, diskPath: this.#pathOf(sha256), contentType, contentDisposition };
+    const diskPath = this.#pathOf(sha256);
+    return { sha256, sizeBytes, diskPath, contentType: CONTENT_TYPE, contentDisposition: attachment(fileName) };
   }
 
   async read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
@@ -215,15 +222,6 @@ export class DiskBundleStore implements BundleStore {
   #pathOf(sha256: string): string {
     return join(this.#bundlesDir, `${sha256}.tar.gz`);
   }
-}
-
-function grantOf(sha256: string, fileName: string, expiresS: number): LinkGrant {
-  return {
-    object: `bundles/${sha256}.tar.gz`,
-    expiresS,
-    contentDisposition: contentDisposition(fileName),
-    contentType: 'application/gzip',
-  };
 }
 
 const shown = (fileName: string): string => `"${fileName.slice(0, 200)}"`;
@@ -249,22 +247,16 @@ function gone(fileName: string): DocshelfError {
   });
 }
 
-interface LinkGrant {
-  readonly object: string;
-  readonly expiresS: number;
-  readonly contentDisposition: string;
-  readonly contentType: string;
-}
-
+const CONTENT_TYPE = 'application/gzip';
 /** First field of the signed bytes, so that a signature is not valid for other data that the same key signs. */
 const PURPOSE = 'docshelf bundle link, version 1';
 /** Second field of the signed bytes. HEAD needs no separate link, because a response to HEAD is a part of the response to GET. */
 const METHOD = 'GET';
 
-function signGrant(grant: LinkGrant, secret: KeyObject): string {
+function signatureOf(sha256: string, fileName: string, expiresS: number, secret: KeyObject): string {
   const hmac = createHmac('sha256', secret);
-  const { object, expiresS, contentDisposition, contentType } = grant;
-  for (const field of [PURPOSE, METHOD, object, String(expiresS), contentDisposition, contentType]) {
+  const object = `bundles/${sha256}.tar.gz`;
+  for (const field of [PURPOSE, METHOD, object, String(expiresS), attachment(fileName), CONTENT_TYPE]) {
     // Also sign the length of each field, so that two different lists of fields never produce the same bytes.
     const bytes = Buffer.from(field);
     const length = Buffer.alloc(4);
@@ -272,11 +264,4 @@ function signGrant(grant: LinkGrant, secret: KeyObject): string {
     hmac.update(length).update(bytes);
   }
   return hmac.digest('base64url');
-}
-
-/** Compares in constant time, and as text, because several base64url texts decode to the same bytes. */
-function isSignatureOf(grant: LinkGrant, secret: KeyObject, signature: string): boolean {
-  const given = Buffer.from(signature);
-  const expected = Buffer.from(signGrant(grant, secret));
-  return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -32,7 +32,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       fault: null,
     });
     expect(await bench.queue.get(job.jobId)).toEqual(job);
-    expect((await bench.claim()).job.traceparent).toBe(traceparent);
+    expect((await bench.claim()).traceparent).toBe(traceparent);
     expect(await bench.queue.get(jobIdOf('another'))).toBeNull();
     expect(await bench.queue.report(job.jobId)).toBeNull();
   });
@@ -40,7 +40,7 @@ export function lifeOfAJob(open: OpenSubject): void {
   test('claims a job, records its progress and completes it', async () => {
     await bench.add('one');
     const claim = await bench.claim();
-    expect(claim).toMatchObject({ attempt: 1, job: { jobId: jobIdOf('one'), status: 'running', attempt: 1 } });
+    expect(claim).toMatchObject({ jobId: jobIdOf('one'), status: 'running', attempt: 1 });
     expect(await bench.queue.claim(LEASE_MS)).toBeNull();
     expect(await bench.queue.renew(claim)).toBe('held');
 
@@ -49,10 +49,10 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.advance(claim, { progress: 20, pageCount: 4 })).toBe(true);
     expect(await bench.get('one')).toMatchObject({ progress: 20, pageCount: 4, checkpoint: 'packed' });
 
-    expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(true);
+    expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.jobId))).toBe(true);
     const ended = { status: 'completed', progress: 100, pageCount: 4, error: null, bundle: BUNDLE, checkpoint: null };
     expect(await bench.get('one')).toMatchObject(ended);
-    expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
+    expect(await bench.queue.report(claim.jobId)).toEqual(reportOf(claim.jobId));
   });
 
   test('returns the error of a failed job, and its report, or null if the job has no report', async () => {
@@ -60,10 +60,10 @@ export function lifeOfAJob(open: OpenSubject): void {
     const claim = await bench.claim();
     await bench.queue.advance(claim, { progress: 40, pageCount: 7 });
     const fault = { code: 'cannot_write', message: 'the disk is full', next: 'Free space.' } as const;
-    expect(await bench.queue.fail(claim, fault, reportOf(claim.job.jobId))).toBe(true);
+    expect(await bench.queue.fail(claim, fault, reportOf(claim.jobId))).toBe(true);
     expect(await bench.get('one')).toMatchObject({ status: 'failed', progress: 40, pageCount: 7, bundle: null });
     expect(await bench.get('one')).toMatchObject({ error: 'the disk is full. Free space.', fault });
-    expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
+    expect(await bench.queue.report(claim.jobId)).toEqual(reportOf(claim.jobId));
     const other = await bench.failed('two');
     expect(other).toMatchObject({ error: other.fault?.message, fault: { next: null } });
     expect(await bench.queue.report(other.jobId)).toBeNull();
@@ -72,7 +72,7 @@ export function lifeOfAJob(open: OpenSubject): void {
   test.for(['completed', 'failed'] as const)('accepts no writes to a job that is %s', async (end) => {
     await bench.add('one');
     const claim = await bench.claim();
-    if (end === 'completed') await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
+    if (end === 'completed') await bench.queue.complete(claim, BUNDLE, reportOf(claim.jobId));
     else await bench.queue.fail(claim, faultOf('no pages'), null);
     await bench.expectPowerless(claim);
     expect((await bench.get('one')).status).toBe(end);
@@ -96,7 +96,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     const second = await bench.claim();
     await bench.queue.advance(second, { progress: 5, pageCount: 1 });
     expect(await bench.get('one')).toMatchObject({ progress: 60, pageCount: 31 });
-    await bench.queue.complete(second, BUNDLE, reportOf(second.job.jobId));
+    await bench.queue.complete(second, BUNDLE, reportOf(second.jobId));
     expect(await bench.get('one')).toMatchObject({ progress: 100, pageCount: 31 });
   });
 
@@ -111,9 +111,9 @@ export function lifeOfAJob(open: OpenSubject): void {
     await bench.expectPowerless(second);
 
     const order = [await bench.claim(), await bench.claim(), await bench.claim()];
-    expect(order.map(({ job }) => job.domain)).toEqual(['two', 'one', 'three']);
+    expect(order.map(({ domain }) => domain)).toEqual(['two', 'one', 'three']);
     expect(order.map(({ attempt }) => attempt)).toEqual([2, 2, 1]);
-    expect(order[0]?.job.checkpoint).toBe('half');
+    expect(order[0]?.checkpoint).toBe('half');
   });
 
   describe('cancel()', () => {
@@ -134,7 +134,7 @@ export function lifeOfAJob(open: OpenSubject): void {
         error: null,
       });
       expect(await bench.queue.renew(claim)).toBe('canceled');
-      expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(false);
+      expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.jobId))).toBe(false);
       expect(await bench.queue.fail(claim, faultOf('aborted'), null)).toBe(true);
       expect(await bench.get('one')).toMatchObject({
         status: 'failed',
@@ -160,7 +160,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       await bench.claim();
       expect(await other.claim(LEASE_MS)).toBeNull();
       bench.clocks.wait(LEASE_MS);
-      expect((await bench.claim(other)).job).toMatchObject({ domain: 'two', attempt: 2 });
+      expect(await bench.claim(other)).toMatchObject({ domain: 'two', attempt: 2 });
       expect(await other.claim(LEASE_MS)).toBeNull();
       expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled', attempt: 1 });
     });
@@ -184,7 +184,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     await bench.queue.advance(claim, { progress: 1, pageCount: 0 });
     expect(await bench.get('one')).toMatchObject({ updatedAt: '2024-06-01T13:00:00.500Z' });
     bench.clocks.setWall('2024-06-01T12:30:00.000Z');
-    await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
+    await bench.queue.complete(claim, BUNDLE, reportOf(claim.jobId));
     expect(await bench.get('one')).toMatchObject({
       createdAt: '2024-06-01T12:00:00.000Z',
       updatedAt: '2024-06-01T13:00:00.500Z',
@@ -203,7 +203,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.counts('acme')).toEqual({ queued: 4, running: 0 });
 
     // A running job no longer waits.
-    expect((await bench.claim()).job.organizationId).toBe('acme');
+    expect((await bench.claim()).organizationId).toBe('acme');
     expect(await add(10, 'acme')).toBe('none');
     expect(await add(11, 'acme')).toBe('queue_full');
   });
@@ -231,10 +231,10 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect((await addJob(bench.queue, 'theirs', different.at(-1))).jobId).toBe(jobIdOf('theirs'));
 
     const running = await bench.claim();
-    const { version, paths } = running.job;
-    expect(
-      (await addJob(bench.queue, 'anew', { version, paths, organizationId: running.job.organizationId })).jobId,
-    ).toBe(jobIdOf('anew'));
+    const { version, paths } = running;
+    expect((await addJob(bench.queue, 'anew', { version, paths, organizationId: running.organizationId })).jobId).toBe(
+      jobIdOf('anew'),
+    );
   });
 
   test('counts queued and running jobs, in total and per organization', async () => {
@@ -262,7 +262,7 @@ export function lifeOfAJob(open: OpenSubject): void {
     await look(Promise.resolve());
     await look(bench.queue.advance(claim, { progress: 40, pageCount: 7 }));
     await look(bench.queue.advance(claim, { progress: 41, pageCount: 8 }));
-    await look(bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId)));
+    await look(bench.queue.complete(claim, BUNDLE, reportOf(claim.jobId)));
     expect(new Set(seen).size).toBe(seen.length);
   });
 

@@ -32,7 +32,7 @@ await database?.close();
 async function hold(): Promise<void> {
   const claim = await queue.claim(LEASE_MS);
   if (claim === null) throw new Error('there is no job to hold');
-  print(claim.job.jobId);
+  print(claim.jobId);
   for (let pageCount = 1; ; pageCount += 1) {
     if (!(await queue.advance(claim, { progress: 1, pageCount, checkpoint: `page ${pageCount}` }))) return;
     print(String(pageCount));
@@ -59,7 +59,7 @@ async function work(jobs: number): Promise<void> {
       await sleep(1);
       continue;
     }
-    const { jobId } = claim.job;
+    const { jobId } = claim;
     await queue.advance(claim, { progress: 50, pageCount: 1 });
     if (await queue.complete(claim, BUNDLE, reportOf(jobId))) print(jobId);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Claim } from '../../../src/export/ports.ts';
+import type { StoredJob } from '../../../src/export/ports.ts';
 import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { Workbench } from './workbench.ts';
@@ -26,18 +26,18 @@ export function turns(open: OpenSubject): void {
     expect(await bench.queue.counts()).toEqual({ queued: 300, running: 0 });
 
     const begun: string[] = [];
-    const running: Claim[] = [];
+    const running: StoredJob[] = [];
     while (begun.length < 300) {
       const claim = running.length < 8 ? await bench.queue.claim(LEASE_MS) : null;
       if (claim === null) {
         const ended = running.shift();
         if (ended === undefined) throw new Error(`nothing runs after ${begun.length} jobs`);
-        expect(await bench.queue.complete(ended, BUNDLE, reportOf(ended.job.jobId))).toBe(true);
+        expect(await bench.queue.complete(ended, BUNDLE, reportOf(ended.jobId))).toBe(true);
         continue;
       }
       running.push(claim);
-      begun.push(claim.job.jobId);
-      expect(new Set(running.map(({ job }) => job.domain)).size).toBe(running.length);
+      begun.push(claim.jobId);
+      expect(new Set(running.map(({ domain }) => domain)).size).toBe(running.length);
     }
 
     const organizationOf = new Map(added.map(({ jobId, organizationId }) => [jobId, organizationId]));
@@ -55,8 +55,8 @@ export function turns(open: OpenSubject): void {
     for (const name of ['one', 'two']) await bench.add(`a ${name}`, { organizationId: 'a' });
     await bench.claim();
     await bench.add('b', { organizationId: 'b' });
-    expect((await bench.claim()).job.organizationId).toBe('b');
-    expect((await bench.claim()).job.organizationId).toBe('a');
+    expect((await bench.claim()).organizationId).toBe('b');
+    expect((await bench.claim()).organizationId).toBe('a');
   });
 
   test('skips queued jobs of a busy domain, and claims jobs of other domains', async () => {
@@ -65,11 +65,11 @@ export function turns(open: OpenSubject): void {
     await bench.add('a3', { organizationId: 'a', domain: 'blog' });
     await bench.add('b1', { organizationId: 'b', domain: 'help' });
     const first = await bench.claim();
-    const next = [await bench.claim(), await bench.claim()].map(({ job }) => job.jobId);
+    const next = [await bench.claim(), await bench.claim()].map(({ jobId }) => jobId);
     expect(next).toEqual(['b1', 'a3'].map(jobIdOf));
     expect(await bench.queue.claim(LEASE_MS)).toBeNull();
     await bench.queue.fail(first, faultOf('no pages'), null);
-    expect((await bench.claim()).job.jobId).toBe(jobIdOf('a2'));
+    expect((await bench.claim()).jobId).toBe(jobIdOf('a2'));
   });
 
   test('gives concurrent processes jobs of different organizations', { timeout: 60_000 }, async () => {
@@ -80,10 +80,10 @@ export function turns(open: OpenSubject): void {
         await bench.add(`${name} of round ${round}`, { organizationId: name.charAt(0) });
       }
       const claims = await Promise.all(queues.map((queue) => queue.claim(LEASE_MS)));
-      expect(claims.map((claim) => claim?.job.organizationId).toSorted()).toEqual(['a', 'b', 'c']);
+      expect(claims.map((claim) => claim?.organizationId).toSorted()).toEqual(['a', 'b', 'c']);
       const rest = [await bench.claim(), await bench.claim()];
       for (const claim of [...claims, ...rest]) {
-        if (claim !== null) await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
+        if (claim !== null) await bench.queue.complete(claim, BUNDLE, reportOf(claim.jobId));
       }
     }
   });
@@ -95,7 +95,7 @@ export function turns(open: OpenSubject): void {
     const order: string[] = [];
     for (const time of ['2024-06-01', '2020-01-01', '2030-01-01', '2019-01-01']) {
       bench.clocks.setWall(`${time}T00:00:00Z`);
-      order.push((await bench.claim()).job.jobId);
+      order.push((await bench.claim()).jobId);
     }
     expect(order).toEqual(['a1', 'b1', 'a2', 'b2'].map(jobIdOf));
   });

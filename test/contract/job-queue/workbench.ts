@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { ExportedBundle } from '../../../src/domain/job.ts';
-import type { Claim, JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
+import type { JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
 import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, QUEUED_MAX, reportOf } from './jobs.ts';
 import type { SharedClocks } from './shared-clocks.ts';
 import type { OpenSubject, Subject } from './subject.ts';
@@ -44,7 +44,7 @@ export class Workbench {
   }
 
   /** Claims a job, and fails if there is none. */
-  async claim(queue = this.queue): Promise<Claim> {
+  async claim(queue = this.queue): Promise<StoredJob> {
     const claim = await queue.claim(LEASE_MS);
     if (claim === null) throw new Error('there is nothing to claim');
     return claim;
@@ -54,7 +54,7 @@ export class Workbench {
   async completed(name: string, changes: Partial<NewJob> = {}, bundle: ExportedBundle = BUNDLE): Promise<StoredJob> {
     await this.add(name, changes);
     const claim = await this.claim();
-    expect(await this.queue.complete(claim, bundle, reportOf(claim.job.jobId))).toBe(true);
+    expect(await this.queue.complete(claim, bundle, reportOf(claim.jobId))).toBe(true);
     return this.get(name);
   }
 
@@ -65,14 +65,14 @@ export class Workbench {
   }
 
   /** Tries each write that a claim allows, and expects that none has an effect. */
-  async expectPowerless(claim: Claim, queue = this.queue): Promise<void> {
-    const before = await queue.get(claim.job.jobId);
+  async expectPowerless(claim: StoredJob, queue = this.queue): Promise<void> {
+    const before = await queue.get(claim.jobId);
     expect(await queue.renew(claim)).toBe('lost');
     expect(await queue.advance(claim, { progress: 99, pageCount: 99, checkpoint: 'of a lost claim' })).toBe(false);
-    expect(await queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(false);
-    expect(await queue.fail(claim, faultOf('of a lost claim'), reportOf(claim.job.jobId))).toBe(false);
+    expect(await queue.complete(claim, BUNDLE, reportOf(claim.jobId))).toBe(false);
+    expect(await queue.fail(claim, faultOf('of a lost claim'), reportOf(claim.jobId))).toBe(false);
     await queue.release(claim);
-    expect(await queue.get(claim.job.jobId)).toEqual(before);
+    expect(await queue.get(claim.jobId)).toEqual(before);
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SiteSink, SiteSource } from '../../../src/domain/job.ts';
-import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from '../../../src/export/jobs/collect.ts';
+import { collectSite, type OnStep, readSiteTable, writeSiteTable } from '../../../src/export/jobs/collect.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
 
 const REQUEST = { domain: 'acme', version: null, paths: null };
@@ -19,11 +19,8 @@ describe('collectSite()', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  const collect = (
-    give: (sink: SiteSink) => Promise<unknown>,
-    onProgress: (at: CollectProgress) => void = () => {},
-  ) => {
-    const source: SiteSource = { collect: async (_, sink) => void (await give(sink)) };
+  const collect = (give: (sink: SiteSink) => Promise<unknown>, onProgress: OnStep = () => {}) => {
+    const source: SiteSource = async (_, sink) => void (await give(sink));
     return collectSite(source, REQUEST, store, onProgress, new AbortController().signal);
   };
 
@@ -48,7 +45,7 @@ describe('collectSite()', () => {
   });
 
   it('counts pages while they arrive from the source', async () => {
-    const seen: CollectProgress[] = [];
+    const seen: Parameters<OnStep>[] = [];
     await collect(
       async (sink) => {
         sink.progress(0, 2);
@@ -56,10 +53,10 @@ describe('collectSite()', () => {
         await sink.add('a.css', HTML);
         sink.progress(2, 2);
       },
-      (at) => seen.push(at),
+      (...at) => seen.push(at),
     );
-    expect(seen.at(0)).toEqual({ done: 0, total: 2, pages: 0 });
-    expect(seen.at(-1)).toEqual({ done: 2, total: 2, pages: 1 });
+    expect(seen.at(0)).toEqual([0, 2, 0]);
+    expect(seen.at(-1)).toEqual([2, 2, 1]);
   });
 
   it('rejects a site without a page, and a source that returns a path twice', async () => {

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JobProgress } from '../../../src/export/jobs/job-progress.ts';
-import type { Claim, JobQueue, StoredJob } from '../../../src/export/ports.ts';
+import type { JobQueue, StoredJob } from '../../../src/export/ports.ts';
 
 type Step = Parameters<JobQueue['advance']>[1];
 
-const claimAt = (progress: number, pageCount: number): Claim => ({
-  attempt: 1,
-  job: { jobId: 'se_0000000000000001', progress, pageCount } as StoredJob,
-});
+const claimAt = (progress: number, pageCount: number) =>
+  ({ attempt: 1, jobId: 'se_0000000000000001', progress, pageCount }) as StoredJob;
 
 describe('JobProgress', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -17,7 +15,7 @@ describe('JobProgress', () => {
     const steps: Step[] = [];
     const onLost = vi.fn();
     const queue = {
-      advance: (_: Claim, step: Step) => {
+      advance: (_: StoredJob, step: Step) => {
         steps.push(step);
         return advance(step);
       },

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type End, Lease } from '../../../src/export/jobs/runner.ts';
-import type { Claim, StoredJob } from '../../../src/export/ports.ts';
+import type { Claimed } from '../../../src/export/ports.ts';
 
-const CLAIM: Claim = { attempt: 1, job: { jobId: 'se_0000000000000001' } as StoredJob };
+const CLAIM: Claimed = { attempt: 1, jobId: 'se_0000000000000001' };
 const TIMES = { leaseMs: 15_000, deadlineMs: 60_000 };
 
 describe('Lease', () => {

@@ -22,7 +22,7 @@ describe('applyRetention()', () => {
     );
   const change = (text: string) => bench.write({ 'index.html': `<!doctype html><title>${text}</title>` });
 
-  /** Makes files look unused for that time. */
+  /** Makes files look unused for a number of days. */
   async function age(folder: 'files' | 'manifests', days: number): Promise<void> {
     const at = new Date(Date.now() - days * DAY_MS);
     for (const entry of await readdir(bench.folder[folder], { recursive: true, withFileTypes: true })) {

@@ -129,7 +129,7 @@ describe('JobRunner', () => {
       bench.clocks.wait(15_000);
       return other.claim(15_000);
     };
-    await expect.poll(claimLater).toMatchObject({ attempt: 2, job: { jobId } });
+    await expect.poll(claimLater).toMatchObject({ attempt: 2, jobId });
     await expect.poll(kinds).toEqual(['started', 'left']);
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });

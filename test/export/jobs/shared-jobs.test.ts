@@ -66,7 +66,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     send.mockClear();
     await bench.write({ 'more.html': '<!doctype html><title>More</title>' });
     await exported('two', await daemon('b'));
-    // The page, the table of the site, the manifest, the signature, and the bundle.
+    // The daemon sends the page, the table of the site, the manifest, the signature, and the bundle.
     expect(send).toHaveBeenCalledTimes(5);
   });
 

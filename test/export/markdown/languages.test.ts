@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { TRANSLATED, wordsOf } from '../../../src/export/markdown/languages.ts';
+import { LINES, wordsOf } from '../../../src/export/markdown/languages.ts';
 import { attribute, type RenderedSite, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
 
 const folders = new TemporaryFolders();
@@ -126,7 +126,7 @@ describe('Markdown site in several languages', () => {
 });
 
 describe('theme texts', () => {
-  it.each(TRANSLATED)('are complete in %s', (code) => {
+  it.each(Object.keys(LINES))('are complete in %s', (code) => {
     const words = wordsOf(code);
     expect(Object.keys(words)).toEqual(Object.keys(wordsOf('en')));
     expect(Object.entries(words).filter(([, word]) => word === '')).toEqual([]);
@@ -138,7 +138,7 @@ describe('theme texts', () => {
   });
 });
 
-it('MarkdownSource accepts a language tag with an extension, and writes the whole tag to the page', async () => {
+it('collectMarkdown() accepts a language tag with an extension, and writes the whole tag to the page', async () => {
   const site = await render({
     'index.md': '# Home\n',
     'de.md': '---\nlang: de-u-co-phonebk\n---\n\n# Start\n',

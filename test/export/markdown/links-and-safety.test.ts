@@ -1,6 +1,6 @@
 import { parse } from 'parse5';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MarkdownSource } from '../../../src/export/markdown/index.ts';
+import { collectMarkdown } from '../../../src/export/markdown/index.ts';
 import { RecordingSink } from '../recording-sink.ts';
 import { elementsOf, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
 
@@ -122,12 +122,12 @@ describe('texts of settings and front matter', () => {
   });
 });
 
-describe('MarkdownSource', () => {
+describe('collectMarkdown()', () => {
   it('passes pages as bytes to a sink, and other files by their path on disk', async () => {
     const dir = folders.write({ 'index.md': '# Home\n', 'logo.svg': '<svg/>' });
     const sink = new RecordingSink();
     const signal = new AbortController().signal;
-    await new MarkdownSource(dir).collect({ domain: 'acme', version: 'v1', paths: null }, sink, signal);
+    await collectMarkdown(dir, { domain: 'acme', version: 'v1', paths: null }, sink, signal);
     expect(sink.text('index.html')).toContain('<h1>Home</h1>');
     expect(sink.text('index.html')).toContain('v1');
     expect(sink.text('logo.svg')).toBe('<svg/>');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 describe.each(VERSIONS)('docshelf manual in version %s', (version) => {
   let site: RenderedSite;
-  /** Elements of each page. */
+  /** Elements of each page, by the path of the page. */
   let pages: Map<string, Element[]>;
   beforeAll(() => {
     site = sites.get(version) as RenderedSite;

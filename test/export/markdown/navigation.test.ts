@@ -128,7 +128,7 @@ describe('navigation of a large site', () => {
   it('shows the pages near the current page, and links to the other folders', async () => {
     const started = process.cpuUsage();
     const site = await render({ 'index.md': '# Home\n', ...pages });
-    // A second on a slow machine. The limit only finds quadratic time.
+    // Rendering takes a second on a slow machine. The limit only detects quadratic time.
     expect(process.cpuUsage(started).user / 1e6).toBeLessThan(20);
     const links = site.links('part-0/0250.html', 'nav', 'navigation');
     expect(links).toContain('0250.html');

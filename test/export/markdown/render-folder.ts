@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import type { ExportRequest } from '../../../src/domain/job.ts';
-import { MarkdownSource } from '../../../src/export/markdown/index.ts';
+import { collectMarkdown } from '../../../src/export/markdown/index.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 /** A rendered site in memory. */
 export class RenderedSite extends RecordingSink {
-  /** HTML files, including 404 pages. */
+  /** Number of HTML files, including 404 pages. */
   get pages(): number {
     return this.paths.filter((path) => path.endsWith('.html')).length;
   }
@@ -22,7 +22,7 @@ export class RenderedSite extends RecordingSink {
     );
   }
 
-  /** The only such element. @throws Error if there is none or several */
+  /** Returns the only element with this tag and class. @throws Error if there is none or several */
   element(path: string, tag: string, className?: string): Element {
     const [first, second] = this.elements(path, tag, className);
     if (first === undefined || second !== undefined) throw new Error(`"${path}" has not one ${tag} ${className ?? ''}`);
@@ -74,7 +74,7 @@ export async function renderFolder(dir: string, options: RenderOptions = {}): Pr
   const site = new RenderedSite();
   const { signal = new AbortController().signal, onProgress, ...request } = options;
   if (onProgress !== undefined) site.progress = onProgress;
-  await new MarkdownSource(dir).collect({ version: null, domain: 'acme', paths: null, ...request }, site, signal);
+  await collectMarkdown(dir, { version: null, domain: 'acme', paths: null, ...request }, site, signal);
   return site;
 }
 

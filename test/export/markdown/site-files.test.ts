@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { layoutSitemap } from '../../../src/export/markdown/index.ts';
+import type { Page } from '../../../src/export/markdown/page.ts';
+import type { MarkdownSite } from '../../../src/export/markdown/read-site.ts';
 import { attribute, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
 
 const folders = new TemporaryFolders();
@@ -8,7 +11,16 @@ const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
 
 const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle: Start\n---\nBegin.\n' };
 
-describe('MarkdownSource', () => {
+it('layoutSitemap() writes a sitemap index if a site has more than 50,000 pages', () => {
+  const pages = Array.from({ length: 50_001 }, (_, index) => ({ address: `p${index}`, isNoindex: false }) as Page);
+  const files = layoutSitemap({ url: 'https://acme.test' } as MarkdownSite, pages);
+  expect(files.map(({ path }) => path)).toEqual(['sitemap.xml', 'sitemap-1.xml', 'sitemap-2.xml', 'robots.txt']);
+  const [index, first, second] = files.map(({ text }) => text.match(/(?<=<loc>)[^<]+/g) ?? []);
+  expect(index).toEqual(['https://acme.test/sitemap-1.xml', 'https://acme.test/sitemap-2.xml']);
+  expect([first?.length, second]).toEqual([50_000, ['https://acme.test/p50000']]);
+});
+
+describe('collectMarkdown()', () => {
   it('writes pages, their Markdown copies, assets, llms.txt, robots.txt and the sitemap', async () => {
     const site = await render(PLAIN);
     expect(site.paths.map((path) => path.replace(/\.[0-9a-f]{16}\./, '.HASH.')).sort()).toEqual([

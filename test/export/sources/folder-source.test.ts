@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { layoutOf } from '../../../src/archive/layout.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.ts';
 import { MANIFEST_PATH } from '../../../src/domain/release.ts';
-import { FolderSource } from '../../../src/export/sources/folder-source.ts';
+import { collectFolder } from '../../../src/export/sources/folder-source.ts';
 import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
 import { type Files, writeFiles } from '../../helpers/write-files.ts';
 import { RecordingSink } from '../recording-sink.ts';
@@ -38,12 +38,12 @@ interface Wish {
 
 async function collect({ path = site, paths = null, limits = {}, signal = NEVER }: Wish = {}): Promise<RecordingSink> {
   const sink = new RecordingSink();
-  const source = new FolderSource({ path, workDir: join(dir, 'work'), limits: { ...ARCHIVE_LIMITS, ...limits } });
-  await source.collect({ domain: 'acme', version: null, paths }, sink, signal);
+  const options = { path, workDir: join(dir, 'work'), limits: { ...ARCHIVE_LIMITS, ...limits } };
+  await collectFolder(options, { domain: 'acme', version: null, paths }, sink, signal);
   return sink;
 }
 
-describe('FolderSource', () => {
+describe('collectFolder()', () => {
   it('returns every file byte for byte', async () => {
     await write(SITE_FILES);
     const sink = await collect();
@@ -127,7 +127,7 @@ describe('FolderSource', () => {
   });
 });
 
-describe('symbolic links of FolderSource', () => {
+describe('symbolic links of collectFolder()', () => {
   it('are followed within the folder, to files and folders', async () => {
     await write(pages('index.html', 'v2/index.html', 'v2/a/b.html'));
     await symlink('v2', join(site, 'latest'));
@@ -171,7 +171,7 @@ describe('symbolic links of FolderSource', () => {
   });
 });
 
-describe('paths of FolderSource', () => {
+describe('paths of collectFolder()', () => {
   const SITE = pages('index.html', '404.html', 'ja/404.html', 'a.html', 'guides/index.html', 'guides/start.html');
 
   it.each([
@@ -259,8 +259,8 @@ describe('source that cannot be exported', () => {
       await rm(site, { recursive: true });
       if (!('sha256' in content)) await store.put(content);
     };
-    const source = new FolderSource({ path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS });
-    const collecting = source.collect({ domain: 'acme', version: null, paths: null }, sink, NEVER);
+    const options = { path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS };
+    const collecting = collectFolder(options, { domain: 'acme', version: null, paths: null }, sink, NEVER);
     await expect(collecting).rejects.toMatchObject({ code: 'bad_source' });
   });
 });
@@ -286,10 +286,9 @@ describe('large folder', () => {
       await add(path, content);
       if (sink.files.size === 50) stop.abort(reason);
     };
-    const source = new FolderSource({ path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS });
-    await expect(source.collect({ domain: 'acme', version: null, paths: null }, sink, stop.signal)).rejects.toBe(
-      reason,
-    );
+    const options = { path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS };
+    const collecting = collectFolder(options, { domain: 'acme', version: null, paths: null }, sink, stop.signal);
+    await expect(collecting).rejects.toBe(reason);
     expect(sink.inFlight).toBe(0);
     expect(sink.files.size).toBeLessThan(80);
   });

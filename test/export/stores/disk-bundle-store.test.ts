@@ -171,7 +171,7 @@ describe('DiskBundleStore.follow()', () => {
     const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
     const signature = link.query.get('signature') ?? '';
     for (const [at, character] of [...signature].entries()) {
-      // Use the next letter: of the last one only the upper bits count, but it must still be rejected.
+      // Use the next letter. Only the upper bits of the last letter count, but the store must also reject a change of other bits.
       const next = character === 'z' ? 'y' : String.fromCharCode(character.charCodeAt(0) + 1);
       link.query.set('signature', `${signature.slice(0, at)}${next}${signature.slice(at + 1)}`);
       await expect(store.follow(link)).rejects.toMatchObject({ code: 'link_invalid' });

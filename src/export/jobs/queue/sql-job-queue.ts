@@ -5,7 +5,8 @@ import type { Statement, StatementValues } from '../../../database/statement.ts'
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../../../domain/errors.ts';
 import { CANCELED, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
 import { isRunning, startTicksOf } from '../../../files/index.ts';
-import type { Claim, JobCounts, JobFilter, JobQueue, OldJobs, StoredJob } from '../../ports.ts';
+import { Scheduler } from '../../../threads/scheduler.ts';
+import type { Claimed, JobCounts, JobFilter, JobQueue, OldJobs, StoredJob } from '../../ports.ts';
 import type { JobStatements } from './statements.ts';
 
 type JobSession = Pick<Session, 'run'>;
@@ -31,8 +32,8 @@ export class SqlJobQueue implements JobQueue {
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
   #lastFaultMs = Number.NEGATIVE_INFINITY;
-  /** Latest call of `add`. Calls run one after the other, so that the jobs of this process keep the order of the calls. */
-  #adding: Promise<unknown> = Promise.resolve();
+  /** Runs the calls of `add` one after the other, so that the jobs of this process keep the order of the calls. */
+  readonly #adding = new Scheduler(1);
 
   constructor({ database, statements, wallMs = Date.now }: SqlJobQueueOptions) {
     this.#database = database;
@@ -40,11 +41,7 @@ export class SqlJobQueue implements JobQueue {
     this.#wallMs = wallMs;
   }
 
-  readonly add: JobQueue['add'] = (job, queuedMax) => {
-    const adding = this.#adding.then(() => this.#add(job, queuedMax));
-    this.#adding = adding.catch(() => undefined);
-    return adding;
-  };
+  readonly add: JobQueue['add'] = (...given) => this.#adding.run(() => this.#add(...given));
 
   get(jobId: string): Promise<StoredJob | null> {
     return this.#job(this.#sql.get, { jobId });
@@ -67,37 +64,33 @@ export class SqlJobQueue implements JobQueue {
     return { jobs: rows.map(toStoredJob), nextCursor };
   }
 
-  claim(leaseMs: number): Promise<Claim | null> {
+  claim(leaseMs: number): Promise<StoredJob | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
       // No process can renew its lease during a database outage, so after an error, treat no lease as expired for `leaseMs`.
       const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
       // Usually no job is waiting, so query first without a lock.
       while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
-        const claim = await this.#database.transact((session) => this.#take(session, expiresAfterMs));
-        if (claim !== null) return claim;
+        const job = await this.#database.transact((session) => this.#take(session, expiresAfterMs));
+        if (job !== null) return job;
       }
       return null;
     });
   }
 
-  async renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'> {
+  async renew(job: Claimed): Promise<'held' | 'lost' | 'canceled'> {
     const [held] = await this.#notingFaults(() =>
-      this.#database.run<Pick<JobRow, 'isCanceled'>>(this.#sql.renew, refOf(claim)),
+      this.#database.run<Pick<JobRow, 'isCanceled'>>(this.#sql.renew, refOf(job)),
     );
     if (held === undefined) return 'lost';
     return held.isCanceled ? 'canceled' : 'held';
   }
 
-  readonly advance: JobQueue['advance'] = async (claim, { progress, pageCount, checkpoint = null }) => {
-    if (checkpoint !== null && checkpoint.length > CHECKPOINT_LENGTH_MAX)
-      throw new RangeError(`a checkpoint of ${checkpoint.length} characters, over ${CHECKPOINT_LENGTH_MAX}`);
-    const step = { ...refOf(claim), progress, pageCount, checkpoint };
-    return this.#changes(this.#database, this.#sql.advance, step);
-  };
+  readonly advance: JobQueue['advance'] = (job, { progress, pageCount, checkpoint = null }) =>
+    this.#changes(this.#database, this.#sql.advance, { ...refOf(job), progress, pageCount, checkpoint });
 
-  readonly complete: JobQueue['complete'] = (claim, bundle, report) =>
-    this.#end(claim, 'completed', this.#sql.complete, {
+  readonly complete: JobQueue['complete'] = (job, bundle, report) =>
+    this.#end(job, 'completed', this.#sql.complete, {
       bundleSha256: bundle.sha256,
       bundleSizeBytes: bundle.sizeBytes,
       contentSha256: bundle.contentSha256,
@@ -105,12 +98,12 @@ export class SqlJobQueue implements JobQueue {
       report: JSON.stringify(report),
     });
 
-  readonly fail: JobQueue['fail'] = (claim, fault, report) =>
-    this.#end(claim, 'failed', this.#sql.fail, failure(fault, report));
+  readonly fail: JobQueue['fail'] = (job, fault, report) =>
+    this.#end(job, 'failed', this.#sql.fail, failure(fault, report));
 
-  async release(claim: Claim): Promise<void> {
-    if (await this.#end(claim, 'queued', this.#sql.release, {})) return;
-    await this.fail(claim, CANCELED, null);
+  async release(job: Claimed): Promise<void> {
+    if (await this.#end(job, 'queued', this.#sql.release, {})) return;
+    await this.fail(job, CANCELED, null);
   }
 
   async cancel(jobId: string): Promise<StoredJob | null> {
@@ -168,7 +161,7 @@ export class SqlJobQueue implements JobQueue {
   }
 
   async close(): Promise<void> {
-    await this.#adding;
+    await this.#adding.run(async () => undefined);
   }
 
   async #add(...[job, queuedMax]: Parameters<JobQueue['add']>): Promise<StoredJob> {
@@ -192,7 +185,7 @@ export class SqlJobQueue implements JobQueue {
     return queued ?? null;
   }
 
-  async #take(session: JobSession, leaseMs: number): Promise<Claim | null> {
+  async #take(session: JobSession, leaseMs: number): Promise<StoredJob | null> {
     await session.run(this.#sql.lockClaims);
     const next = await this.#next(session, leaseMs);
     if (next === null) return null;
@@ -203,8 +196,7 @@ export class SqlJobQueue implements JobQueue {
     }
     if (next.status === 'queued') await session.run(this.#sql.takeTurn, { organizationId });
     const holder = this.#here === null ? null : JSON.stringify(this.#here);
-    const job = oneJob(await session.run<JobRow>(this.#sql.begin, { seq, holder, nowMs: this.#wallMs() }));
-    return { job, attempt: job.attempt };
+    return oneJob(await session.run<JobRow>(this.#sql.begin, { seq, holder, nowMs: this.#wallMs() }));
   }
 
   async #endLeasesOfTheDead(): Promise<void> {
@@ -223,12 +215,12 @@ export class SqlJobQueue implements JobQueue {
   }
 
   /** Retries while the database is unavailable: if the result is lost, another attempt of the job repeats the finished work. */
-  async #end(claim: Claim, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
-    const end = () => this.#changes(this.#database, ending, { ...refOf(claim), ...values });
+  async #end(job: Claimed, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
+    const end = () => this.#changes(this.#database, ending, { ...refOf(job), ...values });
     const { result, faults } = await patiently(end);
     if (result || faults === 0) return result;
     // The statement may have succeeded although the connection was lost, so read the status.
-    const [ended] = await this.#database.run<{ readonly status: string }>(this.#sql.ended, refOf(claim));
+    const [ended] = await this.#database.run<{ readonly status: string }>(this.#sql.ended, refOf(job));
     return ended?.status === status;
   }
 
@@ -244,7 +236,7 @@ export class SqlJobQueue implements JobQueue {
 
 type Candidate = Pick<JobRow, 'seq' | 'jobId' | 'organizationId' | 'status' | 'attempt' | 'isCanceled'>;
 
-const refOf = ({ job, attempt }: Claim) => ({ jobId: job.jobId, attempt });
+const refOf = ({ jobId, attempt }: Claimed) => ({ jobId, attempt });
 
 const failure = ({ code, message, next }: JobFault, report: ExportReport | null) => ({
   error: message,
@@ -269,9 +261,6 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
   }
 }
 
-/** Maximum characters, because each query for a job returns the checkpoint. Larger data is in a file that the checkpoint names. */
-const CHECKPOINT_LENGTH_MAX = 64 * 1024;
-
 function queueFull(domain: string, queuedMax: number): DocshelfError {
   const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization are waiting`;
   const next = 'Wait until a waiting job starts, or cancel a waiting job.';
@@ -286,7 +275,7 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Null in older rows, whose `error` also contains the advice. */
+  /** Error code of a failed job. Null in rows of older versions, whose `error` also contains the advice. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;

@@ -6,6 +6,7 @@ import type { Statement, StatementValues } from '../../../database/statement.ts'
 import { DocshelfError } from '../../../domain/errors.ts';
 import { refuseLink } from '../../../files/index.ts';
 import { HEAPS, serve, Thread, threadEntry } from '../../../threads/index.ts';
+import { Scheduler } from '../../../threads/scheduler.ts';
 import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
@@ -29,7 +30,7 @@ const OF_HOLDERS = [
 /** Maximum time to end the thread, longer than a call can wait for the lock of another process (`BUSY_MS_MAX`). */
 const ENDING_MS_MAX = 10_000;
 
-/** @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read` or `busy`, as all calls of the queue do */
+/** Starts the thread of the queue. @throws DocshelfError as all its calls: `data_folder_newer`, `cannot_write`, `cannot_read`, `busy` */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
@@ -59,7 +60,7 @@ export async function openSqliteJobQueue(
 
 export type QueueFile = { readonly file: string };
 
-export type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
+type QueueCalls = { ask(call: { readonly method: keyof JobQueue; readonly args: readonly unknown[] }): unknown };
 
 /** Clocks in ms: `wallMs` can jump. `monotonicMs` only runs forward, and is the same for all processes of the machine. */
 type Clocks = { wallMs(): number; monotonicMs(): number };
@@ -94,18 +95,18 @@ const [ERROR, BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = 
 export class SqliteDatabase implements JobDatabase {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<Statement, StatementSync>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Scheduler(1);
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
   run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
-    return this.#enqueue(async () => patiently(() => this.#rows<Row>(statement, values)));
+    return this.#turns.run(async () => patiently(() => this.#rows<Row>(statement, values)));
   }
 
   transact<T>(act: (session: Pick<JobDatabase, 'run'>) => Promise<T>): Promise<T> {
-    return this.#enqueue(async () => {
+    return this.#turns.run(async () => {
       patiently(() => this.#database.exec('BEGIN IMMEDIATE'));
       try {
         const result = await act({ run: async (...asked) => this.#rows(...asked) });
@@ -133,12 +134,6 @@ export class SqliteDatabase implements JobDatabase {
     return prepared.all(
       Object.fromEntries(statement.names.map((name, at) => [`$${at + 1}`, (values[name] ?? null) as string | null])),
     ) as Row[];
-  }
-
-  #enqueue<T>(act: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(act);
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 }
 

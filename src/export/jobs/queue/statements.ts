@@ -5,7 +5,7 @@ interface Dialect {
   readonly turns: string;
   readonly greatest: string;
   readonly clockMs: string;
-  /** Clause that makes a claim skip a job that another transaction is changing, such as a cancellation. */
+  /** Clause that makes a claim skip a job that another transaction is changing, for example to cancel the job. */
   readonly skipLocked: string;
   readonly lockOrganization: string;
   readonly lockClaims: string;

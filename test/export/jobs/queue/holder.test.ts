@@ -47,7 +47,7 @@ describe.runIf(isLinux)('isGone()', () => {
     const parent = start('sleep 60 & echo $!; exec sleep 60');
     const [line] = (await once(parent.stdout as NonNullable<ChildProcess['stdout']>, 'data')) as [Buffer];
     const holder = holderOf(Number(line));
-    // Before that, it is still the shell, which waits for its children.
+    // Until `exec` replaces the shell, the shell waits for its children.
     await waitFor(
       () => (readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n' ? true : null),
       () => 'not turned into sleep',

@@ -7,7 +7,7 @@ import { openTestDatabase } from '../../../database/open.ts';
 import { HAS_POSTGRES, PostgresServer } from '../../../helpers/postgres.ts';
 
 const HOUR_MS = 3_600_000;
-/** The clock of the database stands still. */
+/** SQL that stops the clock of the database. */
 const stopClockAt = (ms: number): string =>
   `CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT ${ms * 1000}::bigint'`;
 
@@ -46,9 +46,9 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
       if (claim === null) throw new Error('no lease has expired');
       return claim;
     }, 30_000);
-    expect(claimed).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
+    expect(claimed).toMatchObject({ attempt: 2, domain: 'silent' });
     expect(await holder.renew(silent)).toBe('lost');
     expect(await other.claim(1)).toBeNull();
-    expect(await holder.complete(alive, BUNDLE, reportOf(alive.job.jobId))).toBe(true);
+    expect(await holder.complete(alive, BUNDLE, reportOf(alive.jobId))).toBe(true);
   });
 });

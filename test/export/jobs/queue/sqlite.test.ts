@@ -30,7 +30,7 @@ async function codeOf(act: () => unknown): Promise<string> {
   }
 }
 
-/** Creates a database of version 3, with a completed, a running and a returned job. */
+/** Creates a database of version 3, with a completed, a running and a released job. */
 function openOlder(): DatabaseSync {
   openDatabase(file).close();
   rmSync(file);

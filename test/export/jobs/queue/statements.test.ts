@@ -3,9 +3,9 @@ import { openDatabase } from '../../../../src/export/jobs/queue/sqlite.ts';
 import { SQLITE_STATEMENTS } from '../../../../src/export/jobs/queue/statements.ts';
 import { newFolder } from '../../../deploy/workbench.ts';
 
-/** Indexes of active jobs, which are few, so that a full scan is fine. */
+/** Matches scans of indexes of active jobs. Active jobs are few, so that a full scan is fine. */
 const OF_WORKING_JOBS = /^SCAN \w+ USING (?:COVERING )?INDEX (?:queued|running)$/;
-/** Heads of the queues and single rows of subqueries are no tables. */
+/** Matches scans that read no table: the heads of the queues, and single rows of subqueries. */
 const SMALL = /^SCAN (?:head|CONSTANT ROW)\b/;
 
 test('the SQL statements of the job queue do not scan ended jobs, and sort no lists', async () => {
