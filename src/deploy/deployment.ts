@@ -9,7 +9,7 @@ import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { versionNotFound } from './releases/stored-versions.ts';
-import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
+import { type DeploySettings, fingerprintOf, isSameData, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { SiteLoop } from './site-loop.ts';
 import { type DeployStatus, Journal, StoredReport } from './status.ts';
@@ -60,7 +60,7 @@ export class Deployment {
     const { site } = store;
     const now = Date.now();
     await sweepTemporaries([site.dir, site.versions, site.served, site.spool], now);
-    await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
+    await sweepSpool(site.spool, this.#settings.link, now);
     this.#stored ??= new StoredReport(store);
     this.#firstOpened.resolve();
   });

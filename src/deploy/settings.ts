@@ -4,9 +4,6 @@ import { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
 
-/** Age of a partial download after which docshelf does not resume it. */
-export const PART_AGE_MS_MAX = 24 * 3600_000;
-
 export interface RenewSettings {
   readonly apiUrl: string;
   readonly key: Secret;

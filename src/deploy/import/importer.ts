@@ -14,7 +14,7 @@ import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fet
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION, verifyRelease } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
-import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 import type { ReportPhase, SiteContext } from '../site-context.ts';
 import { creationTime, judge, type KnownBundle, type LabelRequest, label, markOwned } from './label.ts';
 import { checkSignature } from './signature.ts';
@@ -261,8 +261,7 @@ export class Importer {
       journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
     const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
     const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
-      const request = { link, sha256, signal, onProgress };
-      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
+      const bundle = await fetchBundle(await sources(), { link, sha256, ...spooling, signal, onProgress });
       span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
       return bundle;
     });
