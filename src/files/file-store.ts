@@ -2,7 +2,7 @@ import { createHash, hash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { constants, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { errnoOf, errnoState, rethrowAs } from '../domain/errors.ts';
 import { ifThere, namesIn } from './read.ts';
 import { isLinkRefused } from './write.ts';
 
@@ -13,11 +13,11 @@ const STORED = /^[0-9a-f]{64}$/;
 
 export type StoredFile = { readonly sha256: string; readonly size: number };
 
-type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+type Chunks = AsyncIterable<Uint8Array>;
 
 /** Read-only mode, because other paths can be hard links to a stored file. */
 const FILE_MODE = 0o444;
-/** Maximum bytes of a file that `put` reads into memory. `put` reads larger files twice, for the digest and for the copy. */
+/** Maximum bytes of a file that `put` reads into memory. `put` reads a larger file twice, for the digest and for the copy. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -39,18 +39,18 @@ export class FileStore {
 
   /** @throws DocshelfError `cannot_read` for the input file, NodeJS.ErrnoException for writing */
   async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
-    if (content instanceof Uint8Array) return this.#putBytes(content);
+    if (content instanceof Uint8Array) return this.putBlocking(content);
     if ('chunks' in content) return this.#write(content.chunks);
     const { file } = content;
     await using handle = await open(file, 'r').catch(cannotRead(file));
     const { size } = await handle.stat();
-    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
+    if (size <= SMALL_BYTES_MAX) return this.putBlocking(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
     if (await this.use(seen)) return seen;
     return await this.#write(readChunks(handle, file));
   }
 
-  /** Blocks the thread. Takes a third of the time of `put`, because it does not use the thread pool. */
+  /** Blocks the thread. Takes a third of the time of asynchronous calls, because it does not use the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -114,11 +114,6 @@ export class FileStore {
     return sweepFiles(this.#dir, keep, olderThanMs);
   }
 
-  async #putBytes(bytes: Uint8Array): Promise<StoredFile> {
-    const file = { sha256: hash('sha256', bytes), size: bytes.length };
-    return (await this.use(file)) ? file : this.#write([bytes]);
-  }
-
   /** Renews the time of use of a file, so that no sweep removes it. False for a missing or incomplete file. */
   async use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
@@ -179,14 +174,8 @@ async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uin
   }
 }
 
-function cannotRead(file: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
-      next: 'Check that the file exists and that docshelf can read it.',
-      cause,
-    });
-  };
-}
+const cannotRead = (file: string): ((cause: unknown) => never) =>
+  rethrowAs('cannot_read', `read "${file}"`, 'Check that the file exists and that docshelf can read it.', errnoState);
 
 /** Removes files that are unused for `olderThanMs` and have no other hard links. Also removes partial files of this age. */
 async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
