@@ -40,4 +40,4 @@ export {
   ServedRecord,
   type Serving,
 } from './site-context.ts';
-export type { DeployEvent, DeployStatus } from './status.ts';
+export type { DeployEvent } from './status.ts';

@@ -24,6 +24,9 @@ const SERVE_LAST_AFTER_MS = 3_000;
 /** Maximum steps of one pass. A pass usually has ten steps, but an error in `plan` could repeat steps endlessly. */
 const STEPS_MAX = 1_000;
 
+const RETRY_WAIT_MS_MIN = 10_000;
+const RETRY_WAIT_MS_MAX = 300_000;
+
 /** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
 export class SiteLoop {
   readonly activation: Activation;
@@ -31,7 +34,8 @@ export class SiteLoop {
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
-  readonly #backoff = new Backoff();
+  /** Delay before the next attempt after a failure. Doubles with each failure, and starts again after a success. */
+  #retryWaitMs = RETRY_WAIT_MS_MIN;
   /** `paused`: docshelf waits for `reconcile`. `due`: new settings wait for the next pass, and a running step must not set `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
@@ -132,7 +136,7 @@ export class SiteLoop {
       this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
-      return this.#backoff.nextMs();
+      return this.#nextRetryMs();
     }
   }
 
@@ -235,7 +239,7 @@ export class SiteLoop {
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
     this.#isReconciled = true;
-    this.#backoff.reset();
+    this.#retryWaitMs = RETRY_WAIT_MS_MIN;
     this.#context.journal.recovered();
   }
 
@@ -249,7 +253,13 @@ export class SiteLoop {
     this.#isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
-    this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };
+    this.#fault = { of, retryAtMs: isTransient(error) ? this.#nextRetryMs() : null };
+  }
+
+  #nextRetryMs(): number {
+    const nextMs = Date.now() + this.#retryWaitMs;
+    this.#retryWaitMs = Math.min(this.#retryWaitMs * 2, RETRY_WAIT_MS_MAX);
+    return nextMs;
   }
 
   #reportPreloadFailures(): void {
@@ -286,23 +296,6 @@ export class SiteLoop {
     this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;
     this.#fetcher.exportEvery(settings.enabled ? (settings.renew?.everyMs ?? null) : null);
     this.#preload.beginRound();
-  }
-}
-
-const ROUND_WAIT_MS_MIN = 10_000;
-const ROUND_WAIT_MS_MAX = 300_000;
-
-class Backoff {
-  #waitMs = ROUND_WAIT_MS_MIN;
-
-  nextMs(): number {
-    const nextMs = Date.now() + this.#waitMs;
-    this.#waitMs = Math.min(this.#waitMs * 2, ROUND_WAIT_MS_MAX);
-    return nextMs;
-  }
-
-  reset(): void {
-    this.#waitMs = ROUND_WAIT_MS_MIN;
   }
 }
 

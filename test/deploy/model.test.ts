@@ -227,11 +227,12 @@ class DeploymentUnderTest implements ShelfUnderTest {
 }
 
 async function observationOf({ deployment, site }: TestDaemon): Promise<Observation> {
-  const { state, active, pinned, versions, lastError } = await deployment.status();
+  const { versions } = await deployment.readStored();
+  const { state, active, pinned, journal } = deployment;
   const shown = active && { version: active.version, digest: active.digest };
   expect(site.active && { version: site.active.version, digest: site.active.digest }, 'served release').toEqual(shown);
   const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
-  return { state, active: shown, pinned, versions: stored, error: lastError?.code ?? null };
+  return { state, active: shown, pinned, versions: stored, error: journal.lastError?.code ?? null };
 }
 
 async function command(deployment: Deployment, act: Command): Promise<void> {

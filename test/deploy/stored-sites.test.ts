@@ -85,7 +85,7 @@ describe('removeSite()', () => {
       openDaemon(new SiteStore(paths, domain), { domain }, undefined, undefined, { registration });
     const [acme] = [await open('acme'), await open('beta')];
     expect(await codeOf(removeSite(paths, 'acme'))).toBe('in_use');
-    expect((await acme.deployment.status()).versions).toHaveLength(2);
+    expect((await acme.deployment.readStored()).versions).toHaveLength(2);
     await acme.stop();
     expect(await removeSite(paths, 'acme')).toHaveLength(2);
     expect(await codeOf(removeSite(paths, 'beta'))).toBe('in_use');
