@@ -32,7 +32,7 @@ export interface DeploySettings {
 
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (one instanceof Secret && other instanceof Secret) return one.reveal() === other.reveal();
+  if (one instanceof Secret && other instanceof Secret) return one.equals(other);
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
   return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));

@@ -93,7 +93,7 @@ export class SiteLoop {
   }
 
   async activate(release: ReleaseRef, reason: ActivationReason): Promise<void> {
-    await this.#serve(release, reason);
+    await this.activation.serve(release, reason);
     if (reason.by === 'operator') this.#choiceHasEnded = false;
     this.#markReconciled();
   }
@@ -161,7 +161,9 @@ export class SiteLoop {
       case 'serve-last':
         this.#serveLastAtMs = null;
         this.#isReconciled = false;
-        return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
+        return this.activation
+          .serve(step.release, { by: 'settings' })
+          .catch((error: unknown) => journal.failed('deploy', error));
       case 'fetch':
         return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
       case 'export':
@@ -190,35 +192,17 @@ export class SiteLoop {
     // A new archive in the preload folder counts as a delivery, which replaces a release that an operator activated.
     const isNew = newest?.isNew === true && isSame(newest, release);
     if (asFetched === true) await this.#serveFetched(release, null);
-    else await this.#serve(release, { by: isNew ? 'delivery' : 'settings' });
+    else await this.activation.serve(release, { by: isNew ? 'delivery' : 'settings' });
     this.#noteFetched(wanted);
-  }
-
-  /** All steps that can fail come before `swap`, so that a failure keeps the served release. */
-  async #serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
-    const { activation } = this;
-    const { settings, tracer } = this.#context;
-    const { enabled, version: pin } = settings();
-    // With a pin, only an operator changes the stored active release. docshelf serves that release after the pin is removed.
-    const hasPointer = pin === null || reason.by === 'operator';
-    if (!enabled || isSame(activation.current, release)) {
-      if (hasPointer) await activation.writePointers(release, reason);
-      return;
-    }
-    const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
-    await tracer.span('swap', { facts }, async () => {
-      const next = await activation.prepare(release);
-      await activation.protect(next);
-      const activatedAt = await activation.recordTimes(next);
-      if (hasPointer) await activation.writePointers(release, reason);
-      await activation.swap(next, activatedAt);
-    });
   }
 
   /** Serves the fetched release, or `choice` (activated by an operator) if the digest equals the digest of the previous fetch. */
   async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
-    await this.#serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
+    await this.activation.serve(isHeld ? choice : fetched, {
+      by: isHeld ? 'settings' : 'delivery',
+      fetched: fetched.digest,
+    });
   }
 
   async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
