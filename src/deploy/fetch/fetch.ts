@@ -1,4 +1,4 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createHash, type Hash, hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -270,4 +270,4 @@ async function readEtag(file: string): Promise<string | null> {
   return typeof etag === 'string' ? etag : null;
 }
 
-const keyOf = (link: Secret): string => createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
+const keyOf = (link: Secret): string => hash('sha256', linkWithoutSecrets(link.reveal()));

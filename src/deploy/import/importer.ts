@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { hash, randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSignedComment } from '../../archive/minisign.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
@@ -321,21 +321,17 @@ async function fetchOnce(
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
   // Name the lock file and the result file like partial downloads, so that the cleanup of the spool folder removes both files.
-  const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
+  const key = hash('sha256', JSON.stringify(wanted));
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });
   const before = await readIfThere(result);
-  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal }, async () => {
-    try {
-      const after = await readIfThere(result);
-      const stored = after === before ? null : await storedOf(store, after);
-      if (stored !== null) return stored;
-      const imported = await act();
-      await replaceFile(result, JSON.stringify({ ...imported, id: randomBytes(8).toString('hex') }));
-      return imported;
-    } finally {
-      await rm(lock, { force: true });
-    }
+  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal, isTemporary: true }, async () => {
+    const after = await readIfThere(result);
+    const stored = after === before ? null : await storedOf(store, after);
+    if (stored !== null) return stored;
+    const imported = await act();
+    await replaceFile(result, JSON.stringify({ ...imported, id: randomBytes(8).toString('hex') }));
+    return imported;
   });
 }
 

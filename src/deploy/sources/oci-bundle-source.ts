@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LINK_SCHEMES, type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
 import { bareHost } from '../../domain/egress.ts';
@@ -50,7 +50,7 @@ async function readManifest(registry: RegistryClient, reference: OciReference, s
   const response = await registry.get(target, { accept: MANIFEST_TYPES.join(', ') }, signal);
   const manifest = await collect(response.stream(), MANIFEST_BYTES_MAX);
   if (manifest === null) throw wrongContent(reference, 'its manifest is larger than the format allows');
-  const found = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
+  const found = `sha256:${hash('sha256', manifest)}`;
   if (reference.digest !== null && found !== reference.digest) {
     throw new DocshelfError(
       'wrong_digest',
