@@ -25,13 +25,8 @@ export class FileBundleSource implements BundleSource {
     const name = linkWithoutSecrets(link.reveal());
     const path = await this.#within(pathOf(link, name), name);
     const handle = await openFile(path, name);
-    let closed = false;
-    const close = (): void => {
-      if (closed) return;
-      closed = true;
-      // Ignore a failed close, because the file was only read.
-      handle.close().catch(() => {});
-    };
+    // Ignore a failed close, because the file was only read. Another close of the same handle has no effect.
+    const close = (): void => void handle.close().catch(() => undefined);
     try {
       const info = await handle.stat();
       if (!info.isFile())
