@@ -5,12 +5,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   adoptDefaultDomain,
   DaemonRegistration,
-  listSites,
   openDataFolder,
-  removeSite,
   SiteStore,
   settleListedDomains,
 } from '../../src/deploy/index.ts';
+import { listSites, removeSite } from '../../src/deploy/releases/stored-sites.ts';
 import {
   type Bundle,
   codeOf,

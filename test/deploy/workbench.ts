@@ -8,8 +8,6 @@ import { type ImportedBundle, Importer, type ImportRequest } from '../../src/dep
 import {
   DaemonRegistration,
   type DeployEvent,
-  type DeploymentOptions,
-  type DeploySettings,
   importSlots,
   openDataFolder,
   ServedRecord,
@@ -17,7 +15,8 @@ import {
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import type { SiteContext } from '../../src/deploy/site-context.ts';
+import type { DeploySettings } from '../../src/deploy/settings.ts';
+import type { DeploymentOptions, SiteContext } from '../../src/deploy/site-context.ts';
 import { Journal } from '../../src/deploy/status.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
