@@ -215,7 +215,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** Path of the socket in this process, in which the data folder can have another path. @param path null for a socket in the data folder */
+/** Path of a daemon's socket for this process, which can see the data folder under another path. @param path null for a socket in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },

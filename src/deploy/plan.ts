@@ -97,7 +97,8 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Until docshelf serves the target, keep the record that an operator activated a release. Otherwise that release would stay.
+  // Forget an ended choice of the operator only after docshelf serves the target. Without the choice, the target would be the chosen
+  // release, because it is the active one.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;

@@ -102,7 +102,7 @@ export class Journal {
   activity: string | null = null;
   /** Separate from `lastError`, because a newer error, for example of the inbox, can replace the error of the fetch. */
   isFetchFailing = false;
-  /** Newest last. The error of a rejected config (`reload`) stays until a config is accepted, even if later work succeeds. */
+  /** Reported errors, the newest last. The error of a rejected config (`reload`) stays until a config is accepted, even if later work succeeds. */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {

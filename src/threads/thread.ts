@@ -17,7 +17,7 @@ export interface ThreadOptions {
   readonly task: string;
   /** True to send all calls of one event loop turn in one message. */
   readonly isBatched?: boolean;
-  /** Maximum pending calls, without urgent calls. Default: `CALLS_MAX`. */
+  /** Number of pending calls from which the thread accepts only urgent calls. Default: `CALLS_MAX`. */
   readonly callsMax?: number;
   /** Error codes of failed calls: the thread has ended, is stopping (`over`), or has too many pending calls (`full`). */
   readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };

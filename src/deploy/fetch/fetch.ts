@@ -141,7 +141,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/** Partial download, named by the SHA-256 of the link without query. Without the lock, the file has a random name and is not resumed. */
+/** Partial download, named by the SHA-256 of the link without query. Without the lock of the spool folder, the file has a random name. */
 export class Part {
   bytes = 0;
   readonly #base: string;

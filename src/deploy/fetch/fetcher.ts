@@ -30,7 +30,7 @@ interface FetchEnd {
   readonly wake: () => void;
 }
 
-/** Starts an export only for a missing pinned version, for a site without a release, or after `every`. */
+/** Fetches the bundles of a site. Starts an export if the pinned version or any release is missing, or at the interval `renew.every`. */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;

@@ -282,7 +282,7 @@ async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
   return releases.slice(0, LINKED_RELEASES_MAX).map(({ digest }) => store.folderOf(digest));
 }
 
-/** Writes the marker last, so that a marked folder is complete even after a power failure. */
+/** Writes the marker file `COMPLETE` last, so that a folder with this file is complete even after a power failure. */
 async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await writeFile(join(releaseDir, 'release.json'), `${JSON.stringify(info, null, 2)}\n`, { flag: 'wx' });
   await flushTree(releaseDir);
