@@ -3,7 +3,6 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { once } from '../threads/once.ts';
-import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
 import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
@@ -39,7 +38,6 @@ export class Deployment {
     this.#settings = settings;
     this.journal = new Journal(onEvent);
     this.#context = {
-      tracer: NO_TRACES,
       ...options,
       settings: () => this.#settings,
       sources: () => options.sources(this.#settings),

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
 import { DaemonRegistration, importSlots, openDataFolder, ServedRecord, SiteStore } from '../../src/deploy/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
+import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 import { DOMAIN, LINK_FILES, type LinkResult, type ModelConfig, type Observation, type World } from './model.ts';
@@ -179,6 +180,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
   async #open(): Promise<Deployment> {
     const store = await this.#openStore();
     return new Deployment({
+      tracer: NO_TRACES,
       store,
       registration: new DaemonRegistration(store.paths),
       slots: importSlots(() => 2),

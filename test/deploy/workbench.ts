@@ -235,6 +235,7 @@ export async function openDaemon(
   };
   const own = shared.registration === undefined ? new DaemonRegistration(store.paths) : null;
   const deployment = new Deployment({
+    tracer: NO_TRACES,
     store,
     registration: shared.registration ?? (own as DaemonRegistration),
     slots: shared.slots ?? importSlots(() => 2),

@@ -171,8 +171,7 @@ export class Importer {
         isIndexed: beforeSeal.length > 0,
         linkTo: await releasesToLinkTo(store),
       };
-      const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
-        journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
+      const onProgress = (progress: UnpackProgress) => journal.event({ kind: 'progress', name, ...progress });
       // Use the unpacking slot only for this call: building the search index takes long, and uses a separate slot.
       const unpack = () => {
         reportPhase('unpacking', null);

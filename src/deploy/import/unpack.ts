@@ -53,17 +53,23 @@ export interface UnpackSummary
   readonly manifest: (NonNullable<ReleaseInfo['manifest']> & { readonly createdAt: string }) | null;
 }
 
-export type UnpackPhase = 'inspecting' | 'unpacking';
-export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
+export interface UnpackProgress {
+  readonly phase: 'inspecting' | 'unpacking';
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
 
 /** Checks the whole listing before it writes. @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest` */
-export async function unpack(request: UnpackRequest, onProgress: UnpackProgress): Promise<UnpackSummary> {
+export async function unpack(
+  request: UnpackRequest,
+  onProgress: (progress: UnpackProgress) => void,
+): Promise<UnpackSummary> {
   const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = request;
   const options = { name, limits, isVerified, foldsCase };
 
   const listing = await inspectArchive(archive, {
     ...options,
-    onProgress: (done, total) => onProgress('inspecting', done, total),
+    onProgress: (doneBytes, totalBytes) => onProgress({ phase: 'inspecting', doneBytes, totalBytes }),
   });
   const stored = await storedDigests(request.linkTo);
   const findSame: FindSame = (sha256) => stored.get(sha256) ?? null;
@@ -78,7 +84,7 @@ export async function unpack(request: UnpackRequest, onProgress: UnpackProgress)
     siteDir,
     ownDir,
     findSame,
-    onProgress: (done, total) => onProgress('unpacking', done, total),
+    onProgress: (doneBytes, totalBytes) => onProgress({ phase: 'unpacking', doneBytes, totalBytes }),
   });
 
   const bundleManifest = new BundleManifest(listing, name);

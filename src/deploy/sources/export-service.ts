@@ -1,4 +1,4 @@
-import { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import {
   type BundleAnswer,
   type ExportReport,
@@ -10,7 +10,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { jsonOf } from '../../domain/shape.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import { RETRY_TOOLS, type RetryTools, retry, retryAfterOf } from '../../net/retry.ts';
+import { isTransient, RETRY_TOOLS, type RetryTools, retry, retryAfterOf } from '../../net/retry.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
 import type { RenewSettings } from '../settings.ts';
 import { readBundle, readJob, readJobs, readReport, serviceRefusal } from './export-answers.ts';
@@ -124,8 +124,8 @@ export class ExportServiceClient {
         retryAfterMs = answered.retryAfterMs;
         answeredMs = steadyNow();
       } catch (error) {
-        if (!isPassing(error) || steadyNow() - answeredMs >= OUTAGE_MS_MAX) throw error;
-        retryAfterMs = error.fields.retryAfterMs;
+        if (!isTransient(error) || steadyNow() - answeredMs >= OUTAGE_MS_MAX) throw error;
+        retryAfterMs = toDocshelfError(error).fields.retryAfterMs;
       }
       const leftMs = endMs - steadyNow();
       if (leftMs <= 0) throw timedOut(jobId, timeoutMs);
@@ -192,10 +192,6 @@ export class ExportServiceClient {
 function statusCall(jobId: string, signal: AbortSignal): ServiceCall<JobAnswer> {
   const path = `/jobs/${encodeURIComponent(jobId)}`;
   return { act: `request job "${jobId}"`, method: 'GET', path, read: readJob, signal };
-}
-
-function isPassing(error: unknown): error is DocshelfError {
-  return error instanceof DocshelfError && error.fields.retryable === true;
 }
 
 function judged(job: JobAnswer): JobAnswer {
