@@ -113,6 +113,16 @@ export class Journal {
     return [...this.#errors.values()].at(-1) ?? null;
   }
 
+  /** Shows `activity` in the status while `act` runs. `act` may set another activity meanwhile. */
+  async during<T>(activity: string, act: () => Promise<T>): Promise<T> {
+    this.activity = activity;
+    try {
+      return await act();
+    } finally {
+      this.activity = null;
+    }
+  }
+
   failed(step: string, cause: unknown): void {
     const error = toDocshelfError(cause);
     if (step === 'deploy' || step === 'renew') this.isFetchFailing = isFetchFault(error.code);

@@ -81,8 +81,7 @@ export class Importer {
     const reportPhase: ReportPhase = (phase, page) => {
       journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
     };
-    reportPhase('checking', null);
-    try {
+    return journal.during(`checking ${name}`, async () => {
       // Do not reject this daemon's exports as too old: if the content is unchanged, a new export keeps the old creation time.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
@@ -96,9 +95,7 @@ export class Importer {
         journal.event({ kind: 'taken-in', ...imported, source: request.source, seconds });
       }
       return imported;
-    } finally {
-      journal.activity = null;
-    }
+    });
   }
 
   async #check(request: ImportRequest, settings: DeploySettings, name: string, reportPhase: ReportPhase) {
@@ -211,12 +208,9 @@ export class Importer {
     const { signature, minVersion } = settings();
     const { link, linkDigest, sha256 } = wanted;
     const key = [link.reveal(), linkDigest, sha256, version, signature.publicKeys, minVersion];
-    journal.activity = `waiting to fetch ${linkWithoutSecrets(link.reveal())}`;
-    try {
-      return await fetchOnce(store, key, signal, () => this.#fetchNow(wanted, version, signal));
-    } finally {
-      journal.activity = null;
-    }
+    return journal.during(`waiting to fetch ${linkWithoutSecrets(link.reveal())}`, () =>
+      fetchOnce(store, key, signal, () => this.#fetchNow(wanted, version, signal)),
+    );
   }
 
   async #fetchNow(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
