@@ -110,12 +110,13 @@ export class DaemonRegistration {
   }
 
   #write(): Promise<void> {
-    const begin = (): Promise<void> => {
-      this.#next = null;
-      this.#writing = this.#writeNow();
-      return this.#writing;
-    };
-    this.#next ??= this.#writing.then(begin, begin);
+    this.#next ??= this.#writing
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        this.#writing = this.#writeNow();
+        return this.#writing;
+      });
     return this.#next;
   }
 

@@ -30,7 +30,7 @@ export class FileBundleSource implements BundleSource {
     try {
       const info = await handle.stat();
       if (!info.isFile())
-        throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', undefined, CHECK_LINK);
+        throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', CHECK_LINK);
       return {
         stream: read(handle, name, info.size, signal, close),
         offset: 0,
@@ -55,12 +55,7 @@ export class FileBundleSource implements BundleSource {
       const at = await realpath(root).catch(() => null);
       if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
     }
-    throw cannotRead(
-      name,
-      'it is outside network.fileRoots',
-      undefined,
-      'Add the folder of the file to network.fileRoots.',
-    );
+    throw cannotRead(name, 'it is outside network.fileRoots', 'Add the folder of the file to network.fileRoots.');
   }
 }
 
@@ -77,12 +72,8 @@ async function* read(
       signal.throwIfAborted();
       const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, sizeBytes - offset));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset).catch((error: unknown) => {
-        throw cannotRead(
-          name,
-          `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown error'})`,
-          error,
-          'Check the disk of the file, then try again.',
-        );
+        const state = `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown error'})`;
+        throw cannotRead(name, state, 'Check the disk of the file, then try again.', error);
       });
       if (bytesRead === 0) return;
       offset += bytesRead;
@@ -99,12 +90,7 @@ function pathOf(link: Secret, name: string): string {
     return fileURLToPath(link.reveal());
   } catch {
     // Omit the cause, which may contain the link.
-    throw cannotRead(
-      name,
-      'it is not a link to a local file',
-      undefined,
-      'Write the link as file:///folder/bundle.tar.gz.',
-    );
+    throw cannotRead(name, 'it is not a link to a local file', 'Write the link as file:///folder/bundle.tar.gz.');
   }
 }
 
@@ -119,14 +105,14 @@ async function openFile(path: string, name: string): Promise<FileHandle> {
 function cannotOpen(name: string, error: unknown): DocshelfError {
   const errno = errnoOf(error) ?? 'unknown error';
   return errno === 'ENOENT'
-    ? cannotRead(name, 'the file does not exist (ENOENT)', error, CHECK_LINK)
-    : cannotRead(name, `it cannot be opened (${errno})`, error, READABLE);
+    ? cannotRead(name, 'the file does not exist (ENOENT)', CHECK_LINK, error)
+    : cannotRead(name, `it cannot be opened (${errno})`, READABLE, error);
 }
 
 const CHECK_LINK = 'Correct the link. It must be the path of an archive file.';
 const READABLE = 'Make the file readable for the user that docshelf runs as.';
 
-function cannotRead(name: string, state: string, cause: unknown, next: string): DocshelfError {
+function cannotRead(name: string, state: string, next: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read "${name}": ${state}`, {
     next,
     fields: { retryable: false },
