@@ -24,7 +24,7 @@ export class FileBundleSource implements BundleSource {
     signal.throwIfAborted();
     const name = linkWithoutSecrets(link.reveal());
     const path = await this.#within(pathOf(link, name), name);
-    const handle = await openFile(path, name);
+    const handle = await openNamed(path).catch(cannotOpen(name));
     // Ignore a failed close, because the file was only read. Another close of the same handle has no effect.
     const close = (): void => void handle.close().catch(() => undefined);
     try {
@@ -48,9 +48,7 @@ export class FileBundleSource implements BundleSource {
 
   /** Resolves symbolic links first, so that the checked file is also the opened file. */
   async #within(path: string, name: string): Promise<string> {
-    const real = await realpath(path).catch((error: unknown) => {
-      throw cannotOpen(name, error);
-    });
+    const real = await realpath(path).catch(cannotOpen(name));
     for (const root of this.#roots) {
       const at = await realpath(root).catch(() => null);
       if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
@@ -94,19 +92,13 @@ function pathOf(link: Secret, name: string): string {
   }
 }
 
-async function openFile(path: string, name: string): Promise<FileHandle> {
-  try {
-    return await openNamed(path);
-  } catch (error) {
-    throw cannotOpen(name, error);
-  }
-}
-
-function cannotOpen(name: string, error: unknown): DocshelfError {
-  const errno = errnoOf(error) ?? 'unknown error';
-  return errno === 'ENOENT'
-    ? cannotRead(name, 'the file does not exist (ENOENT)', CHECK_LINK, error)
-    : cannotRead(name, `it cannot be opened (${errno})`, READABLE, error);
+function cannotOpen(name: string): (error: unknown) => never {
+  return (error) => {
+    const errno = errnoOf(error) ?? 'unknown error';
+    throw errno === 'ENOENT'
+      ? cannotRead(name, 'the file does not exist (ENOENT)', CHECK_LINK, error)
+      : cannotRead(name, `it cannot be opened (${errno})`, READABLE, error);
+  };
 }
 
 const CHECK_LINK = 'Correct the link. It must be the path of an archive file.';
