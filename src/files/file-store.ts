@@ -13,7 +13,7 @@ const STORED = /^[0-9a-f]{64}$/;
 
 export type StoredFile = { readonly sha256: string; readonly size: number };
 
-type Chunks = AsyncIterable<Uint8Array>;
+type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Read-only mode, because other paths can be hard links to a stored file. */
 const FILE_MODE = 0o444;
@@ -39,18 +39,18 @@ export class FileStore {
 
   /** @throws DocshelfError `cannot_read` for the input file, NodeJS.ErrnoException for writing */
   async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
-    if (content instanceof Uint8Array) return this.putBlocking(content);
+    if (content instanceof Uint8Array) return this.#putBytes(content);
     if ('chunks' in content) return this.#write(content.chunks);
     const { file } = content;
     await using handle = await open(file, 'r').catch(cannotRead(file));
     const { size } = await handle.stat();
-    if (size <= SMALL_BYTES_MAX) return this.putBlocking(await handle.readFile().catch(cannotRead(file)));
+    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
     if (await this.use(seen)) return seen;
     return await this.#write(readChunks(handle, file));
   }
 
-  /** Blocks the thread. Takes a third of the time of asynchronous calls, because it does not use the thread pool. */
+  /** Blocks the thread. Takes a third of the time of one `put`, because it does not use the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -131,6 +131,11 @@ export class FileStore {
       await rm(join(incoming, name), { force: true });
     }
     return swept;
+  }
+
+  async #putBytes(bytes: Uint8Array): Promise<StoredFile> {
+    const file = { sha256: hash('sha256', bytes), size: bytes.length };
+    return (await this.use(file)) ? file : this.#write([bytes]);
   }
 
   /** Renews the time of use of a file, so that no sweep removes it. False for a missing file, or a file of another size. */

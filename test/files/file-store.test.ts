@@ -105,6 +105,14 @@ describe('FileStore.put()', () => {
 });
 
 describe('FileStore.putBlocking()', () => {
+  it('stores bytes under their digest, read-only', async () => {
+    const stored = store.putBlocking(Buffer.from('hello'));
+    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
+    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+    expect(await storedNames()).toEqual([stored.sha256]);
+  });
+
   it('updates only the time of last use if the bytes are already stored', async () => {
     const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
     await age(store.pathOf(digest), HOUR_MS);
