@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packBundle } from '../../src/archive/index.ts';
+import { packBundle } from '../../src/archive/pack.ts';
 import { writePages } from './pages.ts';
 
 const PAGES = 10_000;

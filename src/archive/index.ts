@@ -14,19 +14,9 @@ import { guardZip, readZip, ZipDirectory, type ZipRecord } from './zip/guard.ts'
 
 export { SharedTexts } from './entry-table.ts';
 export { type ArchiveEntry, isByProduct, NAMED_MAX } from './layout.ts';
-export { type ArchiveFormat, type ArchiveListing, type ExtractedFile, ExtractedFiles } from './listing.ts';
-export { BundleManifest, encodeManifest, type ManifestHead } from './manifest.ts';
-export {
-  parsePublicKey,
-  parseSecretKey,
-  readSignedComment,
-  type SignedFacts,
-  signedComment,
-  signFile,
-  verifyFile,
-} from './minisign.ts';
-export { archiveOrder, type PackBundleOptions, type PackEntry, type PackedArchive, packBundle } from './pack.ts';
-export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
+export { type ArchiveListing, type ExtractedFile, ExtractedFiles } from './listing.ts';
+export { BundleManifest } from './manifest.ts';
+export { type SignedFacts, signedComment, signFile, verifyFile } from './minisign.ts';
 export type { FindSame } from './write-files.ts';
 
 interface InspectOptions extends OpenOptions {

@@ -19,128 +19,6 @@ const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const FILES_KEY = Buffer.from('"files":');
 
-interface ManifestParts {
-  readonly onFile: (bytes: Buffer) => void;
-  readonly onFault: (state: string) => Error;
-  readonly headBytesMax: number;
-  readonly fileBytesMax: number;
-}
-
-/** Parser state. `head`: outside `files`. `first`: before any file. `next`: after a comma. `behind`: after a file. `file`: in a file. */
-type State = 'head' | 'first' | 'next' | 'behind' | 'file';
-
-/** Splits a stream of manifest bytes into the head and single files, so that only one file is in memory at a time. */
-class ManifestSplitter {
-  readonly #parts: ManifestParts;
-  readonly #head: Buffer;
-  #headBytes = 0;
-  #isBehindBlank = false;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-  #state: State = 'head';
-  #depth = 0;
-  #isInString = false;
-  #isEscaped = false;
-  #hasFiles = false;
-
-  constructor(parts: ManifestParts) {
-    this.#parts = parts;
-    this.#head = Buffer.alloc(parts.headBytesMax);
-  }
-
-  push(chunk: Buffer): void {
-    let begin = 0;
-    for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at] as number;
-      if (this.#state === 'head') this.#takeOfHead(byte);
-      else if (this.#state !== 'file') {
-        this.#takeBetween(byte);
-        begin = at;
-      } else if (this.#isEndOfFile(byte)) {
-        this.#hold(chunk.subarray(begin, at + 1));
-        this.#parts.onFile(Buffer.concat(this.#held));
-        this.#held = [];
-        this.#heldBytes = 0;
-        this.#state = 'behind';
-      }
-    }
-    if (this.#state === 'file') this.#hold(chunk.subarray(begin));
-  }
-
-  end(): Buffer {
-    if (this.#state !== 'head') throw this.#parts.onFault('it is cut off');
-    return this.#head.subarray(0, this.#headBytes);
-  }
-
-  #takeOfHead(byte: number): void {
-    if (!this.#isInString && isBlank(byte)) {
-      this.#isBehindBlank = true;
-      return;
-    }
-    // Reject a blank inside a number or word. The head omits blanks, but `1 2` must not become 12.
-    const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
-    this.#isBehindBlank = false;
-    if (isParted) throw this.#parts.onFault('it is not valid JSON');
-    if (this.#headBytes === this.#head.length)
-      throw this.#parts.onFault(`its part outside the list of files has more than ${this.#head.length} bytes`);
-    const isFiles = byte === OPEN_LIST && !this.#isInString && this.#depth === 1 && this.#endsWithKey();
-    this.#head[this.#headBytes] = byte;
-    this.#headBytes += 1;
-    if (!isFiles) {
-      this.#follow(byte);
-      return;
-    }
-    if (this.#hasFiles) throw this.#parts.onFault('it contains two lists of files');
-    this.#hasFiles = true;
-    this.#state = 'first';
-  }
-
-  #endsWithKey(): boolean {
-    const from = this.#headBytes - FILES_KEY.length;
-    const before = this.#head[from - 1];
-    return (
-      (before === OPEN || before === COMMA) && this.#head.subarray(Math.max(0, from), this.#headBytes).equals(FILES_KEY)
-    );
-  }
-
-  #takeBetween(byte: number): void {
-    if (isBlank(byte)) return;
-    const state = this.#state;
-    if (byte === OPEN && state !== 'behind') {
-      this.#state = 'file';
-      this.#depth = 2;
-    } else if (byte === COMMA && state === 'behind') this.#state = 'next';
-    else if (byte === CLOSE_LIST && state !== 'next') {
-      this.#state = 'head';
-      this.#depth = 1;
-      this.#takeOfHead(byte);
-      this.#depth = 1;
-    } else throw this.#parts.onFault('its files are not a list of objects');
-  }
-
-  #isEndOfFile(byte: number): boolean {
-    this.#follow(byte);
-    return this.#depth === 1;
-  }
-
-  #follow(byte: number): void {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (this.#isInString) {
-      this.#isEscaped = byte === ESCAPE;
-      this.#isInString = byte !== QUOTE;
-    } else if (byte === QUOTE) this.#isInString = true;
-    else if (byte === OPEN || byte === OPEN_LIST) this.#depth += 1;
-    else if (byte === CLOSE || byte === CLOSE_LIST) this.#depth -= 1;
-  }
-
-  #hold(part: Buffer): void {
-    this.#heldBytes += part.length;
-    if (this.#heldBytes > this.#parts.fileBytesMax)
-      throw this.#parts.onFault(`its entry for one file has more than ${this.#parts.fileBytesMax} bytes`);
-    this.#held.push(Buffer.from(part));
-  }
-}
-
 const LITERAL = /[\w.+-]/;
 const isOfLiteral = (byte = 0): boolean => LITERAL.test(String.fromCharCode(byte));
 
@@ -175,6 +53,7 @@ const FILE_BYTES_MAX = 768;
 /** JSON can write one byte of a name as six bytes, such as `\u0061` for `a`. */
 const BYTES_PER_NAME_BYTE_MAX = 6;
 const NAME_BYTES_MAX = 4096;
+const FILE_ENTRY_BYTES_MAX = FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * NAME_BYTES_MAX;
 const NAMED_DIFFERENCES_MAX = 5;
 const TYPES_MAX = 1000;
 const DIGEST_BYTES = 32;
@@ -224,46 +103,135 @@ function manifestIndex(listing: ArchiveListing): number {
   return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
-/** Reads chunks, without keeping the files in memory. @throws DocshelfError `bad_manifest`, with `name` in the message */
+/** Parser state. `head`: outside `files`. `first`: before any file. `next`: after a comma. `behind`: after a file. `file`: in a file. */
+type State = 'head' | 'first' | 'next' | 'behind' | 'file';
+
+/** Splits the bytes into the head and single files, so that only one file is in memory at a time. @throws DocshelfError `bad_manifest` */
 export class ManifestReader {
   readonly #bad: DocumentFault;
-  readonly #splitter: ManifestSplitter;
+  readonly #onFile: (file: ManifestFile) => void;
+  readonly #head = Buffer.alloc(HEAD_BYTES_MAX);
+  #headBytes = 0;
+  #isBehindBlank = false;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #state: State = 'head';
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  #hasFiles = false;
   #files = 0;
   #fault: unknown = null;
 
-  /** @param onFile may throw an error. `end` then throws the same error, unless the head is invalid or has a newer format */
+  /**
+   * @param name file name of the bundle in error messages
+   * @param onFile may throw an error. `end` then throws the same error, unless the head is invalid or has a newer format
+   */
   constructor(name: string, onFile: (file: ManifestFile) => void) {
     this.#bad = faultsOf(name);
-    const read = (bytes: Buffer): void => {
-      const bad: DocumentFault = (state, why) => this.#bad(`/files/${this.#files}${state}`, why);
-      onFile(checkFile(parseJson(bytes, bad), bad));
-      this.#files += 1;
-    };
-    this.#splitter = new ManifestSplitter({
-      onFile: (bytes) => this.#unlessFault(() => read(bytes)),
-      onFault: this.#bad,
-      headBytesMax: HEAD_BYTES_MAX,
-      fileBytesMax: FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * NAME_BYTES_MAX,
-    });
+    this.#onFile = onFile;
   }
 
-  push(bytes: Buffer): void {
-    this.#splitter.push(bytes);
+  push(chunk: Buffer): void {
+    let begin = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      if (this.#state === 'head') this.#takeOfHead(byte);
+      else if (this.#state !== 'file') {
+        this.#takeBetween(byte);
+        begin = at;
+      } else {
+        this.#follow(byte);
+        if (this.#depth > 1) continue;
+        this.#hold(chunk.subarray(begin, at + 1));
+        this.#takeFile(Buffer.concat(this.#held));
+        this.#held = [];
+        this.#heldBytes = 0;
+        this.#state = 'behind';
+      }
+    }
+    if (this.#state === 'file') this.#hold(chunk.subarray(begin));
   }
 
   end(): ManifestHead {
-    const head = checkHead(parseJson(this.#splitter.end(), this.#bad), this.#bad);
+    if (this.#state !== 'head') throw this.#bad('it is cut off');
+    const head = checkHead(parseJson(this.#head.subarray(0, this.#headBytes), this.#bad), this.#bad);
     if (this.#fault !== null) throw this.#fault;
     return head;
   }
 
-  #unlessFault(act: () => void): void {
+  #takeOfHead(byte: number): void {
+    if (!this.#isInString && isBlank(byte)) {
+      this.#isBehindBlank = true;
+      return;
+    }
+    // Reject a blank inside a number or word. The head omits blanks, but `1 2` must not become 12.
+    const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
+    this.#isBehindBlank = false;
+    if (isParted) throw this.#bad('it is not valid JSON');
+    if (this.#headBytes === this.#head.length)
+      throw this.#bad(`its part outside the list of files has more than ${this.#head.length} bytes`);
+    const isFiles = byte === OPEN_LIST && !this.#isInString && this.#depth === 1 && this.#endsWithKey();
+    this.#head[this.#headBytes] = byte;
+    this.#headBytes += 1;
+    if (!isFiles) {
+      this.#follow(byte);
+      return;
+    }
+    if (this.#hasFiles) throw this.#bad('it contains two lists of files');
+    this.#hasFiles = true;
+    this.#state = 'first';
+  }
+
+  #endsWithKey(): boolean {
+    const from = this.#headBytes - FILES_KEY.length;
+    const before = this.#head[from - 1];
+    return (
+      (before === OPEN || before === COMMA) && this.#head.subarray(Math.max(0, from), this.#headBytes).equals(FILES_KEY)
+    );
+  }
+
+  #takeBetween(byte: number): void {
+    if (isBlank(byte)) return;
+    const state = this.#state;
+    if (byte === OPEN && state !== 'behind') {
+      this.#state = 'file';
+      this.#depth = 2;
+    } else if (byte === COMMA && state === 'behind') this.#state = 'next';
+    else if (byte === CLOSE_LIST && state !== 'next') {
+      this.#state = 'head';
+      this.#depth = 1;
+      this.#takeOfHead(byte);
+      this.#depth = 1;
+    } else throw this.#bad('its files are not a list of objects');
+  }
+
+  #takeFile(bytes: Buffer): void {
     if (this.#fault !== null) return;
+    const bad: DocumentFault = (state, why) => this.#bad(`/files/${this.#files}${state}`, why);
     try {
-      act();
+      this.#onFile(checkFile(parseJson(bytes, bad), bad));
     } catch (fault) {
       this.#fault = fault;
     }
+    this.#files += 1;
+  }
+
+  #follow(byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (this.#isInString) {
+      this.#isEscaped = byte === ESCAPE;
+      this.#isInString = byte !== QUOTE;
+    } else if (byte === QUOTE) this.#isInString = true;
+    else if (byte === OPEN || byte === OPEN_LIST) this.#depth += 1;
+    else if (byte === CLOSE || byte === CLOSE_LIST) this.#depth -= 1;
+  }
+
+  #hold(part: Buffer): void {
+    this.#heldBytes += part.length;
+    if (this.#heldBytes > FILE_ENTRY_BYTES_MAX)
+      throw this.#bad(`its entry for one file has more than ${FILE_ENTRY_BYTES_MAX} bytes`);
+    this.#held.push(Buffer.from(part));
   }
 }
 

@@ -2,8 +2,8 @@ import { createHash, hash, randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Pack, pack as tarPack } from 'tar-stream';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { type Header, type Pack, pack as tarPack } from 'tar-stream';
+import { DocshelfError, errnoState, rethrowAs } from '../domain/errors.ts';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
 import { counted } from '../domain/text.ts';
@@ -149,12 +149,8 @@ function changed(entry: FileEntry, state: string): DocshelfError {
 }
 
 function unreadable(entry: FileEntry): (cause: unknown) => never {
-  return (cause) => {
-    throw new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${errnoOf(cause) ?? 'failed'}`, {
-      next: 'Check that the file exists and that docshelf can read it, then start the export again.',
-      cause,
-    });
-  };
+  const next = 'Check that the file exists and that docshelf can read it, then start the export again.';
+  return rethrowAs('cannot_read', `pack "${showName(entry.path)}"`, next, errnoState);
 }
 
 const EPOCH = new Date(0);
@@ -179,17 +175,23 @@ async function addAll(tar: Pack, entries: AsyncIterable<OpenedEntry>, onPacked: 
   for await (const entry of entries) {
     if (paths.has(entry.path)) throw new Error(`"${entry.path}" is packed twice`);
     paths.add(entry.path);
-    await addEntry(tar, entry);
-    onPacked(entry.size);
+    const { path: name, size, content } = entry;
+    await addEntry(tar, { name, size, mode: 0o644, mtime: EPOCH, uid: 0, gid: 0, type: 'file' }, content);
+    onPacked(size);
   }
 }
 
-async function addEntry(tar: Pack, { path, size, content }: OpenedEntry): Promise<void> {
-  const header = { name: path, size, mode: 0o644, mtime: EPOCH, uid: 0, gid: 0, type: 'file' as const };
-  const gone = Promise.withResolvers<void>();
-  const onEnd = (error?: Error | null) => (error ? gone.reject(error) : gone.resolve());
-  const entry = Buffer.isBuffer(content)
-    ? [tar.entry(header, content, onEnd)]
-    : [pipeline(content, tar.entry(header, onEnd))];
-  await Promise.all([...entry, gone.promise]);
+/** Resolves when the reader of the archive has accepted the entry, so that only one entry is in memory. */
+export async function addEntry(
+  tar: Pack,
+  header: Partial<Header> & Pick<Header, 'name'>,
+  content: Buffer | AsyncIterable<Buffer> = Buffer.alloc(0),
+): Promise<void> {
+  const accepted = Promise.withResolvers<void>();
+  const onEnd = (error?: Error | null) => (error ? accepted.reject(error) : accepted.resolve());
+  const isBuffer = Buffer.isBuffer(content);
+  const entry = isBuffer ? tar.entry(header as Header, content, onEnd) : tar.entry(header as Header, onEnd);
+  // If the archive fails, tar-stream passes its error to the current entry also. Ignore it, because the archive reports the error.
+  entry.on('error', () => undefined);
+  await Promise.all([isBuffer ? null : pipeline(content, entry), accepted.promise]);
 }

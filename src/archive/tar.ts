@@ -55,8 +55,6 @@ export async function walkTar(
 const isDamage = (error: unknown): boolean =>
   error instanceof DocshelfError && (error.code === 'unknown_format' || error.code === 'damaged_archive');
 
-const HANDED_OUT_MAX = 256;
-
 /** @param take must read the content to its end, and receives null for a folder @throws DocshelfError errors of `TarGuard` */
 export async function readTar(
   archive: ArchiveFile,
@@ -65,19 +63,12 @@ export async function readTar(
 ): Promise<void> {
   // Members that the guard has seen and tar-stream has not returned yet. The list is short, because only a few chunks are in progress.
   const seen: TarMember[] = [];
-  let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
   // Accept tars older than 1988, which have no magic. The guard has checked the checksums of their headers.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
   pipeline(Readable.from(guarded(archive, format, guard)), reader, () => {});
   for await (const entry of reader) {
-    const member = seen[handedOut];
-    handedOut += 1;
-    // Remove the members that the loop has read, but keep later ones, because tar-stream reads ahead.
-    if (handedOut === HANDED_OUT_MAX) {
-      seen.splice(0, handedOut);
-      handedOut = 0;
-    }
+    const member = seen.shift();
     if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size)
       throw archive.refuse('damaged_archive', 'can be read in two ways', { entry: entry.header.name });
     await take(member, member.kind === 'file' ? (entry as AsyncIterable<Buffer>) : null);

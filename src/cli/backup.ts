@@ -21,7 +21,8 @@ import { backup as backupSqlite, DatabaseSync } from 'node:sqlite';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { extract, type Header, type Pack, pack } from 'tar-stream';
+import { extract, type Pack, pack } from 'tar-stream';
+import { addEntry } from '../archive/pack.ts';
 import { runningDaemons } from '../deploy/daemons.ts';
 import { dataPaths } from '../deploy/releases/data-folder.ts';
 import { DocshelfError, errnoOf, errnoState, nextFor, rethrowAs, stateOf } from '../domain/errors.ts';
@@ -361,24 +362,6 @@ function linkFault(path: string): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot back up "${path}": it is a symbolic link`, {
     next: 'Remove the link. To keep a folder on another volume, mount the volume at the path of the folder.',
   });
-}
-
-/** Resolves when the output has accepted the entry, so that only one entry is in memory. */
-async function addEntry(
-  tar: Pack,
-  header: Partial<Header> & Pick<Header, 'name'>,
-  content: Buffer | Readable = Buffer.alloc(0),
-): Promise<void> {
-  const taken = Promise.withResolvers<void>();
-  // Prevent an unhandled rejection, because `pipeline` can throw the same error first.
-  taken.promise.catch(() => undefined);
-  const onEnd = (error?: Error | null) => (error ? taken.reject(error) : taken.resolve());
-  const isBuffer = Buffer.isBuffer(content);
-  const entry = isBuffer ? tar.entry(header as Header, content, onEnd) : tar.entry(header as Header, onEnd);
-  // If the output fails, tar-stream passes its error to the current entry also. Ignore it, because the output reports the error.
-  entry.on('error', () => undefined);
-  if (!isBuffer) await pipeline(content, entry);
-  await taken.promise;
 }
 
 /** Unpacks into a staging folder first, so that an incomplete backup leaves the data folder empty. */

@@ -1,5 +1,5 @@
 import { DocshelfError } from '../domain/errors.ts';
-import type { KeptRelease, ReleaseView } from '../domain/release.ts';
+import type { KeptRelease } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { ActivePointer, OwnRelease, SiteRecords } from './releases/site-store.ts';
@@ -19,13 +19,6 @@ export interface ActivationReason {
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
   readonly fetched?: string;
-}
-
-interface PreparedSwitch {
-  readonly view: ReleaseView;
-  readonly retained: readonly KeptRelease[];
-  readonly hasManifest: boolean;
-  readonly commit: (activatedAt: string) => unknown;
 }
 
 export class Activation {
@@ -51,39 +44,47 @@ export class Activation {
     return { version, digest, pages, bytes, activatedAt: served.activatedAt };
   }
 
-  async prepare({ digest, version }: ReleaseRef): Promise<PreparedSwitch> {
-    const { store, serving } = this.#context;
-    const view = await store.view(digest, version);
-    const { releases } = await store.records();
-    const retained = this.#retainedBeside(digest, releases);
-    const hasManifest = releases.get(digest)?.manifest != null;
-    return { view, retained, hasManifest, commit: await serving.prepare(view, retained) };
+  /** Serves a release, if the site is enabled, and stores it as the active release. */
+  async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
+    const { settings, tracer } = this.#context;
+    const { enabled, version: pin } = settings();
+    // With a pin, only an operator changes the stored active release. docshelf serves that release after the pin is removed.
+    const writePointers = async (): Promise<void> => {
+      if (pin === null || reason.by === 'operator') await this.#writePointers(release, reason);
+    };
+    if (!enabled || isSame(this.current, release)) return writePointers();
+    const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
+    await tracer.span('swap', { facts }, () => this.#swap(release, writePointers));
   }
 
-  /** Marks the new and the current release as served, so that other daemons keep both until the next pruning. */
-  async protect({ view: { digest, version } }: PreparedSwitch): Promise<void> {
-    const { store, registration } = this.#context;
+  /** All steps that can fail come before the commit, so that a failure keeps the served release. */
+  async #swap({ digest, version }: ReleaseRef, writePointers: () => Promise<void>): Promise<void> {
+    const { store, serving, registration, settings, journal } = this.#context;
     const former = this.current;
+    const view = await store.view(digest, version);
+    const { releases } = await store.records();
+    const commit = await serving.prepare(view, this.#retainedBeside(digest, releases));
+    // Mark the new and the former release as served, so that other daemons keep both until the next pruning.
     await store.whileStored('shared', async () => {
       await registration.setServed([digest, ...(former === null ? [] : [former.digest])]);
       // Let `view` throw its error if another daemon has removed the release.
       if (!(await store.has(digest))) await store.view(digest, version);
     });
-  }
-
-  /** @returns time of the activation, RFC 3339 */
-  async recordTimes({ view: { digest, version, createdAt }, hasManifest }: PreparedSwitch): Promise<string> {
-    const { store } = this.#context;
     const nowMs = Date.now();
-    const now = new Date(nowMs).toISOString();
+    const activatedAt = new Date(nowMs).toISOString();
     // Pruning keeps the releases with the latest times, so give the former release a time just before the new release.
-    if (this.current !== null) await store.markServed(this.current.digest, new Date(nowMs - 1).toISOString());
-    await store.markServed(digest, now);
-    if (hasManifest) await store.noteActive({ version, createdAt });
-    return now;
+    if (former !== null) await store.markServed(former.digest, new Date(nowMs - 1).toISOString());
+    await store.markServed(digest, activatedAt);
+    if (releases.get(digest)?.manifest != null) await store.noteActive({ version, createdAt: view.createdAt });
+    await writePointers();
+    const committed = commit(activatedAt);
+    this.#previous = former?.digest ?? null;
+    await committed;
+    journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
+    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
-  async writePointers(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
+  async #writePointers(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
     const { store, settings } = this.#context;
     const { digest, version } = release;
     const chosen = await store.choice();
@@ -108,17 +109,6 @@ export class Activation {
       if (by === 'operator') await store.setChoice(chosen).catch(() => undefined);
       throw error;
     }
-  }
-
-  async swap({ view, commit }: PreparedSwitch, activatedAt: string): Promise<void> {
-    const { journal, settings } = this.#context;
-    const former = this.current;
-    const { version, digest } = view;
-    const committed = commit(activatedAt);
-    this.#previous = former?.digest ?? null;
-    await committed;
-    journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async turnOff(): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, realpath, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -41,7 +41,7 @@ export interface SiteRegistration {
 /** Heartbeat file of this daemon, written at start and swap, touched at each heartbeat, removed at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
-  readonly #sites = new Map<symbol, { readonly domain: () => string; readonly serves: readonly string[] }>();
+  readonly #sites = new Set<{ readonly domain: () => string; serves: readonly string[] }>();
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -81,11 +81,11 @@ export class DaemonRegistration {
 
   /** @param domain function, because the import of the first bundle can change the domain */
   registerSite(domain: () => string): SiteRegistration {
-    const key = Symbol('site');
-    this.#sites.set(key, { domain, serves: [] });
+    const registered = { domain, serves: [] as readonly string[] };
+    this.#sites.add(registered);
     return {
       setServed: async (serves) => {
-        this.#sites.set(key, { domain, serves });
+        registered.serves = serves;
         await this.#write();
       },
       servedByOthers: async () => {
@@ -95,7 +95,7 @@ export class DaemonRegistration {
         );
       },
       unregister: async () => {
-        this.#sites.delete(key);
+        this.#sites.delete(registered);
         await this.#write();
       },
     };
@@ -110,12 +110,13 @@ export class DaemonRegistration {
   }
 
   #write(): Promise<void> {
-    const begin = (): Promise<void> => {
-      this.#next = null;
-      this.#writing = this.#writeNow();
-      return this.#writing;
-    };
-    this.#next ??= this.#writing.then(begin, begin);
+    this.#next ??= this.#writing
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        this.#writing = this.#writeNow();
+        return this.#writing;
+      });
     return this.#next;
   }
 
@@ -124,7 +125,7 @@ export class DaemonRegistration {
     if (this.#announced === null) return;
     this.#announced = { ...this.#announced, folder };
     const { file, ...known } = this.#announced;
-    const sites = [...this.#sites.values()].map(({ domain, serves }) => ({ domain: domain(), serves }));
+    const sites = [...this.#sites].map(({ domain, serves }) => ({ domain: domain(), serves }));
     const mark: DaemonMark = { ...known, sites };
     await replaceFile(file, `${JSON.stringify(mark)}\n`);
   }
@@ -191,21 +192,13 @@ export async function openDaemonSocket<T>(
   const id = randomBytes(8).toString('hex');
   const open = async (path: string) => {
     if (Buffer.byteLength(path) > PATH_BYTES_MAX) {
-      throw new DocshelfError(
-        'cannot_listen',
-        `Cannot listen on "${path}": the path is longer than ${PATH_BYTES_MAX} bytes`,
-        {
-          next: 'Set TMPDIR to a folder with a shorter path.',
-        },
-      );
+      const message = `Cannot listen on "${path}": the path is longer than ${PATH_BYTES_MAX} bytes`;
+      throw new DocshelfError('cannot_listen', message, { next: 'Set TMPDIR to a folder with a shorter path.' });
     }
     return { socket: { id, path }, listener: await listen(path) };
   };
   return open(join(daemons, `${id}.sock`)).catch(async () => {
-    const name = createHash('sha256')
-      .update(await realpath(dir))
-      .digest('hex')
-      .slice(0, 16);
+    const name = hash('sha256', await realpath(dir)).slice(0, 16);
     return open(join(await privateFolder(), `${name}-${id}.sock`));
   });
 }
@@ -216,19 +209,14 @@ async function privateFolder(): Promise<string> {
   await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
   const info = await lstat(folder);
   if (!info.isDirectory() || info.uid !== uid) {
-    throw new DocshelfError(
-      'cannot_listen',
-      `Cannot listen in "${folder}": it is not a folder, or it belongs to another user`,
-      {
-        next: `Remove "${folder}", or set TMPDIR to another folder.`,
-      },
-    );
+    const message = `Cannot listen in "${folder}": it is not a folder, or it belongs to another user`;
+    throw new DocshelfError('cannot_listen', message, { next: `Remove "${folder}", or set TMPDIR to another folder.` });
   }
   if ((info.mode & 0o077) !== 0) await chmod(folder, 0o700);
   return folder;
 }
 
-/** Path of the socket in this process, in which the data folder can have another path. @param path null for a socket in the data folder */
+/** Path of a daemon's socket for this process, which can see the data folder under another path. @param path null for a socket in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },

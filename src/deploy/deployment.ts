@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
+import type { StatusReport } from '../domain/status.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { once } from '../threads/once.ts';
-import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
 import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { versionNotFound } from './releases/stored-versions.ts';
-import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
+import { type DeploySettings, fingerprintOf, isSameData, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { SiteLoop } from './site-loop.ts';
-import { type DeployStatus, Journal, StoredReport } from './status.ts';
+import { Journal, StoredReport, type StoredState } from './status.ts';
 
 type Delivery = Pick<ImportRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
   readonly activate: boolean;
@@ -23,6 +23,7 @@ export interface Delivered extends ImportedBundle {
 }
 
 export class Deployment {
+  readonly journal: Journal;
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #loop: SiteLoop;
@@ -35,13 +36,13 @@ export class Deployment {
 
   constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
     this.#settings = settings;
+    this.journal = new Journal(onEvent);
     this.#context = {
-      tracer: NO_TRACES,
       ...options,
       settings: () => this.#settings,
       sources: () => options.sources(this.#settings),
       wanted: () => wantedOf(this.#settings, this.#exportsMade),
-      journal: new Journal(onEvent),
+      journal: this.journal,
       registration: registration.registerSite(() => options.store.domain),
       stopping: this.#stopping.signal,
       opened: this.open,
@@ -60,7 +61,7 @@ export class Deployment {
     const { site } = store;
     const now = Date.now();
     await sweepTemporaries([site.dir, site.versions, site.served, site.spool], now);
-    await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
+    await sweepSpool(site.spool, this.#settings.link, now);
     this.#stored ??= new StoredReport(store);
     this.#firstOpened.resolve();
   });
@@ -72,10 +73,10 @@ export class Deployment {
 
   /** Stores new settings, which `reconcile` applies. @throws DocshelfError `config_invalid` for a domain other than the folder's */
   async accept(settings: DeploySettings): Promise<void> {
-    const { store, journal } = this.#context;
+    const { store } = this.#context;
     await store.settleDomain(settings.domain, null);
-    journal.reloaded();
-    const isWell = this.#loop.isReconciled && journal.lastError === null;
+    this.journal.reloaded();
+    const isWell = this.#loop.isReconciled && this.journal.lastError === null;
     if (store.isListed && isWell && isSameData(settings, this.#settings)) return;
     const isOther = fingerprintOf(settings) !== fingerprintOf(this.#settings);
     this.#settings = settings;
@@ -164,7 +165,7 @@ export class Deployment {
         });
       }
       await this.#loop.activation.remove(version, pointer.digest);
-      this.#context.journal.event({ kind: 'removed', version });
+      this.journal.event({ kind: 'removed', version });
     });
   }
 
@@ -180,61 +181,27 @@ export class Deployment {
     this.#loop.wake();
   }
 
-  failed(step: string, error: unknown): void {
-    this.#context.journal.failed(step, error);
-  }
-
-  get state(): DeployStatus['state'] {
+  get state(): StatusReport['state'] {
     if (!this.#settings.enabled) return 'off';
     if (this.#loop.activation.current === null) return 'waiting';
     return this.#loop.isReconciled ? 'ready' : 'stale';
   }
 
-  get active(): DeployStatus['active'] {
+  get pinned(): string | null {
+    return this.#settings.version;
+  }
+
+  get active(): StatusReport['active'] {
     return this.#loop.activation.current;
-  }
-
-  get lastError(): DeployStatus['lastError'] {
-    return this.#context.journal.lastError;
-  }
-
-  get isFetchFailing(): boolean {
-    return this.#context.journal.isFetchFailing;
-  }
-
-  get activity(): string | null {
-    return this.#context.journal.activity;
   }
 
   get domain(): string {
     return this.#context.store.domain;
   }
 
-  async status(): Promise<DeployStatus> {
-    // Read the disk first, so that all other values come from the same moment.
-    const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
-    const { version: pinned } = this.#settings;
-    return {
-      state: this.state,
-      domain: this.domain,
-      active: this.active,
-      pinned,
-      ...stored,
-      notices: [...stored.notices, ...this.#pinNotices(stored.versions)],
-      lastError: this.lastError,
-      activity: this.activity,
-    };
-  }
-
-  #pinNotices(versions: DeployStatus['versions']): string[] {
-    const { enabled, version, sha256 } = this.#settings;
-    const { active } = this;
-    if (!enabled || version === null || active === null) return [];
-    const isStored = versions.some((each) => each.version === version && (sha256 === null || each.digest === sha256));
-    if (isStored || (sha256 !== null && versions.some(({ digest }) => digest === sha256))) return [];
-    return [
-      `The config pins version ${version}, which is not stored. docshelf still serves version ${active.version}, but would serve no version after a restart. Import version ${version}, or pin a stored version.`,
-    ];
+  /** Reads the stored versions, and notices about them for operators. Never rejects. */
+  async readStored(): Promise<StoredState> {
+    return (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
   }
 
   async stop(): Promise<void> {

@@ -97,7 +97,8 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Until docshelf serves the target, keep the record that an operator activated a release. Otherwise that release would stay.
+  // Forget an ended choice of the operator only after docshelf serves the target. Without the choice, the target would be the chosen
+  // release, because it is the active one.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
@@ -177,8 +178,9 @@ export function targetOf(
 
 function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: ObservedState): Target {
   const labelled = labels.get(pin);
-  if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return serve(pin, labelled);
-  if (sha256 !== null && digests.has(sha256)) return { ...serve(pin, sha256), relabel: true };
+  if (labelled !== undefined && (sha256 === null || sha256 === labelled))
+    return serve({ version: pin, digest: labelled });
+  if (sha256 !== null && digests.has(sha256)) return { ...serve({ version: pin, digest: sha256 }), relabel: true };
   if (hasLink) return { do: 'fetch', version: pin };
   return { do: 'missing', version: pin, sha256 };
 }
@@ -192,37 +194,39 @@ function unpinned(
   const held = choice?.fingerprint === fingerprint ? choice : null;
   if (hasLink) {
     if (mustFetch && sha256 !== null && digests.has(sha256)) {
-      if (held !== null && active?.lastFetched === sha256) return serveRef(held);
-      const version = labelOf(sha256, labels, active);
-      if (version !== null) return { ...serve(version, sha256), asFetched: true };
+      if (held !== null && active?.lastFetched === sha256) return serve(held);
+      const stored = releaseOf(sha256, labels, active);
+      if (stored !== null) return { ...serve(stored), asFetched: true };
     }
     if (mustFetch || active === null) return { do: 'fetch', version: null };
-    if (held !== null) return serveRef(held);
-    if (choice === null) return serveRef(active);
-    const version = labelOf(active.lastFetched, labels, active);
-    return version === null || active.lastFetched === null
-      ? { do: 'fetch', version: null }
-      : serve(version, active.lastFetched);
+    if (held !== null) return serve(held);
+    if (choice === null) return serve(active);
+    const fetched = active.lastFetched === null ? null : releaseOf(active.lastFetched, labels, active);
+    return fetched === null ? { do: 'fetch', version: null } : serve(fetched);
   }
   if (preloaded !== null) {
     const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
     // Replace a release that an operator activated only if the preloaded archive is new (docshelf has just unpacked it).
-    if (isNewer && (held === null || preloaded.isNew)) return serveRef(preloaded);
+    if (isNewer && (held === null || preloaded.isNew)) return serve(preloaded);
   }
-  if (held !== null) return serveRef(held);
-  return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
+  if (held !== null) return serve(held);
+  return active === null ? { do: 'missing', version: null, sha256: null } : serve(active);
 }
 
-function labelOf(digest: string | null, labels: ObservedState['labels'], active: ObservedState['active']) {
-  if (active !== null && active.digest === digest && labels.get(active.version) === digest) return active.version;
-  return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;
+/** Finds a version label of the digest. Prefers the label of the active release, because several labels can have this digest. */
+function releaseOf(
+  digest: string,
+  labels: ObservedState['labels'],
+  active: ObservedState['active'],
+): ReleaseRef | null {
+  if (active?.digest === digest && labels.get(active.version) === digest) return active;
+  const [version] = [...labels].find(([, labelled]) => labelled === digest) ?? [];
+  return version === undefined ? null : { version, digest };
 }
 
-function serve(version: string, digest: string): Target & { do: 'serve' } {
-  return { do: 'serve', release: { version, digest }, relabel: false };
-}
-
-const serveRef = (release: ReleaseRef): Target & { do: 'serve' } => serve(release.version, release.digest);
+const serve = (release: ReleaseRef): Target & { do: 'serve' } => {
+  return { do: 'serve', release: refOf(release), relabel: false };
+};
 
 const refOf = ({ version, digest }: ReleaseRef): ReleaseRef => ({ version, digest });
 

@@ -50,7 +50,7 @@ export interface LinkSource {
 
   startExport(version: string | null, signal: AbortSignal): Promise<string>;
 
-  /** @throws DocshelfError also `job_failed`, `job_timeout` */
+  /** @throws DocshelfError `job_failed`, `job_timeout`, and the codes of `freshLink` */
   linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink>;
 }
 

@@ -4,9 +4,6 @@ import { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
 
-/** Age of a partial download after which docshelf does not resume it. */
-export const PART_AGE_MS_MAX = 24 * 3600_000;
-
 export interface RenewSettings {
   readonly apiUrl: string;
   readonly key: Secret;
@@ -35,7 +32,7 @@ export interface DeploySettings {
 
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (one instanceof Secret && other instanceof Secret) return one.reveal() === other.reveal();
+  if (one instanceof Secret && other instanceof Secret) return one.equals(other);
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
   return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));

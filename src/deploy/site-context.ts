@@ -75,7 +75,7 @@ export interface DeploymentOptions {
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
   readonly unpack: Unpack;
-  readonly tracer?: Tracer;
+  readonly tracer: Tracer;
   readonly beforeSeal: readonly BeforeSeal[];
   readonly serving: Serving;
   readonly onEvent: (event: DeployEvent) => void;
@@ -88,7 +88,6 @@ export interface ImportSlots {
 }
 
 export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sources' | 'onEvent' | 'registration'> {
-  readonly tracer: Tracer;
   readonly sources: () => Promise<readonly BundleSource[]>;
   readonly settings: () => DeploySettings;
   readonly wanted: () => Wanted;

@@ -24,6 +24,9 @@ const SERVE_LAST_AFTER_MS = 3_000;
 /** Maximum steps of one pass. A pass usually has ten steps, but an error in `plan` could repeat steps endlessly. */
 const STEPS_MAX = 1_000;
 
+const RETRY_WAIT_MS_MIN = 10_000;
+const RETRY_WAIT_MS_MAX = 300_000;
+
 /** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
 export class SiteLoop {
   readonly activation: Activation;
@@ -31,7 +34,8 @@ export class SiteLoop {
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
-  readonly #backoff = new Backoff();
+  /** Delay before the next attempt after a failure. Doubles with each failure, and starts again after a success. */
+  #retryWaitMs = RETRY_WAIT_MS_MIN;
   /** `paused`: docshelf waits for `reconcile`. `due`: new settings wait for the next pass, and a running step must not set `settled`. */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
@@ -89,7 +93,7 @@ export class SiteLoop {
   }
 
   async activate(release: ReleaseRef, reason: ActivationReason): Promise<void> {
-    await this.#serve(release, reason);
+    await this.activation.serve(release, reason);
     if (reason.by === 'operator') this.#choiceHasEnded = false;
     this.#markReconciled();
   }
@@ -132,7 +136,7 @@ export class SiteLoop {
       this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
-      return this.#backoff.nextMs();
+      return this.#nextRetryMs();
     }
   }
 
@@ -157,7 +161,9 @@ export class SiteLoop {
       case 'serve-last':
         this.#serveLastAtMs = null;
         this.#isReconciled = false;
-        return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
+        return this.activation
+          .serve(step.release, { by: 'settings' })
+          .catch((error: unknown) => journal.failed('deploy', error));
       case 'fetch':
         return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
       case 'export':
@@ -186,35 +192,17 @@ export class SiteLoop {
     // A new archive in the preload folder counts as a delivery, which replaces a release that an operator activated.
     const isNew = newest?.isNew === true && isSame(newest, release);
     if (asFetched === true) await this.#serveFetched(release, null);
-    else await this.#serve(release, { by: isNew ? 'delivery' : 'settings' });
+    else await this.activation.serve(release, { by: isNew ? 'delivery' : 'settings' });
     this.#noteFetched(wanted);
-  }
-
-  /** All steps that can fail come before `swap`, so that a failure keeps the served release. */
-  async #serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
-    const { activation } = this;
-    const { settings, tracer } = this.#context;
-    const { enabled, version: pin } = settings();
-    // With a pin, only an operator changes the stored active release. docshelf serves that release after the pin is removed.
-    const hasPointer = pin === null || reason.by === 'operator';
-    if (!enabled || isSame(activation.current, release)) {
-      if (hasPointer) await activation.writePointers(release, reason);
-      return;
-    }
-    const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
-    await tracer.span('swap', { facts }, async () => {
-      const next = await activation.prepare(release);
-      await activation.protect(next);
-      const activatedAt = await activation.recordTimes(next);
-      if (hasPointer) await activation.writePointers(release, reason);
-      await activation.swap(next, activatedAt);
-    });
   }
 
   /** Serves the fetched release, or `choice` (activated by an operator) if the digest equals the digest of the previous fetch. */
   async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
-    await this.#serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
+    await this.activation.serve(isHeld ? choice : fetched, {
+      by: isHeld ? 'settings' : 'delivery',
+      fetched: fetched.digest,
+    });
   }
 
   async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
@@ -235,7 +223,7 @@ export class SiteLoop {
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
     this.#isReconciled = true;
-    this.#backoff.reset();
+    this.#retryWaitMs = RETRY_WAIT_MS_MIN;
     this.#context.journal.recovered();
   }
 
@@ -249,7 +237,13 @@ export class SiteLoop {
     this.#isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
-    this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };
+    this.#fault = { of, retryAtMs: isTransient(error) ? this.#nextRetryMs() : null };
+  }
+
+  #nextRetryMs(): number {
+    const nextMs = Date.now() + this.#retryWaitMs;
+    this.#retryWaitMs = Math.min(this.#retryWaitMs * 2, RETRY_WAIT_MS_MAX);
+    return nextMs;
   }
 
   #reportPreloadFailures(): void {
@@ -286,23 +280,6 @@ export class SiteLoop {
     this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;
     this.#fetcher.exportEvery(settings.enabled ? (settings.renew?.everyMs ?? null) : null);
     this.#preload.beginRound();
-  }
-}
-
-const ROUND_WAIT_MS_MIN = 10_000;
-const ROUND_WAIT_MS_MAX = 300_000;
-
-class Backoff {
-  #waitMs = ROUND_WAIT_MS_MIN;
-
-  nextMs(): number {
-    const nextMs = Date.now() + this.#waitMs;
-    this.#waitMs = Math.min(this.#waitMs * 2, ROUND_WAIT_MS_MAX);
-    return nextMs;
-  }
-
-  reset(): void {
-    this.#waitMs = ROUND_WAIT_MS_MIN;
   }
 }
 

@@ -7,10 +7,7 @@ import type { SiteStore } from './releases/site-store.ts';
 import { storedVersions } from './releases/stored-versions.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
-export type DeployStatus = Pick<
-  StatusReport,
-  'state' | 'active' | 'pinned' | 'versions' | 'lastError' | 'notices' | 'activity'
-> & { readonly domain: string };
+export type StoredState = Pick<StatusReport, 'versions' | 'notices'>;
 
 export type DeployEvent =
   | { readonly kind: 'fetch-started'; readonly link: string }
@@ -45,29 +42,28 @@ export type DeployEvent =
       readonly totalBytes: number | null;
     };
 
-type Stored = Pick<DeployStatus, 'versions' | 'notices'>;
-
 /** Age after which a folder's time stamp is reliable. A younger folder can change again with the same time stamp. */
 const STAMP_MS_MIN = 1_000;
 
 /** Reads the disk only if the settings, the active version or the folder changed, because a status can cover a thousand sites. */
 export class StoredReport {
   readonly #store: SiteStore;
-  #known: { readonly of: readonly unknown[]; readonly stored: Stored } | null = null;
+  #known: { readonly of: readonly unknown[]; readonly stored: StoredState } | null = null;
 
   constructor(store: SiteStore) {
     this.#store = store;
   }
 
   /** Never rejects, so that an unreadable folder does not hide the status of other sites. */
-  async read(settings: DeploySettings, active: ActiveVersion | null): Promise<Stored> {
+  async read(settings: DeploySettings, active: ActiveVersion | null): Promise<StoredState> {
     const store = this.#store;
     try {
       const info = await ifThere(stat(store.site.versions));
       const of = [settings, active?.digest, active?.version, store.domain, info?.ino, info?.mtimeMs];
       const known = this.#known;
       if (known?.of.every((each, at) => each === of[at]) === true) return known.stored;
-      const stored = { versions: await storedVersions(store), notices: await noticesOf(store, settings, active) };
+      const versions = await storedVersions(store);
+      const stored = { versions, notices: active === null ? [] : await noticesOf(store, settings, active, versions) };
       const isOld = info === null || Date.now() - info.mtimeMs > STAMP_MS_MIN;
       this.#known = isOld ? { of, stored } : null;
       return stored;
@@ -78,16 +74,25 @@ export class StoredReport {
   }
 }
 
-async function noticesOf(store: SiteStore, { enabled, version, link }: DeploySettings, active: ActiveVersion | null) {
-  const info = active === null ? null : await store.readable(active.digest);
-  const notices = [...(info?.notes ?? [])];
-  if (enabled && version !== null && link !== null && active?.version === version) {
-    const pointer = await store.label(version);
-    if (pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {
-      notices.push(
-        `docshelf did not fetch the configured bundleUrl, because version ${version} is already stored. To replace its bundle, set staticExport.sha256 to the digest of the new bundle.`,
-      );
-    }
+async function noticesOf(
+  store: SiteStore,
+  { enabled, version: pin, sha256, link }: DeploySettings,
+  active: ActiveVersion,
+  versions: StoredState['versions'],
+): Promise<string[]> {
+  const notices = [...((await store.readable(active.digest))?.notes ?? [])];
+  if (!enabled || pin === null) return notices;
+  const pointer = link !== null && active.version === pin ? await store.label(pin) : null;
+  if (link !== null && pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {
+    notices.push(
+      `docshelf did not fetch the configured bundleUrl, because version ${pin} is already stored. To replace its bundle, set staticExport.sha256 to the digest of the new bundle.`,
+    );
+  }
+  // A release with the pinned digest is enough, because the loop then gives it the pinned label.
+  if (!versions.some(({ version, digest }) => (sha256 === null ? version === pin : digest === sha256))) {
+    notices.push(
+      `The config pins version ${pin}, which is not stored. docshelf still serves version ${active.version}, but would serve no version after a restart. Import version ${pin}, or pin a stored version.`,
+    );
   }
   return notices;
 }
@@ -97,7 +102,7 @@ export class Journal {
   activity: string | null = null;
   /** Separate from `lastError`, because a newer error, for example of the inbox, can replace the error of the fetch. */
   isFetchFailing = false;
-  /** Newest last. The error of a rejected config (`reload`) stays until a config is accepted, even if later work succeeds. */
+  /** Reported errors, the newest last. The error of a rejected config (`reload`) stays until a config is accepted, even if later work succeeds. */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {
@@ -106,6 +111,16 @@ export class Journal {
 
   get lastError(): LastError | null {
     return [...this.#errors.values()].at(-1) ?? null;
+  }
+
+  /** Shows `activity` in the status while `act` runs. `act` may set another activity meanwhile. */
+  async during<T>(activity: string, act: () => Promise<T>): Promise<T> {
+    this.activity = activity;
+    try {
+      return await act();
+    } finally {
+      this.activity = null;
+    }
   }
 
   failed(step: string, cause: unknown): void {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { refuseLink } from './write.ts';
@@ -26,10 +27,18 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
   }
 }
 
+interface LockOptions {
+  readonly mode: LockMode;
+  readonly waitMsMax: number;
+  readonly signal?: AbortSignal;
+  /** True to remove the file before its lock is released, for a file whose name is used only for a while. */
+  readonly isTemporary?: boolean;
+}
+
 /** After `waitMsMax`, calls `act(true)` without the lock, because a stopped process must not block others. */
 export async function whileLocked<Result>(
   file: string,
-  { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },
+  { mode, waitMsMax, signal, isTemporary = false }: LockOptions,
   act: (isTaken: boolean) => Promise<Result>,
 ): Promise<Result> {
   const endMs = performance.now() + waitMsMax;
@@ -41,6 +50,9 @@ export async function whileLocked<Result>(
   try {
     return await act(lock === 'taken');
   } finally {
-    if (lock !== 'taken') lock?.close();
+    if (lock !== 'taken') {
+      if (isTemporary) await rm(file, { force: true });
+      lock?.close();
+    }
   }
 }

@@ -2,7 +2,7 @@ import { createHash, hash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { constants, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { errnoOf, errnoState, rethrowAs } from '../domain/errors.ts';
 import { ifThere, namesIn } from './read.ts';
 import { isLinkRefused } from './write.ts';
 
@@ -17,7 +17,7 @@ type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Read-only mode, because other paths can be hard links to a stored file. */
 const FILE_MODE = 0o444;
-/** Maximum bytes of a file that `put` reads into memory. `put` reads larger files twice, for the digest and for the copy. */
+/** Maximum bytes of a file that `put` reads into memory. `put` reads a larger file twice, for the digest and for the copy. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -50,7 +50,7 @@ export class FileStore {
     return await this.#write(readChunks(handle, file));
   }
 
-  /** Blocks the thread. Takes a third of the time of `put`, because it does not use the thread pool. */
+  /** Blocks the thread. Takes a third of the time of one `put`, because it does not use the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -105,13 +105,32 @@ export class FileStore {
     }
   }
 
-  async renew(sha256: string): Promise<boolean> {
-    const info = await ifThere(stat(this.pathOf(sha256)));
-    return info !== null && this.use({ sha256, size: info.size });
-  }
-
-  sweep(keep: ReadonlySet<string>, olderThanMs: number): ReturnType<typeof sweepFiles> {
-    return sweepFiles(this.#dir, keep, olderThanMs);
+  /** Removes files that are unused for `olderThanMs` and have no other hard links. Also removes partial files of this age. */
+  async sweep(
+    keep: ReadonlySet<string>,
+    olderThanMs: number,
+  ): Promise<{ readonly files: number; readonly bytes: number }> {
+    const usedBeforeMs = Date.now() - olderThanMs;
+    const swept = { files: 0, bytes: 0 };
+    const incoming = join(this.#dir, INCOMING);
+    await mkdir(incoming, { recursive: true });
+    for (const shard of await namesIn(this.#dir)) {
+      if (!SHARD.test(shard)) continue;
+      for (const name of await namesIn(join(this.#dir, shard))) {
+        if (!STORED.test(name) || keep.has(name)) continue;
+        const bytes = await sweepFile(incoming, join(this.#dir, shard, name), usedBeforeMs);
+        if (bytes === null) continue;
+        swept.files += 1;
+        swept.bytes += bytes;
+      }
+    }
+    for (const name of await namesIn(incoming)) {
+      const info = await ifThere(stat(join(incoming, name)));
+      // Also use the time of the last rename (ctime): another sweep may have moved a file here with its old modification time.
+      if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
+      await rm(join(incoming, name), { force: true });
+    }
+    return swept;
   }
 
   async #putBytes(bytes: Uint8Array): Promise<StoredFile> {
@@ -119,11 +138,11 @@ export class FileStore {
     return (await this.use(file)) ? file : this.#write([bytes]);
   }
 
-  /** Renews the time of use of a file, so that no sweep removes it. False for a missing or incomplete file. */
-  async use({ sha256, size }: StoredFile): Promise<boolean> {
+  /** Renews the time of use of a file, so that no sweep removes it. False for a missing file, or a file of another size. */
+  async use({ sha256, size }: Pick<StoredFile, 'sha256'> & Partial<StoredFile>): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await ifThere(stat(path));
-    if (info?.size !== size) return false;
+    if (info === null || info.size !== (size ?? info.size)) return false;
     const now = new Date();
     // docshelf owns the file, so it can set the times of a read-only file. Null means that a sweep has removed the file.
     return (await ifThere(utimes(path, now, now))) !== null;
@@ -179,39 +198,8 @@ async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uin
   }
 }
 
-function cannotRead(file: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
-      next: 'Check that the file exists and that docshelf can read it.',
-      cause,
-    });
-  };
-}
-
-/** Removes files that are unused for `olderThanMs` and have no other hard links. Also removes partial files of this age. */
-async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
-  const usedBeforeMs = Date.now() - olderThanMs;
-  const swept = { files: 0, bytes: 0 };
-  const incoming = join(dir, INCOMING);
-  await mkdir(incoming, { recursive: true });
-  for (const shard of await namesIn(dir)) {
-    if (!SHARD.test(shard)) continue;
-    for (const name of await namesIn(join(dir, shard))) {
-      if (!STORED.test(name) || keep.has(name)) continue;
-      const bytes = await sweepFile(incoming, join(dir, shard, name), usedBeforeMs);
-      if (bytes === null) continue;
-      swept.files += 1;
-      swept.bytes += bytes;
-    }
-  }
-  for (const name of await namesIn(incoming)) {
-    const info = await ifThere(stat(join(incoming, name)));
-    // Also use the time of the last rename (ctime): another sweep may have moved a file here with its old modification time.
-    if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
-    await rm(join(incoming, name), { force: true });
-  }
-  return swept;
-}
+const cannotRead = (file: string): ((cause: unknown) => never) =>
+  rethrowAs('cannot_read', `read "${file}"`, 'Check that the file exists and that docshelf can read it.', errnoState);
 
 /** Moves the file away before the last check, because `put` can renew its time of use. Null if the file is in use or missing. */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {

@@ -6,7 +6,6 @@ export {
   ageOf,
   collect,
   digestFile,
-  hashFile,
   ifThere,
   listFiles,
   namesIn,
@@ -24,6 +23,5 @@ export {
   replaceFile,
   sweepTemporaries,
   temporaryFolder,
-  temporaryIn,
   writeOnce,
 } from './write.ts';

@@ -20,16 +20,13 @@ export class Lanes implements AsyncDisposable {
   }
 
   async drain(): Promise<void> {
-    await this.settle();
+    await Promise.all(this.#running);
     this.#throwFailure();
   }
 
-  async settle(): Promise<void> {
-    await Promise.all(this.#running);
-  }
-
+  /** Waits for the running tasks, and ignores their errors. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.settle();
+    await Promise.all(this.#running);
   }
 
   #throwFailure(): void {

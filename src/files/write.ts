@@ -88,7 +88,7 @@ const TEMPORARY = '.tmp-';
 const AGE_MS_MAX = 60_000;
 
 /** Unique path, so that leftovers of a crash do not block the next attempt. */
-export const temporaryIn = (folder: string): string => join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
+const temporaryIn = (folder: string): string => join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {

@@ -15,8 +15,11 @@ export const RETRY_TOOLS: RetryTools = Object.freeze({
 interface RetryPlan {
   readonly retriesMax: number;
   readonly signal: AbortSignal;
-  readonly onRetry?: ((error: DocshelfError, waitMs: number) => void) | undefined;
+  /** Default: true for an error whose field `retryable` is true. */
+  readonly mayRetry?: ((error: DocshelfError) => boolean) | undefined;
 }
+
+const isRetryable = ({ fields }: DocshelfError): boolean => fields.retryable === true;
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
@@ -25,7 +28,7 @@ const RETRY_AFTER_MAX_MS = 120_000;
 
 /** Waits a random time up to min(30 s, 0.5 s * 2^n), so that daemons do not retry together. @throws error of the last attempt */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
-  const { retriesMax, signal, onRetry } = plan;
+  const { retriesMax, signal, mayRetry = isRetryable } = plan;
   for (let failures = 0; ; failures += 1) {
     signal.throwIfAborted();
     try {
@@ -33,9 +36,8 @@ export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools
     } catch (caught) {
       signal.throwIfAborted();
       const error = toDocshelfError(caught);
-      if (error.fields.retryable !== true || failures >= retriesMax) throw error;
+      if (failures >= retriesMax || !mayRetry(error)) throw error;
       const waitMs = waitBeforeRetry(failures, error.fields.retryAfterMs, tools.random);
-      onRetry?.(error, waitMs);
       await tools.sleep(waitMs, signal).catch((reason: unknown) => {
         signal.throwIfAborted();
         throw reason;
@@ -54,7 +56,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {
-  return error instanceof DocshelfError && (error.fields.retryable === true || MAY_END_WITH_SPACE.has(error.code));
+  return error instanceof DocshelfError && (isRetryable(error) || MAY_END_WITH_SPACE.has(error.code));
 }
 
 /** Milliseconds of a Retry-After header (RFC 9110, section 10.2.3), without a limit. Null if the header is invalid. */

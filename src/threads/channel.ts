@@ -19,6 +19,7 @@ export interface CallOptions<Progress = never> {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((value: Progress) => void) | undefined;
   readonly transfer?: readonly ArrayBuffer[];
+  /** True for a call that a thread accepts even if it has `callsMax` pending calls. */
   readonly isUrgent?: boolean;
   readonly task?: string;
 }
@@ -43,8 +44,6 @@ export class HandedOver<Value> {
 export interface ChannelOptions {
   readonly isBatched?: boolean;
   readonly answersAtOnce?: number;
-  readonly callsMax?: number;
-  readonly full?: () => DocshelfError;
   readonly onStop?: () => void;
 }
 
@@ -70,8 +69,6 @@ type Task = { readonly context: Context; readonly done: Promise<void> };
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Maximum pending calls. Each call takes milliseconds, so a further call would have to wait for seconds. */
-const CALLS_MAX = 1_000;
 /** Maximum total of UTF-16 code units and buffer bytes in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
 const PROGRESS_EVERY_MS = 100;
@@ -100,11 +97,9 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     return this.#calls.size;
   }
 
-  /** @throws DocshelfError of the handler, or `busy`; the reason of an aborted signal, after the handler has ended */
-  readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
+  /** @throws DocshelfError of the handler, or `payload_too_large`; the reason of an aborted signal, after the handler has ended */
+  readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer } = {}) => {
     signal?.throwIfAborted();
-    const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
-    if (isUrgent !== true && this.#calls.size >= callsMax) throw full?.() ?? busy(name);
     let bytes = 0;
     for (const value of Object.values(order ?? {})) {
       if (typeof value === 'string') bytes += value.length;
@@ -122,7 +117,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     signal?.addEventListener('abort', abort, { once: true });
     this.#items.push({ kind: 'call', id, name, order });
     if (transfer !== undefined) this.#transfer.push(...transfer);
-    if (isBatched !== true) this.#flush();
+    if (this.#options.isBatched !== true) this.#flush();
     else if (this.#items.length === 1) setImmediate(() => this.#flush());
     try {
       return (await answer.promise) as never;
@@ -255,11 +250,4 @@ class Context implements CallContext<unknown> {
     this.#pending = null;
     this.#postedMs = performance.now();
   }
-}
-
-function busy(name: string): DocshelfError {
-  return new DocshelfError('busy', `Cannot ${name} now: too many calls are waiting`, {
-    fields: { retryAfterS: 1 },
-    next: 'Try again in a moment.',
-  });
 }

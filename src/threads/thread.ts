@@ -4,14 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
-import { type CallsOf, Channel, type ChannelOptions, type Port, type ThreadCall } from './channel.ts';
+import { type CallsOf, Channel, type Port, type ThreadCall } from './channel.ts';
 import type { Heap } from './limits.ts';
 
-export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
+/** Maximum pending calls. Each call takes milliseconds, so a further call would have to wait for seconds. */
+const CALLS_MAX = 1_000;
+
+export interface ThreadOptions {
   readonly heap: Heap;
   readonly entry: URL;
   readonly data?: unknown;
   readonly task: string;
+  /** True to send all calls of one event loop turn in one message. */
+  readonly isBatched?: boolean;
+  /** Number of pending calls from which the thread accepts only urgent calls. Default: `CALLS_MAX`. */
+  readonly callsMax?: number;
   /** Error codes of failed calls: the thread has ended, is stopping (`over`), or has too many pending calls (`full`). */
   readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
@@ -59,8 +66,10 @@ export class Thread<Calls extends CallsOf<Calls>> {
     if (this.#fault !== null) throw this.#fault;
     this.#running ??= this.#spawn();
     const { runner, channel } = this.#running;
+    const { abortWithinMs = 0, callsMax = CALLS_MAX } = this.#options;
+    if (given?.isUrgent !== true && channel.waiting >= callsMax)
+      throw this.#error('full', 'too many calls are waiting');
     runner.ref();
-    const { abortWithinMs = 0 } = this.#options;
     let deadline: NodeJS.Timeout | undefined;
     const abort = (): void => {
       if (abortWithinMs === 0) runner.terminate();
@@ -107,17 +116,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 
   #spawn(): Running<Calls> {
-    const {
-      entry,
-      heap,
-      data,
-      handlers = {},
-      isBatched,
-      callsMax,
-      isReplaced,
-      isProcess,
-      residentBytesMax,
-    } = this.#options;
+    const { handlers = {}, isBatched = false, isReplaced, isProcess } = this.#options;
     const exited = Promise.withResolvers<void>();
     const onExit: OnExit = (state, { cause, isOverMemory } = {}) => {
       this.#running = null;
@@ -132,13 +131,8 @@ export class Thread<Calls extends CallsOf<Calls>> {
       exited.resolve();
     };
     const start = isProcess === true ? startProcess : startThread;
-    const runner = start({ entry, heap, residentBytesMax, data, onExit });
-    const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
-    const channel = new Channel<Calls>(runner.port, handlers, {
-      full,
-      ...(isBatched === undefined ? {} : { isBatched }),
-      ...(callsMax === undefined ? {} : { callsMax }),
-    });
+    const runner = start({ ...this.#options, onExit });
+    const channel = new Channel<Calls>(runner.port, handlers, { isBatched });
     return { runner, channel, exited: exited.promise };
   }
 
@@ -209,13 +203,7 @@ export class ThreadPool<Calls extends CallsOf<Calls>> {
 
 type OnExit = (state: string, why?: { readonly cause?: unknown; readonly isOverMemory?: boolean }) => void;
 
-interface RunnerOptions {
-  readonly entry: URL;
-  readonly heap: Heap;
-  readonly residentBytesMax?: number | undefined;
-  readonly data: unknown;
-  readonly onExit: OnExit;
-}
+type RunnerOptions = Pick<ThreadOptions, 'entry' | 'heap' | 'residentBytesMax' | 'data'> & { readonly onExit: OnExit };
 
 interface Runner {
   readonly port: Port;

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { encodeManifest, inspectArchive, verifyArchive, verifyFile } from '../../src/archive/index.ts';
+import { inspectArchive, verifyArchive, verifyFile } from '../../src/archive/index.ts';
+import { encodeManifest } from '../../src/archive/manifest.ts';
 import { DocshelfError, exitCodeOf } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import {

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parsePublicKey, parseSecretKey, signFile, verifyFile } from '../../src/archive/index.ts';
+import { signFile, verifyFile } from '../../src/archive/index.ts';
+import { parsePublicKey, parseSecretKey } from '../../src/archive/minisign.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Workbench } from './workbench.ts';
 

@@ -13,7 +13,7 @@ import {
   type PackEntry,
   type PackedArchive,
   packBundle,
-} from '../../src/archive/index.ts';
+} from '../../src/archive/pack.ts';
 import { toDocshelfError } from '../../src/domain/errors.ts';
 import { Workbench } from './workbench.ts';
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { encodeManifest, verifyArchive } from '../../src/archive/index.ts';
+import { verifyArchive } from '../../src/archive/index.ts';
+import { encodeManifest } from '../../src/archive/manifest.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { parseManifest } from '../helpers/manifests.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';

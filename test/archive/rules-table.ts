@@ -1,4 +1,4 @@
-import type { ArchiveCode } from '../../src/archive/index.ts';
+import type { ArchiveCode } from '../../src/archive/rules.ts';
 import type { ArchiveLimits } from '../../src/domain/limits.ts';
 import {
   type ARCHIVE_FORMATS,

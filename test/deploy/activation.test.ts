@@ -218,7 +218,7 @@ describe('pruning', () => {
     store.putAside = () => Promise.reject(new Error('the volume is away'));
     await deployment.activate(V3);
     expect(deployment.active?.version).toBe(V3);
-    expect((await deployment.status()).state).toBe('ready');
+    expect(deployment.state).toBe('ready');
   });
 });
 

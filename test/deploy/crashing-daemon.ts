@@ -13,6 +13,7 @@ import {
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { unpackHere } from './unpackers.ts';
 
 const [dir = '', archive = '', crashAt = ''] = process.argv.slice(2);
@@ -49,6 +50,7 @@ class CrashingStore extends SiteStore {
 const store = new CrashingStore(await openDataFolder(dir));
 const registration = new DaemonRegistration(store.paths);
 const deployment = new Deployment({
+  tracer: NO_TRACES,
   store,
   registration,
   slots: importSlots(() => 2),

@@ -66,7 +66,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     await reload({ preload: { dir: folder, mayBeMissing: true } });
     expect(await store.label('v02')).not.toBeNull();
     expect(deployment.active?.version).toBe('v01');
-    expect(deployment.lastError).toMatchObject({ code: 'downgrade', message: expect.stringContaining('v02') });
+    expect(deployment.journal.lastError).toMatchObject({ code: 'downgrade', message: expect.stringContaining('v02') });
     await putInto(folder, await packBundle('d.tar.gz', '4', made('04')));
     await deployment.reconcile();
     expect(deployment.active?.version).toBe('v04');

@@ -37,17 +37,15 @@ test.skipIf(disk === null)(
     const client = httpClientOf();
     try {
       const link = new Secret(`${server.origin}/b.tar.gz`);
-      const fetching = fetchBundle(
-        [new HttpBundleSource(client)],
-        { link, sha256: null, signal: new AbortController().signal },
-        {
-          spoolDir,
-          bundleFile: join(spoolDir, 'whole'),
-          bundleBytesMax: 100 * 1024 * 1024,
-          retriesMax: 3,
-          partMaxAgeMs: 1000,
-        },
-      );
+      const fetching = fetchBundle([new HttpBundleSource(client)], {
+        link,
+        sha256: null,
+        spoolDir,
+        bundleFile: join(spoolDir, 'whole'),
+        bundleBytesMax: 100 * 1024 * 1024,
+        retriesMax: 3,
+        signal: new AbortController().signal,
+      });
       await expect(fetching).rejects.toMatchObject({ code: 'cannot_write' });
       expect(await readdir(spoolDir)).toEqual(['lock']);
       expect(server.requests.length).toBe(1);

@@ -56,14 +56,6 @@ test('retry() does not repeat a permanent error', async () => {
   }
 });
 
-test('retry() reports each delay before it starts', async () => {
-  const { attempt, tools } = scene([passing()], () => 0.5);
-  const reports: [string, number][] = [];
-  const onRetry = (error: DocshelfError, waitMs: number): void => void reports.push([error.code, waitMs]);
-  await retry(attempt, { retriesMax: 1, signal: NEVER, onRetry }, tools);
-  expect(reports).toEqual([['source_failed', 250]]);
-});
-
 test('retry() stops waiting at once if it is aborted', async () => {
   const abort = new AbortController();
   const reason = new Error('stopping');

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type FetchRequest, type FetchSettings, fetchBundle } from '../../src/deploy/fetch/fetch.ts';
+import { type FetchRequest, fetchBundle } from '../../src/deploy/fetch/fetch.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
-import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { answering, bundleAnswer, httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
@@ -17,7 +16,7 @@ const BUNDLE = randomBytes(300_000);
 const DIGEST = createHash('sha256').update(BUNDLE).digest('hex');
 const FALSE_DIGEST = '0'.repeat(64);
 const PATH = '/acme-export-2024-06-01.tar.gz?X-Amz-Signature=canary';
-const TOOLS = { sleep: async () => {}, random: () => 0, now: Date.now };
+const TOOLS = { sleep: async () => {}, random: () => 0 };
 
 let spoolDir: string;
 const opened: { close(): Promise<void> }[] = [];
@@ -35,23 +34,20 @@ async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
   return server;
 }
 
-function fetchFrom(
-  server: LocalServer,
-  request: Partial<FetchRequest> = {},
-  settings: Partial<FetchSettings> = {},
-): ReturnType<typeof fetchBundle> {
+function fetchFrom(server: LocalServer, request: Partial<FetchRequest> = {}): ReturnType<typeof fetchBundle> {
   const client = httpClientOf();
   opened.push(client);
   return fetchBundle(
     [new HttpBundleSource(client)],
-    { link: new Secret(server.origin + PATH), sha256: null, signal: new AbortController().signal, ...request },
     {
+      link: new Secret(server.origin + PATH),
+      sha256: null,
       spoolDir,
       bundleFile: join(spoolDir, 'whole'),
       bundleBytesMax: 1_000_000,
       retriesMax: 3,
-      partMaxAgeMs: 24 * 3600_000,
-      ...settings,
+      signal: new AbortController().signal,
+      ...request,
     },
     TOOLS,
   );
@@ -105,11 +101,8 @@ describe('fetchBundle()', () => {
   test('resumes an interrupted transfer', async () => {
     const { answer, onProgress } = cutting('"v1"', 2);
     const server = await started(httpServer(answer));
-    const retried: string[] = [];
-    const onRetry = (error: DocshelfError) => retried.push(error.code);
-    await fetchFrom(server, { sha256: DIGEST, onProgress, onRetry });
+    await fetchFrom(server, { sha256: DIGEST, onProgress });
     expect((await readFile(join(spoolDir, 'whole'))).equals(BUNDLE)).toBe(true);
-    expect(retried).toEqual(['source_truncated', 'source_truncated']);
     expect(server.requests.map((request) => request.headers.range)).toEqual([
       undefined,
       'bytes=100000-',
@@ -142,7 +135,7 @@ describe('fetchBundle()', () => {
   test('keeps the received bytes after a failure, and continues after these bytes in a later fetch with a renewed link', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));
-    await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
+    await expect(fetchFrom(cut, { onProgress, retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
     expect((await spooled()).length).toBe(2);
     const renewed = new Secret(cut.origin + PATH.replace('canary', 'renewed'));
     expect((await fetchFrom(cut, { link: renewed })).digest).toBe(DIGEST);
@@ -162,7 +155,7 @@ describe('fetchBundle()', () => {
   test('fetches once more from the start if the digest is wrong after resuming', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));
-    await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
+    await expect(fetchFrom(cut, { onProgress, retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
     const part = (await spooled()).find((name) => name.endsWith('.part')) ?? '';
     const handle = await open(join(spoolDir, part), 'r+');
     await handle.write('damaged on disk', 0);
@@ -174,7 +167,7 @@ describe('fetchBundle()', () => {
     const declaring = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
     const progress = vi.fn();
     const bounded = { bundleBytesMax: BUNDLE.length - 1 };
-    await expect(fetchFrom(declaring, { onProgress: progress }, bounded)).rejects.toMatchObject({
+    await expect(fetchFrom(declaring, { onProgress: progress, ...bounded })).rejects.toMatchObject({
       code: 'source_too_large',
     });
     expect(progress).not.toHaveBeenCalled();
@@ -186,14 +179,14 @@ describe('fetchBundle()', () => {
         response.on('close', () => clearInterval(timer));
       }),
     );
-    await expect(fetchFrom(endless, {}, bounded)).rejects.toMatchObject({ code: 'source_too_large' });
+    await expect(fetchFrom(endless, bounded)).rejects.toMatchObject({ code: 'source_too_large' });
     expect(await spooled()).toEqual([]);
     await vi.waitFor(() => expect(endless.openSockets()).toBe(0), 30_000);
   });
 
   test('accepts a bundle of exactly the maximum size', async () => {
     const server = await started(httpServer(bundleAnswer(BUNDLE, null)));
-    expect((await fetchFrom(server, {}, { bundleBytesMax: BUNDLE.length })).sizeBytes).toBe(BUNDLE.length);
+    expect((await fetchFrom(server, { bundleBytesMax: BUNDLE.length })).sizeBytes).toBe(BUNDLE.length);
   });
 
   test('accepts a response without a length only if its content has the configured digest', async () => {
@@ -267,9 +260,7 @@ describe('fetchBundle()', () => {
     ];
     for (const answer of answers) {
       const server = await started(httpServer(answer));
-      const error = await fetchFrom(server, { sha256: FALSE_DIGEST }, { retriesMax: 0 }).catch(
-        (reason: unknown) => reason,
-      );
+      const error = await fetchFrom(server, { sha256: FALSE_DIGEST, retriesMax: 0 }).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ name: 'DocshelfError' });
       expect(inspect(error, { depth: null, showHidden: true })).not.toContain('canary');
     }
@@ -295,8 +286,15 @@ describe('fetchBundle() with a source that sends a wrong number of bytes', () =>
   const run = (source: BundleSource) =>
     fetchBundle(
       [source],
-      { link: new Secret('https://store.example/b'), sha256: null, signal: new AbortController().signal },
-      { spoolDir, bundleFile: join(spoolDir, 'whole'), bundleBytesMax: 100, retriesMax: 0, partMaxAgeMs: 1000 },
+      {
+        link: new Secret('https://store.example/b'),
+        sha256: null,
+        spoolDir,
+        bundleFile: join(spoolDir, 'whole'),
+        bundleBytesMax: 100,
+        retriesMax: 0,
+        signal: new AbortController().signal,
+      },
       TOOLS,
     );
 

@@ -34,7 +34,7 @@ function inboxOver(store: SiteStore, deliver: () => Promise<unknown>) {
       delivered.push(delivery.fileName);
       return deliver();
     },
-    failed: (_: string, error: DocshelfError) => failures.push(error.code),
+    journal: { failed: (_: string, error: DocshelfError) => failures.push(error.code) },
   } as unknown as Delivering;
   const inbox = new Inbox({ paths: store.paths, deployment });
   inbox.start();
@@ -90,7 +90,7 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.inbox)).toEqual([]);
     expect(await readFile(join(store.paths.rejected, 'broken.zip.reason.txt'), 'utf8')).toContain('unknown_format');
     expect(daemon.site.active?.version).toBe('2024-01-01');
-    expect(daemon.deployment.lastError?.code).toBe('unknown_format');
+    expect(daemon.deployment.journal.lastError?.code).toBe('unknown_format');
   });
 
   test.each(['a\u202egz.zip', 'a\nb.zip', 'a\u0085b.zip'])(
@@ -107,7 +107,7 @@ describe.concurrent('the inbox', () => {
       const reason = await readFile(join(store.paths.rejected, `${shown}.reason.txt`), 'utf8');
       expect(reason).toContain('code: name_control');
       expect(reason).not.toContain(name);
-      expect(daemon.deployment.lastError).toMatchObject({ code: 'name_control' });
+      expect(daemon.deployment.journal.lastError).toMatchObject({ code: 'name_control' });
       expect(JSON.stringify(daemon.events)).not.toContain(name);
     },
   );
@@ -213,7 +213,6 @@ describe.concurrent('the inbox', () => {
         await delivering.catch(() => copyFile(seed.march.file, file));
         return delivering;
       },
-      failed: deployment.failed.bind(deployment),
     });
     const inbox = new Inbox({ paths: store.paths, deployment: pausing });
     inbox.start();
@@ -222,7 +221,7 @@ describe.concurrent('the inbox', () => {
     await until(() => expect(site.active?.version).toBe('2024-03-01'));
     await inbox.stop();
     expect(await filesIn(store.paths.rejected)).toEqual([]);
-    expect(deployment.lastError).toBeNull();
+    expect(deployment.journal.lastError).toBeNull();
   });
 
   test('keeps an archive whose import fails for a reason such as a full disk, and does not retry the import at once', async ({

@@ -34,7 +34,16 @@ async function unpack(archive: string) {
   Object.assign(heaps, { unpack: SMALL_HEAP });
   const releaseDir = await mkdtemp(join(dir, 'release-'));
   const limits = { ...ARCHIVE_LIMITS, ratioMax: 10_000 };
-  const order = { archive, name: 'x', releaseDir, limits, foldsCase: false, isIndexed: false, linkTo: [] };
+  const order = {
+    archive,
+    name: 'x',
+    releaseDir,
+    limits,
+    isVerified: false,
+    foldsCase: false,
+    isIndexed: false,
+    linkTo: [],
+  };
   const summary = await unpackInThreads()(order, () => undefined, new AbortController().signal);
   return { summary, releaseDir };
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
 import { DaemonRegistration, importSlots, openDataFolder, ServedRecord, SiteStore } from '../../src/deploy/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
+import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 import { DOMAIN, LINK_FILES, type LinkResult, type ModelConfig, type Observation, type World } from './model.ts';
@@ -179,6 +180,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
   async #open(): Promise<Deployment> {
     const store = await this.#openStore();
     return new Deployment({
+      tracer: NO_TRACES,
       store,
       registration: new DaemonRegistration(store.paths),
       slots: importSlots(() => 2),
@@ -227,11 +229,12 @@ class DeploymentUnderTest implements ShelfUnderTest {
 }
 
 async function observationOf({ deployment, site }: TestDaemon): Promise<Observation> {
-  const { state, active, pinned, versions, lastError } = await deployment.status();
+  const { versions } = await deployment.readStored();
+  const { state, active, pinned, journal } = deployment;
   const shown = active && { version: active.version, digest: active.digest };
   expect(site.active && { version: site.active.version, digest: site.active.digest }, 'served release').toEqual(shown);
   const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
-  return { state, active: shown, pinned, versions: stored, error: lastError?.code ?? null };
+  return { state, active: shown, pinned, versions: stored, error: journal.lastError?.code ?? null };
 }
 
 async function command(deployment: Deployment, act: Command): Promise<void> {

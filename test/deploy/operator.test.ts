@@ -236,7 +236,7 @@ describe('remove()', () => {
     const { deployment, events } = await startDaemon(store);
     await deployment.remove(V1);
     expect(await store.has(seed.january.digest)).toBe(false);
-    expect((await deployment.status()).versions.map(({ version }) => version)).toEqual([V3, V2]);
+    expect((await deployment.readStored()).versions.map(({ version }) => version)).toEqual([V3, V2]);
     expect(events).toContainEqual({ kind: 'removed', version: V1 });
     expect(await codeOf(deployment.remove(V1))).toBe('version_not_found');
   });

@@ -103,12 +103,15 @@ describe('staticExport.from: exports', () => {
     const { deployment, site } = await open();
     await deployment.reconcile();
     expect(deployment.state).toBe('waiting');
-    expect(deployment.lastError).toMatchObject({ code: 'no_bundle', next: expect.stringContaining('export start') });
+    expect(deployment.journal.lastError).toMatchObject({
+      code: 'no_bundle',
+      next: expect.stringContaining('export start'),
+    });
     service.complete(seed.march);
     deployment.exportCompleted();
     await until(() => expect(site.active?.digest).toBe(seed.march.digest));
     expect(deployment.state).toBe('ready');
-    expect(deployment.lastError).toBe(null);
+    expect(deployment.journal.lastError).toBe(null);
   });
 
   test('serves each newer export, and does not read a stored export again', async () => {
@@ -136,7 +139,7 @@ describe('staticExport.from: exports', () => {
     deployment.exportCompleted();
     await settled;
     await until(() => expect(site.active?.digest).toBe(seed.february.digest));
-    expect((await deployment.status()).versions.map(({ version }) => version)).toEqual(['2024-02-01']);
+    expect((await deployment.readStored()).versions.map(({ version }) => version)).toEqual(['2024-02-01']);
   });
 
   test('serves the last active version with the state stale after a restart if the newest export cannot be read', async () => {
@@ -151,7 +154,7 @@ describe('staticExport.from: exports', () => {
     await deployment.reconcile();
     expect(site.active?.digest).toBe(seed.january.digest);
     expect(deployment.state).toBe('stale');
-    expect(deployment.lastError?.code).toBe('bundle_gone');
+    expect(deployment.journal.lastError?.code).toBe('bundle_gone');
   });
 
   test('waits for an export of the pinned version, serves that export, and ignores exports of other versions', async () => {
@@ -159,7 +162,7 @@ describe('staticExport.from: exports', () => {
     const { deployment, site } = await open({ version: 'v9' });
     await deployment.reconcile();
     expect(deployment.state).toBe('waiting');
-    expect(deployment.lastError?.message).toContain('version "v9" of "acme"');
+    expect(deployment.journal.lastError?.message).toContain('version "v9" of "acme"');
     service.complete(v9, 'v9');
     deployment.exportCompleted();
     await until(() => expect(site.active).toMatchObject({ version: 'v9', digest: v9.digest }));
@@ -192,14 +195,14 @@ describe('staticExport.from: exports', () => {
     deployment.exportCompleted();
     await deployment.reconcile();
     expect(service.calls).toEqual([]);
-    expect(deployment.lastError?.code).toBe('no_version');
+    expect(deployment.journal.lastError?.code).toBe('no_version');
   });
 
   test('rejects an export whose digest differs from staticExport.sha256', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ sha256: seed.february.digest });
     await deployment.reconcile();
-    expect(deployment.lastError?.code).toBe('wrong_digest');
+    expect(deployment.journal.lastError?.code).toBe('wrong_digest');
     expect(service.calls).toEqual([]);
   });
 });

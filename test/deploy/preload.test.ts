@@ -32,19 +32,17 @@ beforeEach(async () => {
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 
 /** Imports the folder. @returns imported bundles, and requests */
-async function run({ isWanted = false, mayBeMissing = true, pin = null as string | null } = {}) {
+async function run({ isNewer = false, mayBeMissing = true } = {}) {
   const imported: string[] = [];
   const { releases, failures } = await importPreload({
     store,
-    folder,
-    mayBeMissing,
-    pin: { version: pin, sha256: null },
+    settings: { preload: { dir: folder, mayBeMissing }, version: null, sha256: null },
     signal: new AbortController().signal,
     importArchive: (file, fileName, digest) => {
       imported.push(fileName);
       return importBundle(store, { file, fileName }, { digest });
     },
-    isWanted: () => isWanted,
+    isNewer: () => isNewer,
   });
   return {
     taken: imported,
@@ -104,12 +102,12 @@ describe('importPreload()', () => {
     expect((await store.label(V1))?.digest).toBe(seed.march.digest);
   });
 
-  test('imports an unchanged archive again after its release was removed, but only if isWanted() accepts the release', async () => {
+  test('imports an unchanged archive again after its release was removed, but only if the release is newer than the active one', async () => {
     await putInto(folder, seed.january);
     await run();
     await store.removeRelease(seed.january.digest);
     expect(await run()).toEqual({ taken: [], versions: [], codes: [] });
-    expect(await run({ isWanted: true })).toEqual({ taken: [seed.january.fileName], versions: [V1], codes: [] });
+    expect(await run({ isNewer: true })).toEqual({ taken: [seed.january.fileName], versions: [V1], codes: [] });
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
@@ -168,7 +166,7 @@ describe('a daemon with a preload folder', () => {
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.march);
     const daemon = await startDaemon(empty, { version: V1 });
     expect(daemon.site.active?.version).toBe(V1);
-    expect((await daemon.deployment.status()).versions).toHaveLength(2);
+    expect((await daemon.deployment.readStored()).versions).toHaveLength(2);
   });
 
   test('imports its pinned version first, serves that version, and then imports the other archives', async () => {
@@ -190,7 +188,7 @@ describe('a daemon with a preload folder', () => {
     await daemon.reload({ version: V1 });
     await first;
     expect(daemon.site.active?.version).toBe(V1);
-    expect((await daemon.deployment.status()).versions).toHaveLength(3);
+    expect((await daemon.deployment.readStored()).versions).toHaveLength(3);
   });
 
   test('imports its pinned version from the folder again if that version was pruned', async () => {
@@ -210,8 +208,8 @@ describe('a daemon with a preload folder', () => {
       const daemon = await startDaemon(store, { version });
       if (version === null) await daemon.deployment.activate(V2);
       await daemon.deployment.reconcile();
-      const { state, lastError } = await daemon.deployment.status();
-      expect({ state, code: lastError?.code }).toEqual({ state: 'ready', code: 'unknown_format' });
+      const { state, journal } = daemon.deployment;
+      expect({ state, code: journal.lastError?.code }).toEqual({ state: 'ready', code: 'unknown_format' });
     }
   });
 
@@ -220,15 +218,15 @@ describe('a daemon with a preload folder', () => {
     await writeFile(join(folder, 'broken.zip'), 'no archive');
     const { deployment, events } = await startDaemon(store);
     expect(deployment.state).toBe('waiting');
-    expect(deployment.lastError?.code).toBe('unknown_format');
+    expect(deployment.journal.lastError?.code).toBe('unknown_format');
     expect(events.filter((event) => event.kind === 'failed')).toHaveLength(1);
   });
 
   test('serves its pinned version if the folder cannot be read', async () => {
     const preload = { dir: join(await newFolder(), 'nowhere'), mayBeMissing: false };
     const daemon = await startDaemon(store, { version: V1, preload });
-    const { state, lastError } = await daemon.deployment.status();
-    expect({ state, code: lastError?.code }).toEqual({ state: 'ready', code: 'cannot_read' });
+    const { state, journal } = daemon.deployment;
+    expect({ state, code: journal.lastError?.code }).toEqual({ state: 'ready', code: 'cannot_read' });
   });
 
   test('does not move the label of the pinned version to another archive with the same file name', async () => {
@@ -236,7 +234,7 @@ describe('a daemon with a preload folder', () => {
     await putInto(folder, other);
     const { deployment, site } = await startDaemon(store, { version: V1 });
     expect(site.active?.digest).toBe(seed.january.digest);
-    expect(deployment.lastError?.code).toBe('pinned');
+    expect(deployment.journal.lastError?.code).toBe('pinned');
     await rm(folder, { recursive: true });
   });
 });

@@ -120,7 +120,7 @@ async function start(settings: SettingsOf): Promise<TestDaemon> {
 const stateOf = ({ deployment }: TestDaemon) => ({
   state: deployment.state,
   version: deployment.active?.version ?? null,
-  error: deployment.lastError?.code ?? null,
+  error: deployment.journal.lastError?.code ?? null,
 });
 const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
 
@@ -159,7 +159,7 @@ describe('an invalid link', () => {
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v4', error: null });
     expect(links.calls).toEqual(['link v4', 'start v4', 'wait job-2']);
     // The fresh link replaced the configured one, so there is no notice.
-    expect((await daemon.deployment.status()).notices).toEqual([]);
+    expect((await daemon.deployment.readStored()).notices).toEqual([]);
   });
 
   test('is not used if the pinned version is stored', async () => {
@@ -299,7 +299,7 @@ describe('staticExport.renew.every', () => {
     // Not again while the loop checks the result.
     await daemon.deployment.stop();
     expect(links.calls).toEqual(['start null', 'wait job-1']);
-    expect(daemon.deployment.lastError).toBeNull();
+    expect(daemon.deployment.journal.lastError).toBeNull();
   });
 
   test('does not swap if the site is unchanged', async () => {
@@ -354,7 +354,7 @@ describe('staticExport.renew.every', () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();
-    await until(() => expect(daemon.deployment.activity).toContain('waiting for the export'));
+    await until(() => expect(daemon.deployment.journal.activity).toContain('waiting for the export'));
     await daemon.reload({ version: '2024-03-01' });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
     links.calls.length = 0;
@@ -370,7 +370,7 @@ describe('staticExport.renew.every', () => {
     await daemon.stop();
     await vi.advanceTimersByTimeAsync(5 * DAY_MS);
     expect(links.calls).toHaveLength(2);
-    expect(daemon.deployment.lastError).toBeNull();
+    expect(daemon.deployment.journal.lastError).toBeNull();
   });
 
   test.each([

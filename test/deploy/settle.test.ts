@@ -37,9 +37,9 @@ afterEach(() => {
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 const OTHER_LINK = 'https://bundles.test/acme-export-2024-02-01.tar.gz?signature=canary';
 const marchAtLink = () => new FakeSource().serveBundle(LINK, seed.march);
-const stateOf = async ({ deployment }: Awaited<ReturnType<typeof startDaemon>>) => {
-  const { state, active, lastError } = await deployment.status();
-  return { state, version: active?.version ?? null, error: lastError?.code ?? null };
+const stateOf = ({ deployment }: Awaited<ReturnType<typeof startDaemon>>) => {
+  const { state, active, journal } = deployment;
+  return { state, version: active?.version ?? null, error: journal.lastError?.code ?? null };
 };
 
 /** Activates a version, so that an unpinned restart serves it. */
@@ -65,24 +65,24 @@ test('a starting daemon deletes temporary files older than a minute from the fol
 describe('a pinned daemon', () => {
   test('serves its pinned version from disk and fetches nothing', async () => {
     const daemon = await startDaemon(store, { version: V2, link: LINK });
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
     expect(daemon.source.opened).toEqual([]);
   });
 
   test('does not fetch a changed link if the pinned version is stored, and reports the skipped fetch in a notice', async () => {
     const daemon = await startDaemon(await newStore(), { version: 'v9', link: LINK }, await marchAtLink());
-    expect((await daemon.deployment.status()).notices).toEqual([]);
+    expect((await daemon.deployment.readStored()).notices).toEqual([]);
     await daemon.reload({ version: 'v9', link: OTHER_LINK });
-    const { notices, state } = await daemon.deployment.status();
+    const { notices } = await daemon.deployment.readStored();
     expect(notices).toEqual([expect.stringContaining('docshelf did not fetch the configured bundleUrl')]);
     expect(notices.join()).not.toContain('canary');
-    expect(state).toBe('ready');
+    expect(daemon.deployment.state).toBe('ready');
     expect(daemon.source.opened).toEqual([LINK]);
   });
 
   test('fetches a pinned version that is not stored, and stores the bundle under that version', async () => {
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
     expect((await store.label('v9'))?.digest).toBe(seed.march.digest);
   });
 
@@ -90,25 +90,25 @@ describe('a pinned daemon', () => {
     await makeActive(V1);
     const source = new FakeSource().serve(LINK, fault('link_expired'));
     const daemon = await startDaemon(store, { version: 'v9', link: LINK }, source);
-    expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'link_expired' });
+    expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'link_expired' });
     expect(daemon.site.active).toBeNull();
   });
 
   test('waits if its pinned version is not available, and lists the stored versions in the error', async () => {
     const daemon = await startDaemon(store, { version: 'v9' });
-    expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'version_not_found' });
+    expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'version_not_found' });
     const failed = daemon.events.find((event) => event.kind === 'failed');
     expect(failed).toMatchObject({ error: { fields: { version: 'v9', stored: [V3, V2, V1] } } });
-    expect((await daemon.deployment.status()).lastError?.message).toContain(`${V3}, ${V2}, ${V1}`);
+    expect(daemon.deployment.journal.lastError?.message).toContain(`${V3}, ${V2}, ${V1}`);
   });
 
   test('keeps serving if a reload pins an unavailable version, and serves the next pinned version that is stored', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: 'v9' });
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
     expect(daemon.site.active?.version).toBe(V1);
     await daemon.reload({ version: V2 });
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
   });
 
   test('leaves the stored active version unchanged until an operator activates the pinned version', async () => {
@@ -119,7 +119,7 @@ describe('a pinned daemon', () => {
     expect(await store.active()).toEqual(before);
     await daemon.deployment.activate(V3);
     expect(await store.active()).toMatchObject({ version: V3 });
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
   test('moves the label of the pinned version to the digest in sha256 without a fetch if that digest is stored', async () => {
@@ -142,7 +142,7 @@ describe('a pinned daemon', () => {
   test('does not move the label of the pinned version if the fetched bundle has another digest than sha256', async () => {
     const daemon = await startDaemon(store, { version: V1, link: LINK }, await marchAtLink());
     await daemon.reload({ version: V1, link: LINK, sha256: 'f'.repeat(64) });
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'wrong_digest' });
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'wrong_digest' });
     expect((await store.label(V1))?.digest).toBe(seed.january.digest);
   });
 
@@ -151,13 +151,13 @@ describe('a pinned daemon', () => {
     await importBundle(store, named);
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: V1, sha256: named.digest });
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_mismatch' });
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_mismatch' });
   });
 
   test('fetches its pinned version again if the stored release is damaged', async () => {
     await writeFile(`${store.folderOf(seed.march.digest)}/release.json`, 'no record');
     const daemon = await startDaemon(store, { version: V3, link: LINK }, await marchAtLink());
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
   test('serves a delivered bundle of its pinned version, and aborts the fetch of that version', async () => {
@@ -173,7 +173,7 @@ describe('a pinned daemon', () => {
     });
     await settled;
     expect(delivered.activated).toBe(true);
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
   });
 
   test('does not serve a delivered bundle of another version', async () => {
@@ -196,15 +196,15 @@ describe('a link whose bundle was served under one version label', () => {
     const source = await marchAtLink();
     await source.serveBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v1', error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v1', error: null });
     // The config changes before the Secret. A renewed query is the same link.
     await daemon.reload({ version: 'v2', link: SAME_LINK });
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: 'v1', error: 'link_of_another_version' });
-    expect(daemon.deployment.lastError?.next).toContain(`staticExport.sha256 to ${seed.march.digest}`);
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: 'v1', error: 'link_of_another_version' });
+    expect(daemon.deployment.journal.lastError?.next).toContain(`staticExport.sha256 to ${seed.march.digest}`);
     expect(JSON.stringify(daemon.events)).not.toContain('canary');
     await source.serveBundle(OTHER_LINK, seed.february);
     await daemon.reload({ version: 'v2', link: OTHER_LINK });
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
@@ -226,10 +226,10 @@ describe('a link whose bundle was served under one version label', () => {
     await empty.removeLabel('v1');
     await empty.removeRelease(seed.march.digest);
     const second = await startDaemon(empty, { version: 'v2', link: LINK }, await marchAtLink());
-    expect(await stateOf(second)).toEqual({ state: 'waiting', version: null, error: 'link_of_another_version' });
+    expect(stateOf(second)).toEqual({ state: 'waiting', version: null, error: 'link_of_another_version' });
     expect((await empty.labels()).size).toBe(0);
     await second.reload({ version: 'v2', link: LINK, sha256: seed.march.digest });
-    expect(await stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
+    expect(stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
   test('is accepted for another pinned version if the manifest of the bundle contains that version', async () => {
@@ -245,14 +245,14 @@ describe('a link whose bundle was served under one version label', () => {
       { version: 'v2', link: LINK },
       await new FakeSource().serveBundle(LINK, named),
     );
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
   test('is accepted for a newly pinned version if no version was pinned before', async () => {
     const daemon = await startDaemon(await newStore(), { link: LINK }, await marchAtLink());
     expect(daemon.site.active?.version).toBe(V3);
     await daemon.reload({ version: 'v2', link: LINK });
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
   test('is recorded with at most the fifty newest versions', async () => {
@@ -270,7 +270,7 @@ describe('a link whose bundle was served under one version label', () => {
 describe('an unpinned daemon with bundleUrl', () => {
   test('fetches the bundle at every start, and serves it under the version in its file name', async () => {
     const first = await startDaemon(store, { link: LINK }, await marchAtLink());
-    expect(await stateOf(first)).toEqual({ state: 'ready', version: V3, error: null });
+    expect(stateOf(first)).toEqual({ state: 'ready', version: V3, error: null });
     await first.stop();
     const second = await startDaemon(store, { link: LINK }, await marchAtLink());
     expect(second.source.opened).toEqual([LINK]);
@@ -288,7 +288,7 @@ describe('an unpinned daemon with bundleUrl', () => {
 
   test('does not fetch if the digest of sha256 is stored', async () => {
     const daemon = await startDaemon(store, { link: LINK, sha256: seed.february.digest });
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
     expect(daemon.source.opened).toEqual([]);
   });
 
@@ -303,13 +303,13 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.site.active?.version).toBe(V1);
     await daemon.stop();
     const second = await startDaemon(store, settings);
-    expect(await stateOf(second)).toEqual({ state: 'ready', version: V1, error: null });
+    expect(stateOf(second)).toEqual({ state: 'ready', version: V1, error: null });
   });
 
   test('serves the last active version with the state stale if the fetch at its start fails', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().serve(LINK, fault('link_expired')));
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'link_expired' });
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'link_expired' });
     expect(daemon.site.active?.version).toBe(V1);
   });
 
@@ -318,9 +318,9 @@ describe('an unpinned daemon with bundleUrl', () => {
     const daemon = await openDaemon(store, { link: LINK }, source);
     void daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
-    expect(daemon.deployment.activity).toContain('fetching');
+    expect(daemon.deployment.journal.activity).toContain('fetching');
     await daemon.stop();
-    expect(daemon.deployment.activity).toBeNull();
+    expect(daemon.deployment.journal.activity).toBeNull();
   });
 
   test('does not fetch again if it is stopped during a fetch', async () => {
@@ -339,12 +339,12 @@ describe('an unpinned daemon with bundleUrl', () => {
     await daemon.deployment.reconcile();
     await stopped;
     expect(daemon.events.filter(({ kind }) => kind === 'fetch-started')).toHaveLength(1);
-    expect(daemon.deployment.activity).toBeNull();
+    expect(daemon.deployment.journal.activity).toBeNull();
   });
 
   test('waits if the fetch fails and no version was ever active', async () => {
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().serve(LINK, fault('source_failed')));
-    expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_failed' });
+    expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_failed' });
   });
 
   test('serves the last active version after three seconds if the link is slow', async () => {
@@ -363,7 +363,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.deployment.state).toBe('stale');
     arrive(await bytesOf(seed.march));
     await settled;
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
   test('keeps the served version if a new link fails, and retries a temporary error', async () => {
@@ -372,11 +372,11 @@ describe('an unpinned daemon with bundleUrl', () => {
     const daemon = await startDaemon(store, { link: LINK }, source);
     source.serve(OTHER_LINK, fault('source_unreachable', true));
     await daemon.reload({ link: OTHER_LINK });
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'source_unreachable' });
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'source_unreachable' });
     await source.serveBundle(OTHER_LINK, seed.february);
     vi.advanceTimersByTime(10_000);
     await until(() => expect(daemon.site.active?.version).toBe(V2));
-    await until(async () => expect(await stateOf(daemon)).toMatchObject({ state: 'ready', error: null }));
+    await until(async () => expect(stateOf(daemon)).toMatchObject({ state: 'ready', error: null }));
   });
 
   test('does not retry a permanent error', async () => {
@@ -417,17 +417,17 @@ describe('an unpinned daemon with bundleUrl', () => {
     const source = await (await marchAtLink()).serveBundle(OTHER_LINK, foreign);
     const daemon = await startDaemon(store, { link: LINK, domain: 'acme' }, source);
     await daemon.reload({ link: OTHER_LINK, domain: 'acme' });
-    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'domain_mismatch' });
+    expect(stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'domain_mismatch' });
   });
 });
 
 describe('a daemon with neither a pinned version nor bundleUrl', () => {
   test('serves the active version, and waits if no version is active', async () => {
     const waiting = await startDaemon(store);
-    expect(await stateOf(waiting)).toEqual({ state: 'waiting', version: null, error: 'no_version' });
+    expect(stateOf(waiting)).toEqual({ state: 'waiting', version: null, error: 'no_version' });
     await waiting.stop();
     await makeActive(V2);
-    expect(await stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
+    expect(stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
   });
 
   test('updates the list of older releases of the served site if another version is imported or removed', async () => {
@@ -450,7 +450,7 @@ describe('a daemon with neither a pinned version nor bundleUrl', () => {
     expect(daemon.site.active).toBeNull();
     const imported = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
     expect(imported.activated).toBe(true);
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
   test.each([
@@ -477,11 +477,13 @@ describe('a daemon with neither a pinned version nor bundleUrl', () => {
     await hasRead.promise;
     const delivering = daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
     await until(() =>
-      expect(daemon.events.some(({ kind }) => kind === 'taken-in') || daemon.deployment.activity === null).toBe(true),
+      expect(daemon.events.some(({ kind }) => kind === 'taken-in') || daemon.deployment.journal.activity === null).toBe(
+        true,
+      ),
     );
     delivered.resolve();
     await Promise.all([settling, delivering]);
-    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
   test('accepts an upload, and leaves no file in the spool', async () => {
@@ -498,7 +500,7 @@ describe('a disabled daemon', () => {
   test('serves no page, and serves again when it is enabled', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ enabled: false, version: V1 });
-    expect(await stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
     expect(daemon.site.active).toBeNull();
     await daemon.reload({ version: V1 });
     expect(daemon.site.active?.version).toBe(V1);
@@ -525,7 +527,7 @@ describe('a disabled daemon', () => {
     });
     await deployment.activate(V2);
     await reloading;
-    expect(await stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
+    expect(stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
     expect(daemon.site.active).toBeNull();
   });
 

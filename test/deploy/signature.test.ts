@@ -42,8 +42,9 @@ beforeAll(async () => {
   signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
 });
 
-const stored = async (daemon: TestDaemon) => (await daemon.deployment.status()).versions.map(({ version }) => version);
-const lastCode = (daemon: TestDaemon) => daemon.deployment.lastError?.code ?? null;
+const stored = async (daemon: TestDaemon) =>
+  (await daemon.deployment.readStored()).versions.map(({ version }) => version);
+const lastCode = (daemon: TestDaemon) => daemon.deployment.journal.lastError?.code ?? null;
 const verified = (daemon: TestDaemon) => daemon.events.filter(({ kind }) => kind === 'verified');
 
 /** Copies an archive to a new folder, with that signature next to it. */
@@ -224,7 +225,9 @@ describe('the link to a signature', () => {
     const daemon = await fetchJune(answer);
     expect(lastCode(daemon)).toBe(code);
     expect(await stored(daemon)).toEqual([]);
-    expect(JSON.stringify([await daemon.deployment.status(), daemon.events])).not.toContain('canary');
+    expect(
+      JSON.stringify([await daemon.deployment.readStored(), daemon.deployment.journal.lastError, daemon.events]),
+    ).not.toContain('canary');
   });
 
   test('can be replaced by a valid signature in the config, so that docshelf serves the bundle after a reload', async () => {

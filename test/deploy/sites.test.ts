@@ -97,8 +97,8 @@ describe('sites of one daemon', () => {
     expect([...(await acme.store.labels()).keys()]).toEqual([V1]);
     expect([...(await beta.store.labels()).keys()]).toEqual([V2]);
     expect(await readdir(acme.store.site.rejected)).toEqual([]);
-    expect(beta.deployment.lastError?.code).toBe('unknown_format');
-    expect(acme.deployment.lastError).toBe(null);
+    expect(beta.deployment.journal.lastError?.code).toBe('unknown_format');
+    expect(acme.deployment.journal.lastError).toBe(null);
   });
 
   test('keep separate partial downloads, and none in the shared spool', async () => {
@@ -132,7 +132,7 @@ describe('sites of one daemon', () => {
     }
     expect(await mustSettle({ version: V2 })).toBe(true);
     await deployment.reconcile();
-    expect(deployment.lastError?.code).toBe('version_not_found');
+    expect(deployment.journal.lastError?.code).toBe('version_not_found');
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
@@ -155,11 +155,11 @@ describe('sites of one daemon', () => {
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
     await putInto(join(store.paths.dir, 'bundles', 'acme'), archive, seed.january);
     await deployment.reconcile();
-    expect(deployment.lastError?.code).toBe('unknown_format');
-    deployment.failed('reload', new Error('a refused config'));
-    expect(deployment.lastError?.message).toBe('a refused config');
+    expect(deployment.journal.lastError?.code).toBe('unknown_format');
+    deployment.journal.failed('reload', new Error('a refused config'));
+    expect(deployment.journal.lastError?.message).toBe('a refused config');
     await deployment.accept(settingsOf(store, { domain: 'acme' }));
-    expect([deployment.lastError?.code, deployment.mustReconcile]).toEqual(['unknown_format', true]);
+    expect([deployment.journal.lastError?.code, deployment.mustReconcile]).toEqual(['unknown_format', true]);
   });
 
   test('never use a version label, a version or a digest of another site', async () => {
@@ -167,9 +167,9 @@ describe('sites of one daemon', () => {
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
     await beta.reload({ domain: 'beta', version: V1, sha256: seed.january.digest });
-    expect((await beta.deployment.status()).versions).toEqual([]);
+    expect((await beta.deployment.readStored()).versions).toEqual([]);
     expect(beta.site.active).toBe(null);
-    expect(beta.deployment.lastError?.code).toBe('version_not_found');
+    expect(beta.deployment.journal.lastError?.code).toBe('version_not_found');
     expect(await codeOf(beta.deployment.activate(V1))).toBe('version_not_found');
     await beta.reload({ domain: 'beta' });
     await beta.deployment.deliver(importOf(seed.february));
@@ -209,14 +209,15 @@ describe('a site whose folder cannot be opened', () => {
   test('reports the error, rejects commands, and is opened by the next command after the folder was fixed', async () => {
     const { acme, mend } = await brokenSite();
     await acme.deployment.reconcile();
-    expect(await acme.deployment.status()).toMatchObject({ state: 'waiting', versions: [], notices: [] });
-    expect(acme.deployment.lastError).not.toBe(null);
+    expect(acme.deployment.state).toBe('waiting');
+    expect(await acme.deployment.readStored()).toEqual({ versions: [], notices: [] });
+    expect(acme.deployment.journal.lastError).not.toBe(null);
     await expect(acme.deployment.deliver(importOf(seed.march))).rejects.toThrow();
     await expect(acme.deployment.rollback()).rejects.toThrow();
     await mend();
     await acme.deployment.deliver(importOf(seed.march));
     expect(acme.site.active?.version).toBe(V3);
-    expect(acme.deployment.lastError).toBe(null);
+    expect(acme.deployment.journal.lastError).toBe(null);
   });
 
   test('is opened again some seconds after the folder was fixed', async () => {
@@ -253,7 +254,7 @@ describe('deploy.parallel', () => {
     for (const { deployment } of sites) void deployment.reconcile();
     await until(() => expect(source.opened).toHaveLength(4));
     await until(() =>
-      expect(sites.map(({ deployment }) => deployment.activity?.split(' ')[0]).sort()).toEqual([
+      expect(sites.map(({ deployment }) => deployment.journal.activity?.split(' ')[0]).sort()).toEqual([
         'fetching',
         'fetching',
         'fetching',
@@ -333,7 +334,7 @@ describe('a bundle that several sites import at once', () => {
       });`);
     const delivery = acme.deployment.deliver(importOf(seed.march));
     gated.open();
-    await until(() => expect(acme.deployment.activity).toMatch(/^waiting to unpack /));
+    await until(() => expect(acme.deployment.journal.activity).toMatch(/^waiting to unpack /));
     expect(gated.names).toEqual([]);
     await other.kill();
     expect(await delivery).toMatchObject({ unpacked: true });
@@ -357,7 +358,7 @@ describe('a release of several sites', () => {
     await acme.deployment.deliver(importOf(seed.january));
     await beta.deployment.deliver({ ...importOf(seed.january), fileName: seed.march.fileName });
     const dates = async ({ deployment, site }: typeof acme) => [
-      (await deployment.status()).versions[0]?.createdAt.slice(0, 10),
+      (await deployment.readStored()).versions[0]?.createdAt.slice(0, 10),
       site.active?.createdAt.slice(0, 10),
     ];
     expect([await dates(acme), await dates(beta)]).toEqual([
@@ -559,5 +560,5 @@ test('a stopped site keeps its state when it is opened again, while other sites 
   expect(again.site.active?.version).toBe(V1);
   await again.deployment.rollback();
   expect(again.site.active?.version).toBe(V2);
-  expect((await again.deployment.status()).versions.map(({ version }) => version)).toEqual([V2, V1]);
+  expect((await again.deployment.readStored()).versions.map(({ version }) => version)).toEqual([V2, V1]);
 });

@@ -24,7 +24,7 @@ afterEach(() => rm(dir, { recursive: true }));
 const names = async (): Promise<string[]> => (await readdir(dir)).filter((name) => name !== 'lock').sort();
 
 async function leavePart(link: Secret, text: string, etag: string | null = '"v1"'): Promise<void> {
-  const part = await Part.open(dir, link, 0);
+  const part = await Part.open(dir, link);
   await part.restart(etag);
   await part.append(Buffer.from(text));
   await part.release();
@@ -35,7 +35,7 @@ describe('a partial download', () => {
     await leavePart(LINK, 'begin');
     expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
 
-    const part = await Part.open(dir, RENEWED, 0);
+    const part = await Part.open(dir, RENEWED);
     expect(part.resume).toEqual({ offset: 5, etag: '"v1"' });
     await part.append(Buffer.from(' and end'));
     expect(part.digest).toBe(sha256('begin and end'));
@@ -51,7 +51,7 @@ describe('a partial download', () => {
     const theirs = [join(dir, 'theirs.part'), join(dir, 'theirs.json')] as const;
     await rename(part, theirs[0]);
     await symlink(theirs[0], part);
-    const resumed = await Part.open(dir, LINK, 0);
+    const resumed = await Part.open(dir, LINK);
     expect(resumed.resume).toBe(null);
     await copyFile(etag, theirs[1]);
     await rm(etag);
@@ -71,14 +71,14 @@ describe('a partial download', () => {
 
   test('is not resumed for another link', async () => {
     await leavePart(OTHER, 'begin');
-    const part = await Part.open(dir, LINK, 0);
+    const part = await Part.open(dir, LINK);
     expect(part.resume).toBe(null);
     await part.release();
   });
 
   test('is started over if it is too old', async () => {
     await leavePart(LINK, 'begin');
-    const part = await Part.open(dir, LINK, Date.now() + HOUR);
+    const part = await Part.open(dir, LINK, Date.now() + 25 * HOUR);
     expect(part.resume).toBe(null);
     await part.restart('"v2"');
     await part.append(Buffer.from('x'));
@@ -89,7 +89,7 @@ describe('a partial download', () => {
   test('is started over if its validator is damaged', async () => {
     await leavePart(LINK, 'begin');
     await writeFile(join(dir, `${KEY}.json`), '{"etag":');
-    const part = await Part.open(dir, LINK, 0);
+    const part = await Part.open(dir, LINK);
     expect(part.resume).toBe(null);
     await part.release();
   });
@@ -97,10 +97,10 @@ describe('a partial download', () => {
 
 describe('two fetches of one link', () => {
   test('use separate partial files, and never resume the partial file of the second fetch', async () => {
-    const first = await Part.open(dir, LINK, 0);
+    const first = await Part.open(dir, LINK);
     await first.restart('"v1"');
     await first.append(Buffer.from('first'));
-    const second = await Part.open(dir, LINK, 0);
+    const second = await Part.open(dir, LINK);
     expect(second.resume).toBe(null);
     await second.restart('"v2"');
     await second.append(Buffer.from('second'));
@@ -122,7 +122,7 @@ describe('two fetches of one link', () => {
     const script = (ending: string) => `
       const { Part } = await import(${JSON.stringify(spool)});
       const { Secret } = await import(${JSON.stringify(secret)});
-      const part = await Part.open(${JSON.stringify(dir)}, new Secret(${JSON.stringify(LINK.reveal())}), 0);
+      const part = await Part.open(${JSON.stringify(dir)}, new Secret(${JSON.stringify(LINK.reveal())}));
       console.log(JSON.stringify(part.resume));
       await part.restart('"other"');
       await part.append(Buffer.from('of the other process'));
@@ -131,7 +131,7 @@ describe('two fetches of one link', () => {
       promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(ending)]).catch((error) => error);
 
     await run(`process.kill(process.pid, 'SIGKILL')`);
-    const part = await Part.open(dir, LINK, 0);
+    const part = await Part.open(dir, LINK);
     expect(part.resume).toEqual({ offset: 20, etag: '"other"' });
 
     const releaseLine = await run('await part.release()');
@@ -156,24 +156,24 @@ describe('sweepSpool()', () => {
     await utimes(join(dir, files.old), yesterday, yesterday);
     await utimes(join(dir, files.foreign), yesterday, yesterday);
 
-    await sweepSpool(dir, RENEWED, Date.now(), 24 * HOUR);
+    await sweepSpool(dir, RENEWED, Date.now());
     expect(await names()).toEqual([files.foreign, files.young, `${KEY}.json`, `${KEY}.part`].sort());
 
-    await sweepSpool(dir, LINK, Date.now() + 25 * HOUR, 24 * HOUR);
+    await sweepSpool(dir, LINK, Date.now() + 25 * HOUR);
     expect(await names()).toEqual([files.foreign]);
   });
 
   test('removes every partial file if no link is configured', async () => {
     await leavePart(LINK, 'begin');
-    await sweepSpool(dir, null, Date.now(), 24 * HOUR);
+    await sweepSpool(dir, null, Date.now());
     expect(await names()).toEqual([]);
   });
 
   test('removes no file while a fetch is running', async () => {
-    const part = await Part.open(dir, LINK, 0);
+    const part = await Part.open(dir, LINK);
     await part.restart('"v1"');
     await part.append(Buffer.from('x'));
-    await sweepSpool(dir, null, Date.now() + 48 * HOUR, 24 * HOUR);
+    await sweepSpool(dir, null, Date.now() + 48 * HOUR);
     expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
     await part.release();
   });

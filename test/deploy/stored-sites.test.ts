@@ -5,12 +5,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   adoptDefaultDomain,
   DaemonRegistration,
-  listSites,
   openDataFolder,
-  removeSite,
   SiteStore,
   settleListedDomains,
 } from '../../src/deploy/index.ts';
+import { listSites, removeSite } from '../../src/deploy/releases/stored-sites.ts';
 import {
   type Bundle,
   codeOf,
@@ -85,7 +84,7 @@ describe('removeSite()', () => {
       openDaemon(new SiteStore(paths, domain), { domain }, undefined, undefined, { registration });
     const [acme] = [await open('acme'), await open('beta')];
     expect(await codeOf(removeSite(paths, 'acme'))).toBe('in_use');
-    expect((await acme.deployment.status()).versions).toHaveLength(2);
+    expect((await acme.deployment.readStored()).versions).toHaveLength(2);
     await acme.stop();
     expect(await removeSite(paths, 'acme')).toHaveLength(2);
     expect(await codeOf(removeSite(paths, 'beta'))).toBe('in_use');

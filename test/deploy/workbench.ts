@@ -8,8 +8,6 @@ import { type ImportedBundle, Importer, type ImportRequest } from '../../src/dep
 import {
   DaemonRegistration,
   type DeployEvent,
-  type DeploymentOptions,
-  type DeploySettings,
   importSlots,
   openDataFolder,
   ServedRecord,
@@ -17,7 +15,8 @@ import {
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import type { SiteContext } from '../../src/deploy/site-context.ts';
+import type { DeploySettings } from '../../src/deploy/settings.ts';
+import type { DeploymentOptions, SiteContext } from '../../src/deploy/site-context.ts';
 import { Journal } from '../../src/deploy/status.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
@@ -236,6 +235,7 @@ export async function openDaemon(
   };
   const own = shared.registration === undefined ? new DaemonRegistration(store.paths) : null;
   const deployment = new Deployment({
+    tracer: NO_TRACES,
     store,
     registration: shared.registration ?? (own as DaemonRegistration),
     slots: shared.slots ?? importSlots(() => 2),

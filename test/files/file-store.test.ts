@@ -38,6 +38,7 @@ describe('FileStore.put()', () => {
     expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
     expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
     expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+    expect(await storedNames()).toEqual([stored.sha256]);
     expect(store.pathOf(stored.sha256)).toBe(join(dir, 'files', stored.sha256.slice(0, 2), stored.sha256));
   });
 

@@ -67,6 +67,7 @@ describe('A thread that exceeds its heap limit', () => {
         name,
         releaseDir,
         limits: ARCHIVE_LIMITS,
+        isVerified: false,
         foldsCase: false,
         isIndexed: false,
         linkTo: [],

@@ -231,10 +231,10 @@ export class Site {
 
   async report(): Promise<SiteReport> {
     const { deployment } = this;
-    const [status, own] = await Promise.all([deployment.status(), this.#site.notices()]);
-    const { domain, pinned, versions, notices } = status;
+    const [{ versions, notices }, own] = await Promise.all([deployment.readStored(), this.#site.notices()]);
     // Read these values together, so that a failed reload is never visible without its error.
-    const { state, active, lastError, activity } = deployment;
+    const { state, active, pinned, domain, journal } = deployment;
+    const { lastError, activity } = journal;
     return {
       state,
       deployment: { type: this.config.config.deployment.type, domain },
@@ -260,7 +260,7 @@ export class Site {
   /** Returns one sentence for operators, without secrets. */
   reasonNotReady(): string | null {
     if (this.deployment.state === 'off') return null;
-    const { lastError, activity } = this.deployment;
+    const { lastError, activity } = this.deployment.journal;
     return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
   }
 
@@ -311,7 +311,7 @@ export class Site {
       server,
       basePath,
       state: () => deployment.state,
-      hasFailed: () => deployment.lastError !== null && deployment.activity === null,
+      hasFailed: () => deployment.journal.lastError !== null && deployment.journal.activity === null,
       features: () => this.features(),
       ...(search === null
         ? {}

@@ -123,7 +123,7 @@ export class Sites {
   }
 
   reloadFailed(error: unknown): void {
-    for (const { deployment } of this.all) deployment.failed('reload', error);
+    for (const { deployment } of this.all) deployment.journal.failed('reload', error);
   }
 
   /** Resolves when every site is idle. In a list, only sites with new work start to reconcile. */
@@ -138,7 +138,7 @@ export class Sites {
 
   async #end(site: Site): Promise<void> {
     // A site that fails to stop must not prevent the reload of the other sites.
-    await site.stop().catch((error: unknown) => site.deployment.failed('stop', error));
+    await site.stop().catch((error: unknown) => site.deployment.journal.failed('stop', error));
     site.close();
   }
 }

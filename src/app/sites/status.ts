@@ -111,7 +111,7 @@ export function siteStates(sites: Sites, labelsMax: number) {
       active: [deployment.active ?? []].flat(),
       search: searchReading,
       linkEndsAtMs: link === null ? null : expiryOfLink(link),
-      isFetchFailing: enabled && deployment.isFetchFailing,
+      isFetchFailing: enabled && deployment.journal.isFetchFailing,
     };
   });
   if (sites.isList && each.length <= labelsMax) return each;

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 // Import only this part of unzipper. Its main entry point needs 5 kB of memory per entry: 1 GB for 200,000 entries.
 import unzip from 'unzipper/lib/Open/unzip.js';
-import { roomFor } from '../../files/flat-tables.ts';
 import { Lanes } from '../../files/lanes.ts';
 import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
 import { checkRatio } from '../rules.ts';
@@ -42,14 +41,15 @@ export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) 
 export class ZipDirectory {
   readonly #archive: ArchiveFile;
   readonly #end: ZipEnd;
-  #headers = new Float64Array(1024);
-  #starts = new Float64Array(1024);
-  #length = 0;
-  #isInOrder = true;
+  /** Positions of the entries' headers in the central directory, and of their local headers. */
+  readonly #headers: Float64Array;
+  readonly #starts: Float64Array;
 
   private constructor(archive: ArchiveFile, end: ZipEnd) {
     this.#archive = archive;
     this.#end = end;
+    this.#headers = new Float64Array(end.entries);
+    this.#starts = new Float64Array(end.entries);
   }
 
   static async read(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<ZipDirectory> {
@@ -58,11 +58,14 @@ export class ZipDirectory {
     if (end.entries > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX)
       throw refuse('too_many_entries', `it lists more than ${2 * limits.entriesMax} files and folders`);
     const directory = new ZipDirectory(archive, end);
+    let index = 0;
     let totalBytes = 0;
     for await (const { entry, at } of centralEntries(archive, end)) {
       signal?.throwIfAborted();
       onEntry(entry);
-      directory.#add(at, entry.localStart);
+      directory.#headers[index] = at;
+      directory.#starts[index] = entry.localStart;
+      index += 1;
       totalBytes += entry.size;
     }
     checkRatio(totalBytes, archive.bytes, limits, refuse);
@@ -76,7 +79,11 @@ export class ZipDirectory {
     const { directoryStart, directoryEnd } = this.#end;
     const [central, local] = [new ReadAhead(archive), new ReadAhead(archive)];
     let at = 0;
-    for (const index of this.#byPlace()) {
+    const starts = this.#starts;
+    const inOrder = Uint32Array.from(starts, (_, index) => index).sort(
+      (a, b) => (starts[a] as number) - (starts[b] as number),
+    );
+    for (const index of inOrder) {
       const { entry } = await readCentralAt(archive, central, this.#headers[index] as number, directoryEnd);
       const { dataEnd, end } = await checkLocalHeader(archive, local, entry, directoryStart);
       if (entry.localStart < at) throw refuse('zip_overlap', 'shares bytes with another entry', { entry: entry.name });
@@ -87,27 +94,6 @@ export class ZipDirectory {
     }
     if (at !== directoryStart)
       throw refuse('trailing_garbage', 'it has bytes between its entries and its central directory');
-  }
-
-  #add(header: number, start: number): void {
-    const index = this.#length;
-    this.#length += 1;
-    this.#headers = roomFor(this.#headers, this.#length);
-    this.#starts = roomFor(this.#starts, this.#length);
-    if (index > 0 && start < (this.#starts[index - 1] as number)) this.#isInOrder = false;
-    this.#headers[index] = header;
-    this.#starts[index] = start;
-  }
-
-  *#byPlace(): Generator<number> {
-    if (this.#isInOrder) {
-      for (let index = 0; index < this.#length; index++) yield index;
-      return;
-    }
-    const starts = this.#starts;
-    yield* Uint32Array.from({ length: this.#length }, (_, index) => index).sort(
-      (a, b) => (starts[a] as number) - (starts[b] as number),
-    );
   }
 }
 

@@ -48,8 +48,8 @@ async function openSite(name: string, config: Config, folder: string, progress: 
   const limits = archiveLimits(config);
   const order = { archive: name, name: basename(name), releaseDir: folder, limits, foldsCase: false, linkTo: [] };
   await unpackInThreads()(
-    { ...order, isIndexed: false },
-    (phase, done, total) => progress.draw(phase, done / Math.max(1, total), name),
+    { ...order, isVerified: false, isIndexed: false },
+    ({ phase, doneBytes, totalBytes }) => progress.draw(phase, doneBytes / Math.max(1, totalBytes), name),
     new AbortController().signal,
   );
   return { siteDir: join(folder, 'site'), files: await readFileTable(folder) };

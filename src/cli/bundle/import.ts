@@ -215,23 +215,17 @@ async function fetchArchive<T>(
   const shown = linkWithoutSecrets(link.reveal());
   try {
     const file = join(work.path, 'bundle');
-    const { fileName } = await fetchBundle(
-      opened.sources,
-      {
-        link,
-        sha256: null,
-        signal: new AbortController().signal,
-        onProgress: (doneBytes, totalBytes) =>
-          progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
-      },
-      {
-        spoolDir: work.path,
-        bundleFile: file,
-        bundleBytesMax: staticExport.limits.bundleBytesMax,
-        retriesMax: network.retries,
-        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
-      },
-    );
+    const { fileName } = await fetchBundle(opened.sources, {
+      link,
+      sha256: null,
+      spoolDir: work.path,
+      bundleFile: file,
+      bundleBytesMax: staticExport.limits.bundleBytesMax,
+      retriesMax: network.retries,
+      signal: new AbortController().signal,
+      onProgress: (doneBytes, totalBytes) =>
+        progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
+    });
     progress.end();
     return await use(file, fileName);
   } finally {

@@ -174,9 +174,6 @@ type Downloaded = Awaited<ReturnType<typeof fetchTo>>;
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** No maximum age of a partial download, because only this run of the command uses the file. */
-const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
-
 /** Deletes the downloaded file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
 export async function downloadBundle<T>(
   folder: string,
@@ -199,15 +196,13 @@ export async function placeBundle(file: string, target: string): Promise<void> {
 
 async function fetchTo(
   file: string,
-  work: string,
+  spoolDir: string,
   bundle: BundleAnswer,
-  { sources, bundleBytesMax, retriesMax, signal, onProgress }: DownloadOptions,
+  { sources, link: _, ...options }: DownloadOptions,
 ) {
-  const { digest, sizeBytes, fileName } = await fetchBundle(
-    sources,
-    { link: bundle.bundleUrl, sha256: bundle.sha256, signal, onProgress },
-    { spoolDir: work, bundleFile: file, bundleBytesMax, retriesMax, partMaxAgeMs: PART_AGE_MS_MAX },
-  );
+  const { bundleUrl: link, sha256 } = bundle;
+  const request = { ...options, link, sha256, spoolDir, bundleFile: file };
+  const { digest, sizeBytes, fileName } = await fetchBundle(sources, request);
   if (bundle.sizeBytes !== null && bundle.sizeBytes !== sizeBytes) {
     const state = `it has ${counted(sizeBytes, 'byte')}, but the service reports ${bundle.sizeBytes}`;
     throw new DocshelfError('source_truncated', `Cannot use the bundle of job "${bundle.jobId}": ${state}`, {

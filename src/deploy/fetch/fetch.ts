@@ -1,4 +1,4 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createHash, type Hash, hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,20 +12,20 @@ import { ageOf, openToAppend, replaceFile } from '../../files/index.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
-export interface FetchSettings {
-  readonly spoolDir: string;
-  readonly bundleFile: string;
-  readonly bundleBytesMax: number;
-  readonly retriesMax: number;
-  readonly partMaxAgeMs: number;
-}
+/** Age of a partial download after which docshelf does not resume it. */
+const PART_AGE_MS_MAX = 24 * 3600_000;
 
 export interface FetchRequest {
   readonly link: Secret;
   readonly sha256: string | null;
+  /** Existing folder for the partial download, which a later fetch of the same link resumes. */
+  readonly spoolDir: string;
+  /** Path of the complete bundle, on the same volume as `spoolDir`. */
+  readonly bundleFile: string;
+  readonly bundleBytesMax: number;
+  readonly retriesMax: number;
   readonly signal: AbortSignal;
   readonly onProgress?: (doneBytes: number, totalBytes: number | null) => void;
-  readonly onRetry?: (error: DocshelfError, waitMs: number) => void;
 }
 
 export interface FetchedBundle {
@@ -35,29 +35,20 @@ export interface FetchedBundle {
   readonly isVerified: boolean;
 }
 
-interface FetchTools extends RetryTools {
-  /** Current time in milliseconds since 1970. */
-  readonly now: () => number;
-}
-
-const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
-
 /** After a failure, keeps a partial file that can be resumed. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write` */
 export async function fetchBundle(
   sources: readonly BundleSource[],
   request: FetchRequest,
-  settings: FetchSettings,
-  tools: FetchTools = FETCH_TOOLS,
+  tools: RetryTools = RETRY_TOOLS,
 ): Promise<FetchedBundle> {
-  const { link, signal, onRetry } = request;
+  const { link, signal } = request;
   const source = sourceFor(sources, link);
   try {
-    const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
+    const part = await Part.open(request.spoolDir, link);
     try {
-      const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
-      const transferred = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
+      const transferred = await retry(() => transfer(source, part, request), request, tools);
       const { bytes: sizeBytes, digest } = part;
-      await part.complete(settings.bundleFile);
+      await part.complete(request.bundleFile);
       return { digest, sizeBytes, ...transferred };
     } finally {
       await part.release();
@@ -82,8 +73,7 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
 async function transfer(
   source: BundleSource,
   part: Part,
-  { link, sha256, signal, onProgress }: FetchRequest,
-  bytesMax: number,
+  { link, sha256, bundleBytesMax: bytesMax, signal, onProgress }: FetchRequest,
 ): Promise<Pick<FetchedBundle, 'fileName' | 'isVerified'>> {
   const opened = await source.open(link, { resume: part.resume, signal });
   try {
@@ -151,7 +141,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/** Partial download, named by the SHA-256 of the link without query. Without the lock, the file has a random name and is not resumed. */
+/** Partial download, named by the SHA-256 of the link without query. Without the lock of the spool folder, the file has a random name. */
 export class Part {
   bytes = 0;
   readonly #base: string;
@@ -167,10 +157,10 @@ export class Part {
     this.#lock = lock;
   }
 
-  static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
+  static async open(spoolDir: string, link: Secret, nowMs = Date.now()): Promise<Part> {
     const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
     try {
-      if (part.#lock !== null) await part.#resumePart(oldestMs);
+      if (part.#lock !== null) await part.#resumePart(nowMs - PART_AGE_MS_MAX);
       return part;
     } catch (error) {
       await part.release();
@@ -249,12 +239,8 @@ export class Part {
   }
 }
 
-export async function sweepSpool(
-  spoolDir: string,
-  keepLink: Secret | null,
-  nowMs: number,
-  maxAgeMs: number,
-): Promise<void> {
+/** Removes old files, and partial downloads of other links. Does nothing while another process fetches a bundle. */
+export async function sweepSpool(spoolDir: string, keepLink: Secret | null, nowMs: number): Promise<void> {
   if (!existsSync(spoolDir)) return;
   const lock = lockSpool(spoolDir);
   if (lock === null) return;
@@ -266,7 +252,7 @@ export async function sweepSpool(
       const file = join(spoolDir, name);
       // A file with a random name belongs to a fetch that may be running, so remove the file only if it is old.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
-      const isOld = ((await ageOf(file, nowMs)) ?? 0) > maxAgeMs;
+      const isOld = ((await ageOf(file, nowMs)) ?? 0) > PART_AGE_MS_MAX;
       if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });
     }
   } finally {
@@ -284,4 +270,4 @@ async function readEtag(file: string): Promise<string | null> {
   return typeof etag === 'string' ? etag : null;
 }
 
-const keyOf = (link: Secret): string => createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
+const keyOf = (link: Secret): string => hash('sha256', linkWithoutSecrets(link.reveal()));

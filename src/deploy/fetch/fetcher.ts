@@ -30,7 +30,7 @@ interface FetchEnd {
   readonly wake: () => void;
 }
 
-/** Starts an export only for a missing pinned version, for a site without a release, or after `every`. */
+/** Fetches the bundles of a site. Starts an export if the pinned version or any release is missing, or at the interval `renew.every`. */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -122,7 +122,7 @@ export class Fetcher {
       }
     }
     const links = await this.#context.openLinks(renew);
-    const fresh = await this.#asking('requesting a new link', () => links.freshLink(version, signal));
+    const fresh = await this.#context.journal.during('requesting a new link', () => links.freshLink(version, signal));
     if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
     const isBare = version !== null || (await this.#context.store.active()) === null;
     if (link !== null && isRepeated && isBare) {
@@ -153,13 +153,17 @@ export class Fetcher {
     const purpose = JSON.stringify([serviceOf(renew), version]);
     if (this.#started?.for !== purpose) {
       signal.throwIfAborted();
-      const jobId = await this.#asking('starting an export', () => links.startExport(version, outliving(signal)));
+      const jobId = await this.#context.journal.during('starting an export', () =>
+        links.startExport(version, outliving(signal)),
+      );
       this.#started = { for: purpose, jobId };
       this.#context.journal.event({ kind: 'export-started', jobId });
     }
     const { jobId } = this.#started;
     try {
-      const fresh = await this.#asking(`waiting for the export ${jobId}`, () => links.linkWhenDone(jobId, signal));
+      const fresh = await this.#context.journal.during(`waiting for the export ${jobId}`, () =>
+        links.linkWhenDone(jobId, signal),
+      );
       const bundle = await this.#fetchFresh(fresh, version, signal);
       this.#started = null;
       return bundle;
@@ -205,15 +209,6 @@ export class Fetcher {
     const info = version === undefined ? null : await store.readable(digest);
     if (version === undefined || info === null) return null;
     return { digest, version, createdAt: pointer?.createdAt ?? info.createdAt, unpacked: false };
-  }
-
-  async #asking<T>(activity: string, act: () => Promise<T>): Promise<T> {
-    this.#context.journal.activity = activity;
-    try {
-      return await act();
-    } finally {
-      this.#context.journal.activity = null;
-    }
   }
 }
 

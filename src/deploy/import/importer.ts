@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { hash, randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSignedComment } from '../../archive/minisign.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
@@ -14,7 +14,7 @@ import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fet
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION, verifyRelease } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
-import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
+import type { DeploySettings } from '../settings.ts';
 import type { ReportPhase, SiteContext } from '../site-context.ts';
 import { creationTime, judge, type KnownBundle, type LabelRequest, label, markOwned } from './label.ts';
 import { checkSignature } from './signature.ts';
@@ -81,8 +81,7 @@ export class Importer {
     const reportPhase: ReportPhase = (phase, page) => {
       journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
     };
-    reportPhase('checking', null);
-    try {
+    return journal.during(`checking ${name}`, async () => {
       // Do not reject this daemon's exports as too old: if the content is unchanged, a new export keeps the old creation time.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
@@ -96,9 +95,7 @@ export class Importer {
         journal.event({ kind: 'taken-in', ...imported, source: request.source, seconds });
       }
       return imported;
-    } finally {
-      journal.activity = null;
-    }
+    });
   }
 
   async #check(request: ImportRequest, settings: DeploySettings, name: string, reportPhase: ReportPhase) {
@@ -171,8 +168,7 @@ export class Importer {
         isIndexed: beforeSeal.length > 0,
         linkTo: await releasesToLinkTo(store),
       };
-      const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
-        journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
+      const onProgress = (progress: UnpackProgress) => journal.event({ kind: 'progress', name, ...progress });
       // Use the unpacking slot only for this call: building the search index takes long, and uses a separate slot.
       const unpack = () => {
         reportPhase('unpacking', null);
@@ -212,12 +208,9 @@ export class Importer {
     const { signature, minVersion } = settings();
     const { link, linkDigest, sha256 } = wanted;
     const key = [link.reveal(), linkDigest, sha256, version, signature.publicKeys, minVersion];
-    journal.activity = `waiting to fetch ${linkWithoutSecrets(link.reveal())}`;
-    try {
-      return await fetchOnce(store, key, signal, () => this.#fetchNow(wanted, version, signal));
-    } finally {
-      journal.activity = null;
-    }
+    return journal.during(`waiting to fetch ${linkWithoutSecrets(link.reveal())}`, () =>
+      fetchOnce(store, key, signal, () => this.#fetchNow(wanted, version, signal)),
+    );
   }
 
   async #fetchNow(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
@@ -261,8 +254,7 @@ export class Importer {
       journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
     const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
     const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
-      const request = { link, sha256, signal, onProgress };
-      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
+      const bundle = await fetchBundle(await sources(), { link, sha256, ...spooling, signal, onProgress });
       span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
       return bundle;
     });
@@ -283,7 +275,7 @@ async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
   return releases.slice(0, LINKED_RELEASES_MAX).map(({ digest }) => store.folderOf(digest));
 }
 
-/** Writes the marker last, so that a marked folder is complete even after a power failure. */
+/** Writes the marker file `COMPLETE` last, so that a folder with this file is complete even after a power failure. */
 async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await writeFile(join(releaseDir, 'release.json'), `${JSON.stringify(info, null, 2)}\n`, { flag: 'wx' });
   await flushTree(releaseDir);
@@ -322,21 +314,17 @@ async function fetchOnce(
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
   // Name the lock file and the result file like partial downloads, so that the cleanup of the spool folder removes both files.
-  const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
+  const key = hash('sha256', JSON.stringify(wanted));
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });
   const before = await readIfThere(result);
-  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal }, async () => {
-    try {
-      const after = await readIfThere(result);
-      const stored = after === before ? null : await storedOf(store, after);
-      if (stored !== null) return stored;
-      const imported = await act();
-      await replaceFile(result, JSON.stringify({ ...imported, id: randomBytes(8).toString('hex') }));
-      return imported;
-    } finally {
-      await rm(lock, { force: true });
-    }
+  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal, isTemporary: true }, async () => {
+    const after = await readIfThere(result);
+    const stored = after === before ? null : await storedOf(store, after);
+    if (stored !== null) return stored;
+    const imported = await act();
+    await replaceFile(result, JSON.stringify({ ...imported, id: randomBytes(8).toString('hex') }));
+    return imported;
   });
 }
 

@@ -31,7 +31,7 @@ const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUND
 
 interface InboxOptions {
   readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
-  readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
+  readonly deployment: Pick<Deployment, 'deliver' | 'journal'>;
   /** Interval of polls while the inbox is empty. Polling a thousand inboxes every second would use a tenth of a processor core. */
   readonly pollMs?: number;
 }
@@ -82,7 +82,7 @@ export class Inbox {
       for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
       for (const name of names) if (!this.#isStopped && (await this.#isComplete(name))) await this.#import(name);
     } catch (error) {
-      deployment.failed('inbox', error);
+      deployment.journal.failed('inbox', error);
     }
     this.#look = null;
     if (this.#isStopped) return;
@@ -112,7 +112,7 @@ export class Inbox {
       const stamp = await stampOf(file);
       const seen = this.#seen.get(name);
       const hasChanged = stamp !== seen?.stamp;
-      if (!hasChanged) this.#options.deployment.failed('inbox', error);
+      if (!hasChanged) this.#options.deployment.journal.failed('inbox', error);
       if (seen !== undefined) this.#seen.set(name, { ...seen, notBeforeMs: Date.now() + TRY_AGAIN_MS });
       if (ITS_OWN_FAULT.has(error.code) && !hasChanged) await this.#reject(name, error);
     }

@@ -24,40 +24,33 @@ type PreloadedRelease = Omit<ImportedBundle, 'unpacked' | 'moved'>;
 
 type PreloadTable = Record<string, Seen>;
 
-interface Pin {
-  readonly version: string | null;
-  readonly sha256: string | null;
+type PreloadSettings = Pick<DeploySettings, 'preload' | 'version' | 'sha256'>;
+
+interface PreloadRequest {
+  readonly store: SiteStore;
+  readonly settings: PreloadSettings;
+  /** True for a release that was created after the active release. */
+  readonly isNewer: (release: PreloadedRelease) => boolean;
+  readonly importArchive: (file: string, fileName: string, digest: string) => Promise<ImportedBundle>;
+  readonly signal: AbortSignal;
 }
 
 /** Imports the pinned archive first. Does not import unchanged archives again, so that version labels stay on newer bundles. */
-export async function importPreload({
-  store,
-  folder,
-  mayBeMissing,
-  pin,
-  signal,
-  importArchive,
-  isWanted,
-}: {
-  readonly store: SiteStore;
-  readonly folder: string;
-  readonly mayBeMissing: boolean;
-  readonly pin: Pin;
-  readonly signal: AbortSignal;
-  readonly importArchive: (file: string, fileName: string, digest: string) => Promise<ImportedBundle>;
-  readonly isWanted: (release: PreloadedRelease) => boolean;
-}): Promise<{ readonly releases: readonly ImportedBundle[]; readonly failures: DocshelfError[] }> {
+export async function importPreload({ store, settings, isNewer, importArchive, signal }: PreloadRequest) {
+  const { preload, version: pin, sha256 } = settings;
   const before = membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
   const table: PreloadTable = {};
   const releases: ImportedBundle[] = [];
   const failures: DocshelfError[] = [];
-  const names = await archivesIn(folder, mayBeMissing).catch((error: unknown): string[] => {
+  const names = await archivesIn(preload).catch((error: unknown): string[] => {
     failures.push(toDocshelfError(error));
     return [];
   });
-  const rankOf = (name: string): number => rank(name, before[join(folder, name)], pin);
+  const isWanted = (release: PreloadedRelease): boolean =>
+    pin === null ? isNewer(release) : release.version === pin || release.digest === sha256;
+  const rankOf = (name: string): number => rank(name, before[join(preload.dir, name)], settings);
   for (const name of names.toSorted((a, b) => rankOf(a) - rankOf(b))) {
-    const file = join(folder, name);
+    const file = join(preload.dir, name);
     try {
       refuseUnfitName(name);
       const stamp = await stampOf(file);
@@ -70,7 +63,7 @@ export async function importPreload({
       if (former !== null && isStored && (await store.label(former.version)) !== null) {
         releases.push({ ...former, unpacked: false });
       } else if (former === null || isStored || isWanted(former)) {
-        const { unpacked, ...taken } = await importArchive(file, name, digest);
+        const { unpacked, moved: _, ...taken } = await importArchive(file, name, digest);
         table[file] = { stamp, digest, taken };
         releases.push({ ...taken, unpacked });
       }
@@ -84,18 +77,18 @@ export async function importPreload({
 }
 
 /** Order of imports. 0: the pinned version. 1: unknown, because only the manifest names the version. 2: another version. */
-function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
-  if (pin.version === null) return 1;
+function rank(name: string, known: Seen | undefined, { version: pin, sha256 }: PreloadSettings): 0 | 1 | 2 {
+  if (pin === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);
-  if (version === pin.version || (known !== undefined && known.digest === pin.sha256)) return 0;
+  if (version === pin || (known !== undefined && known.digest === sha256)) return 0;
   return version === null ? 1 : 2;
 }
 
-async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
+async function archivesIn({ dir, mayBeMissing }: DeploySettings['preload']): Promise<string[]> {
   const next = 'Set staticExport.preload to a folder that docshelf can read.';
-  const entries = readdir(folder, { withFileTypes: true });
-  const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
-    rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),
+  const entries = readdir(dir, { withFileTypes: true });
+  const found = await (mayBeMissing ? ifThere(entries) : entries).catch(
+    rethrowAs('cannot_read', `read the preload folder "${dir}"`, next, errnoState),
   );
   // Include symbolic links, because the files of a mounted ConfigMap or image volume are links into a dot folder.
   return (found ?? [])
@@ -160,33 +153,25 @@ export class Preload {
 
   async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal): Promise<Found> {
     const { store } = this.#context;
-    const { preload, version: pin, sha256 } = settings;
     const isNewer = ({ createdAt }: PreloadedRelease): boolean => createdAt > (activeCreatedAt ?? '');
     const failures: DocshelfError[] = [];
     try {
       const found = await importPreload({
         store,
-        folder: preload.dir,
-        mayBeMissing: preload.mayBeMissing,
-        pin: { version: pin, sha256 },
-        signal,
+        settings,
+        isNewer,
         importArchive: async (file, fileName, digest) => {
-          const known = { file, fileName, digest, source: 'preload' } as const;
-          const { moved: _, ...imported } = await this.#importer.import({
-            ...known,
-            version: null,
-            linkDigest: null,
-            signal,
-          });
+          const archive = { file, fileName, digest, source: 'preload', version: null, linkDigest: null } as const;
+          const imported = await this.#importer.import({ ...archive, signal });
           await this.#end.onImported();
           return imported;
         },
-        isWanted: (release) => (pin === null ? isNewer(release) : release.version === pin || release.digest === sha256),
+        signal,
       });
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
         // Compare with all releases that were ever active: after a rollback, the active release may not be the newest of them.
-        const refusal = pin === null && isNewer(release) ? await downgradeErrorOf(store, release) : null;
+        const refusal = settings.version === null && isNewer(release) ? await downgradeErrorOf(store, release) : null;
         if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
         if (unpacked) failures.push(refusal);
       }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { ageOf, isAlive, parseOwner, readIfThere, sweepTemporaries, thisProcess } from '../../files/index.ts';
@@ -60,14 +59,14 @@ export async function spoolStream(
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<void> {
-  let bytes = 0;
-  const bounded = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
+  async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const chunk of chunks) {
       bytes += chunk.byteLength;
-      if (bytes <= bytesMax) done(null, chunk);
-      else done(tooLarge(bytesMax));
-    },
-  });
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      yield chunk;
+    }
+  }
   try {
     await pipeline(stream, bounded, createWriteStream(file, { flags: 'wx' }), { signal });
   } catch (error) {

@@ -5,7 +5,7 @@ import type { UnpackCalls } from './worker.ts';
 /** An abort ends the thread immediately. The caller removes the written files. */
 export type Unpack = (
   request: UnpackRequest,
-  onProgress: UnpackProgress,
+  onProgress: (progress: UnpackProgress) => void,
   signal: AbortSignal,
 ) => Promise<UnpackSummary>;
 
@@ -22,11 +22,5 @@ export function unpackInThreads(): Unpack {
   } as const;
   const threads = new ThreadPool(() => new Thread<UnpackCalls>(options));
   return (request, onProgress, signal) =>
-    threads.run((thread) =>
-      thread.call('unpack', request, {
-        task: `unpack "${request.name}"`,
-        signal,
-        onProgress: ({ phase, doneBytes, totalBytes }) => onProgress(phase, doneBytes, totalBytes),
-      }),
-    );
+    threads.run((thread) => thread.call('unpack', request, { task: `unpack "${request.name}"`, signal, onProgress }));
 }

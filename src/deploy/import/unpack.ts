@@ -36,7 +36,8 @@ export interface UnpackRequest {
   /** Empty staging folder, which receives `site/`, `_docshelf/` and the file table. */
   readonly releaseDir: string;
   readonly limits: ArchiveLimits;
-  readonly isVerified?: boolean;
+  /** True if the SHA-256 or the signature of the archive was checked. */
+  readonly isVerified: boolean;
   readonly foldsCase: boolean;
   readonly isIndexed: boolean;
   /** Folders of complete releases. If one of them contains an equal file, the extracted file becomes a hard link. */
@@ -49,17 +50,22 @@ export interface UnpackSummary
   readonly manifest: (NonNullable<ReleaseInfo['manifest']> & { readonly createdAt: string }) | null;
 }
 
-export type UnpackPhase = 'inspecting' | 'unpacking';
-export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
+export interface UnpackProgress {
+  readonly phase: 'inspecting' | 'unpacking';
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
 
 /** Checks the whole listing before it writes. @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest` */
-export async function unpack(request: UnpackRequest, onProgress: UnpackProgress): Promise<UnpackSummary> {
-  const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = request;
-  const options = { name, limits, isVerified, foldsCase };
+export async function unpack(
+  request: UnpackRequest,
+  onProgress: (progress: UnpackProgress) => void,
+): Promise<UnpackSummary> {
+  const { archive, name, releaseDir } = request;
 
   const listing = await inspectArchive(archive, {
-    ...options,
-    onProgress: (done, total) => onProgress('inspecting', done, total),
+    ...request,
+    onProgress: (doneBytes, totalBytes) => onProgress({ phase: 'inspecting', doneBytes, totalBytes }),
   });
   const stored = await storedDigests(request.linkTo);
   const findSame: FindSame = (sha256) => stored.get(sha256) ?? null;
@@ -70,11 +76,11 @@ export async function unpack(request: UnpackRequest, onProgress: UnpackProgress)
   await mkdir(siteDir);
   await mkdir(ownDir);
   const extracted = await extractArchive(archive, listing, {
-    ...options,
+    ...request,
     siteDir,
     ownDir,
     findSame,
-    onProgress: (done, total) => onProgress('unpacking', done, total),
+    onProgress: (doneBytes, totalBytes) => onProgress({ phase: 'unpacking', doneBytes, totalBytes }),
   });
 
   const bundleManifest = new BundleManifest(listing, name);
@@ -103,13 +109,13 @@ function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'fi
 
 /** If space is short, reads the archive to find files that can become hard links, because a listing has no digests. */
 async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, findSame: FindSame): Promise<void> {
-  const { archive, name, releaseDir, limits, isVerified = false, foldsCase, isIndexed, linkTo } = request;
+  const { archive, name, releaseDir, isIndexed, linkTo } = request;
   const { bavail, bsize } = await statfs(releaseDir);
   const freeBytes = bavail * bsize;
   const allBytes = bytesNeeded(listing, isIndexed);
   if (allBytes <= freeBytes) return;
-  const read = async () => (await verifyArchive(archive, listing, { name, limits, isVerified, foldsCase })).files;
-  const neededBytes = allBytes - linkedBytes(linkTo.length > 0 ? await read() : [], findSame);
+  const files = linkTo.length > 0 ? (await verifyArchive(archive, listing, request)).files : [];
+  const neededBytes = allBytes - linkedBytes(files, findSame);
   if (neededBytes <= freeBytes) return;
   throw new DocshelfError(
     'not_enough_space',

@@ -38,7 +38,7 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
     spool,
     dir,
     versions: join(dir, 'versions'),
-    /** One file per release, empty or with the time when the release was last active. */
+    /** Folder with a file for each release of the site. The file has the time when the release was last active, or is empty. */
     served: join(dir, 'served'),
     active: join(dir, 'active'),
     wanted: join(dir, 'wanted'),

@@ -166,15 +166,9 @@ export class ReleaseStore {
   }
 
   /** Waits at most 10 minutes while another process unpacks the same bundle, then runs `act`. @throws the signal's reason */
-  async whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
+  whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
     const file = join(this.paths.spool, `${digest}.lock`);
-    return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal }, async () => {
-      try {
-        return await act();
-      } finally {
-        await rm(file, { force: true });
-      }
-    });
+    return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal, isTemporary: true }, act);
   }
 }
 

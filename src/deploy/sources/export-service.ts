@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import {
   type BundleAnswer,
   type ExportReport,
@@ -11,7 +10,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { jsonOf } from '../../domain/shape.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import { retryAfterOf } from '../../net/retry.ts';
+import { isTransient, RETRY_TOOLS, type RetryTools, retry, retryAfterOf } from '../../net/retry.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
 import type { RenewSettings } from '../settings.ts';
 import { readBundle, readJob, readJobs, readReport, serviceRefusal } from './export-answers.ts';
@@ -54,22 +53,23 @@ export class ExportServiceClient {
 
   /** Retries only if the service reports that it started no job, because a job may have started if the response was lost. */
   async start({ domain, version, paths }: ExportRequest, signal: AbortSignal): Promise<JobAnswer> {
-    return this.#persist(({ fields }) => fields.status === 429 || fields.status === 503, {
+    const call: ServiceCall<JobAnswer> = {
       act: `start an export of "${domain}"`,
       method: 'POST',
       path: '/jobs',
       body: { domain, ...(version === null ? {} : { version }), ...(paths === null ? {} : { paths }) },
       read: readJob,
       signal,
-    });
+    };
+    return this.#persist(call, ({ fields }) => fields.status === 429 || fields.status === 503);
   }
 
   async status(jobId: string, signal: AbortSignal): Promise<JobAnswer> {
-    return this.#persist(isPassing, statusCall(jobId, signal));
+    return this.#persist(statusCall(jobId, signal));
   }
 
   async bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer> {
-    return this.#persist(isPassing, {
+    return this.#persist({
       act: `get the bundle of job "${jobId}"`,
       method: 'POST',
       path: `/jobs/${encodeURIComponent(jobId)}/bundle`,
@@ -79,7 +79,7 @@ export class ExportServiceClient {
   }
 
   async report(jobId: string, signal: AbortSignal): Promise<ExportReport> {
-    return this.#persist(isPassing, {
+    return this.#persist({
       act: `get the report of job "${jobId}"`,
       method: 'GET',
       path: `/jobs/${encodeURIComponent(jobId)}/report`,
@@ -92,7 +92,7 @@ export class ExportServiceClient {
   async completedJobs(domain: string, signal: AbortSignal): Promise<readonly JobAnswer[] | null> {
     const query = new URLSearchParams({ domain, status: 'completed', limit: '100' });
     try {
-      const jobs = await this.#persist(isPassing, {
+      const jobs = await this.#persist({
         act: `list the exports of "${domain}"`,
         method: 'GET',
         path: `/jobs?${query}`,
@@ -124,35 +124,24 @@ export class ExportServiceClient {
         retryAfterMs = answered.retryAfterMs;
         answeredMs = steadyNow();
       } catch (error) {
-        if (!isPassing(error) || steadyNow() - answeredMs >= OUTAGE_MS_MAX) throw error;
-        retryAfterMs = error.fields.retryAfterMs;
+        if (!isTransient(error) || steadyNow() - answeredMs >= OUTAGE_MS_MAX) throw error;
+        retryAfterMs = toDocshelfError(error).fields.retryAfterMs;
       }
       const leftMs = endMs - steadyNow();
       if (leftMs <= 0) throw timedOut(jobId, timeoutMs);
       const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs : POLL_MS;
       const pollMs = Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, askedMs)) * (1 + POLL_JITTER * random());
       // Poll once more when the time is up, because the job may have ended since the last poll.
-      await this.#pause(Math.min(pollMs, leftMs), signal);
+      await this.#tools.sleep(Math.min(pollMs, leftMs), signal).catch((reason: unknown) => {
+        signal.throwIfAborted();
+        throw reason;
+      });
     }
   }
 
-  async #persist<T>(mayRetry: (error: DocshelfError) => boolean, call: ServiceCall<T>): Promise<T> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        return (await this.#once(call)).value;
-      } catch (error) {
-        if (!(error instanceof DocshelfError) || failures === RETRIES_MAX || !mayRetry(error)) throw error;
-        const askedMs = Math.min(RETRY_AFTER_MS_MAX, Number(error.fields.retryAfterMs ?? 0));
-        await this.#pause(Math.max(askedMs, this.#tools.random() * BACKOFF_FIRST_MS * 2 ** failures), call.signal);
-      }
-    }
-  }
-
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    await this.#tools.sleep(ms, signal).catch((reason: unknown) => {
-      signal.throwIfAborted();
-      throw reason;
-    });
+  async #persist<T>(call: ServiceCall<T>, mayRetry?: (error: DocshelfError) => boolean): Promise<T> {
+    const plan = { retriesMax: RETRIES_MAX, signal: call.signal, mayRetry };
+    return (await retry(() => this.#once(call), plan, this.#tools)).value;
   }
 
   async #once<T>(call: ServiceCall<T>): Promise<Answered<T>> {
@@ -205,10 +194,6 @@ function statusCall(jobId: string, signal: AbortSignal): ServiceCall<JobAnswer> 
   return { act: `request job "${jobId}"`, method: 'GET', path, read: readJob, signal };
 }
 
-function isPassing(error: unknown): error is DocshelfError {
-  return error instanceof DocshelfError && error.fields.retryable === true;
-}
-
 function judged(job: JobAnswer): JobAnswer {
   if (job.status === 'completed') return job;
   const reason = job.error?.replace(/\.$/, '') ?? 'the service reports no reason';
@@ -233,17 +218,12 @@ export interface ExportServiceSettings {
   readonly key: Secret;
 }
 
-interface ExportServiceTools {
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  readonly random: () => number;
+interface ExportServiceTools extends RetryTools {
+  /** Time in milliseconds from a clock that no correction of the system time changes. */
   readonly steadyNow: () => number;
 }
 
-const EXPORT_SERVICE_TOOLS: ExportServiceTools = Object.freeze({
-  sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
-  random: Math.random,
-  steadyNow: () => performance.now(),
-});
+const EXPORT_SERVICE_TOOLS: ExportServiceTools = { ...RETRY_TOOLS, steadyNow: () => performance.now() };
 
 interface ServiceCall<T> {
   readonly act: string;
@@ -262,10 +242,7 @@ interface Answered<T> {
 const CALL_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Retries after at most 0.5, 1, and 2 s, or after the time in Retry-After if that is longer (at most one minute). */
 const RETRIES_MAX = 3;
-const BACKOFF_FIRST_MS = 500;
-const RETRY_AFTER_MS_MAX = 60_000;
 
 type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 

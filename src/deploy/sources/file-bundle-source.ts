@@ -24,18 +24,13 @@ export class FileBundleSource implements BundleSource {
     signal.throwIfAborted();
     const name = linkWithoutSecrets(link.reveal());
     const path = await this.#within(pathOf(link, name), name);
-    const handle = await openFile(path, name);
-    let closed = false;
-    const close = (): void => {
-      if (closed) return;
-      closed = true;
-      // Ignore a failed close, because the file was only read.
-      handle.close().catch(() => {});
-    };
+    const handle = await openNamed(path).catch(cannotOpen(name));
+    // Ignore a failed close, because the file was only read. Another close of the same handle has no effect.
+    const close = (): void => void handle.close().catch(() => undefined);
     try {
       const info = await handle.stat();
       if (!info.isFile())
-        throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', undefined, CHECK_LINK);
+        throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', CHECK_LINK);
       return {
         stream: read(handle, name, info.size, signal, close),
         offset: 0,
@@ -53,19 +48,12 @@ export class FileBundleSource implements BundleSource {
 
   /** Resolves symbolic links first, so that the checked file is also the opened file. */
   async #within(path: string, name: string): Promise<string> {
-    const real = await realpath(path).catch((error: unknown) => {
-      throw cannotOpen(name, error);
-    });
+    const real = await realpath(path).catch(cannotOpen(name));
     for (const root of this.#roots) {
       const at = await realpath(root).catch(() => null);
       if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
     }
-    throw cannotRead(
-      name,
-      'it is outside network.fileRoots',
-      undefined,
-      'Add the folder of the file to network.fileRoots.',
-    );
+    throw cannotRead(name, 'it is outside network.fileRoots', 'Add the folder of the file to network.fileRoots.');
   }
 }
 
@@ -82,12 +70,8 @@ async function* read(
       signal.throwIfAborted();
       const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, sizeBytes - offset));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset).catch((error: unknown) => {
-        throw cannotRead(
-          name,
-          `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown error'})`,
-          error,
-          'Check the disk of the file, then try again.',
-        );
+        const state = `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown error'})`;
+        throw cannotRead(name, state, 'Check the disk of the file, then try again.', error);
       });
       if (bytesRead === 0) return;
       offset += bytesRead;
@@ -104,34 +88,23 @@ function pathOf(link: Secret, name: string): string {
     return fileURLToPath(link.reveal());
   } catch {
     // Omit the cause, which may contain the link.
-    throw cannotRead(
-      name,
-      'it is not a link to a local file',
-      undefined,
-      'Write the link as file:///folder/bundle.tar.gz.',
-    );
+    throw cannotRead(name, 'it is not a link to a local file', 'Write the link as file:///folder/bundle.tar.gz.');
   }
 }
 
-async function openFile(path: string, name: string): Promise<FileHandle> {
-  try {
-    return await openNamed(path);
-  } catch (error) {
-    throw cannotOpen(name, error);
-  }
-}
-
-function cannotOpen(name: string, error: unknown): DocshelfError {
-  const errno = errnoOf(error) ?? 'unknown error';
-  return errno === 'ENOENT'
-    ? cannotRead(name, 'the file does not exist (ENOENT)', error, CHECK_LINK)
-    : cannotRead(name, `it cannot be opened (${errno})`, error, READABLE);
+function cannotOpen(name: string): (error: unknown) => never {
+  return (error) => {
+    const errno = errnoOf(error) ?? 'unknown error';
+    throw errno === 'ENOENT'
+      ? cannotRead(name, 'the file does not exist (ENOENT)', CHECK_LINK, error)
+      : cannotRead(name, `it cannot be opened (${errno})`, READABLE, error);
+  };
 }
 
 const CHECK_LINK = 'Correct the link. It must be the path of an archive file.';
 const READABLE = 'Make the file readable for the user that docshelf runs as.';
 
-function cannotRead(name: string, state: string, cause: unknown, next: string): DocshelfError {
+function cannotRead(name: string, state: string, next: string, cause?: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read "${name}": ${state}`, {
     next,
     fields: { retryable: false },

@@ -144,8 +144,15 @@ interface RefusingAnswer {
   readonly body: string;
   readonly serverCode: string | null;
   readonly shown: string;
-  /** Error fields if a retry may help, with the wait time if the server sends it. Null if a retry cannot help. */
-  readonly passing: { readonly retryable: true; readonly retryAfterMs?: number } | null;
+  readonly passing: ReturnType<typeof retryFieldsOf>;
+}
+
+/** Error fields if a retry may help, with the wait time if the server sends it. Null if a retry cannot help. */
+export function retryFieldsOf(response: HttpResponse, nowMs: number) {
+  const { status } = response;
+  if (!TEMPORARY_STATUSES.has(status) && status < 500) return null;
+  const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
+  return { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
 }
 
 export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
@@ -153,17 +160,8 @@ export async function readRefusal(response: HttpResponse, nowMs: number): Promis
   // If the body cannot be read, use the status alone. The caller checks its signal for an abort.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
-  const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
-  return {
-    status,
-    body,
-    serverCode,
-    shown: serverCode === null ? `${status}` : `${status} ${serverCode}`,
-    passing:
-      TEMPORARY_STATUSES.has(status) || status >= 500
-        ? { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
-        : null,
-  };
+  const shown = serverCode === null ? `${status}` : `${status} ${serverCode}`;
+  return { status, body, serverCode, shown, passing: retryFieldsOf(response, nowMs) };
 }
 
 export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {

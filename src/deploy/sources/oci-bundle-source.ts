@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LINK_SCHEMES, type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
 import { bareHost } from '../../domain/egress.ts';
@@ -8,9 +8,8 @@ import { jsonOf, membersOf } from '../../domain/shape.ts';
 import { collect } from '../../files/index.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import { retryAfterOf } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
-import { bundleFileName } from './http-bundle-source.ts';
+import { bundleFileName, retryFieldsOf } from './http-bundle-source.ts';
 
 export class OciBundleSource implements BundleSource {
   readonly #client: HttpClient;
@@ -50,7 +49,7 @@ async function readManifest(registry: RegistryClient, reference: OciReference, s
   const response = await registry.get(target, { accept: MANIFEST_TYPES.join(', ') }, signal);
   const manifest = await collect(response.stream(), MANIFEST_BYTES_MAX);
   if (manifest === null) throw wrongContent(reference, 'its manifest is larger than the format allows');
-  const found = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
+  const found = `sha256:${hash('sha256', manifest)}`;
   if (reference.digest !== null && found !== reference.digest) {
     throw new DocshelfError(
       'wrong_digest',
@@ -176,7 +175,7 @@ function wrongContent(reference: OciReference, state: string): DocshelfError {
 
 function registryRefusal(reference: OciReference, response: HttpResponse, hasCredentials: boolean, nowMs: number) {
   const { status } = response;
-  const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
+  const passing = retryFieldsOf(response, nowMs);
   response.close();
   const shown = referenceText(reference);
   const refusal = (code: ErrorCode, state: string, next: string, more: object = {}): DocshelfError =>
@@ -195,9 +194,8 @@ function registryRefusal(reference: OciReference, response: HttpResponse, hasCre
         );
   }
   if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');
-  if (status === 429 || status >= 500) {
-    const more = { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
-    return refusal('source_failed', 'the registry is unavailable', 'Try again later, or check the registry.', more);
+  if (passing !== null) {
+    return refusal('source_failed', 'the registry is unavailable', 'Try again later, or check the registry.', passing);
   }
   return refusal('source_failed', 'the registry returns an unexpected response', 'Check the reference.');
 }

@@ -122,7 +122,7 @@ export class SharedJobs {
   }
 
   async #fetchFile(sha256: string, signal: AbortSignal): Promise<boolean> {
-    if (await this.#files.renew(sha256)) return true;
+    if (await this.#files.use({ sha256 })) return true;
     const chunks = await this.#shared.read(fileName(sha256), signal);
     return chunks !== null && (await this.#files.put({ chunks })).sha256 === sha256;
   }

@@ -331,29 +331,25 @@ export class S3Upload {
       this.#uploadId = (await this.#client.send(new CreateMultipartUploadCommand(words), options)).UploadId ?? null;
     }
     const upload = { ...this.#object, UploadId: this.#uploadId ?? undefined };
-    const lanes = new Lanes(PARTS_AT_ONCE);
+    await using lanes = new Lanes(PARTS_AT_ONCE);
     const parts: CompletedPart[] = [];
     let read = 0;
-    try {
-      for await (const Body of bundleBytes(this.#bundle, PART_BYTES, signal)) {
-        read += 1;
-        const PartNumber = read;
-        const stored = this.#stored.get(PartNumber);
-        if (stored !== undefined && isOf(stored, Body)) {
-          parts[PartNumber - 1] = { PartNumber, ...stored };
-          continue;
-        }
-        await lanes.run(async () => {
-          const part = new UploadPartCommand({ ...upload, PartNumber, Body, ChecksumSHA256: checksum(Body) });
-          const answer = storedOf(await this.#client.send(part, options));
-          this.#stored.set(PartNumber, answer);
-          parts[PartNumber - 1] = { PartNumber, ...answer };
-        });
+    for await (const Body of bundleBytes(this.#bundle, PART_BYTES, signal)) {
+      read += 1;
+      const PartNumber = read;
+      const stored = this.#stored.get(PartNumber);
+      if (stored !== undefined && isOf(stored, Body)) {
+        parts[PartNumber - 1] = { PartNumber, ...stored };
+        continue;
       }
-      await lanes.drain();
-    } finally {
-      await lanes.settle();
+      await lanes.run(async () => {
+        const part = new UploadPartCommand({ ...upload, PartNumber, Body, ChecksumSHA256: checksum(Body) });
+        const answer = storedOf(await this.#client.send(part, options));
+        this.#stored.set(PartNumber, answer);
+        parts[PartNumber - 1] = { PartNumber, ...answer };
+      });
     }
+    await lanes.drain();
     await this.#client.send(
       new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }),
       options,

@@ -63,14 +63,11 @@ export class IndexBuilds {
     requester.report('waiting to index', null);
     const before = await indexIn(release);
     const lock = join(release.releaseDir, `.${DERIVED}.lock`);
-    return whileLocked(lock, { mode: 'exclusive', waitMsMax: OTHERS_MS_MAX, signal }, async (isTaken) => {
-      try {
-        if ((await indexIn(release)) !== before) return null;
-        if (!isTaken) await sweep(release.releaseDir);
-        return await this.#buildWhenFree(release, signal, requester);
-      } finally {
-        if (!isTaken) await rm(lock, { force: true });
-      }
+    const options = { mode: 'exclusive', waitMsMax: OTHERS_MS_MAX, signal, isTemporary: true } as const;
+    return whileLocked(lock, options, async (isTaken) => {
+      if ((await indexIn(release)) !== before) return null;
+      if (!isTaken) await sweep(release.releaseDir);
+      return this.#buildWhenFree(release, signal, requester);
     });
   }
 

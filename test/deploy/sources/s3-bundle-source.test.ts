@@ -18,7 +18,7 @@ import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 const NEVER = new AbortController().signal;
 const HOUR_MS = 3600_000;
 const LINK = new Secret(`s3://${BUCKET}/docs/acme-export-2024-06-01.tar.gz`);
-const TOOLS = { sleep: async () => {}, random: () => 0, now: Date.now };
+const TOOLS = { sleep: async () => {}, random: () => 0 };
 
 const opened: { close(): Promise<void> }[] = [];
 let dir: string;
@@ -193,8 +193,15 @@ describe('S3BundleSource', () => {
       const bundleFile = join(dir, 'whole');
       await fetchBundle(
         [sourceAt(origin)],
-        { link: LINK, sha256: null, signal: NEVER },
-        { spoolDir: dir, bundleFile, bundleBytesMax: 1_000_000, retriesMax: 3, partMaxAgeMs: HOUR_MS },
+        {
+          link: LINK,
+          sha256: null,
+          spoolDir: dir,
+          bundleFile,
+          bundleBytesMax: 1_000_000,
+          retriesMax: 3,
+          signal: NEVER,
+        },
         TOOLS,
       );
       expect((await readFile(bundleFile)).equals(next)).toBe(true);
