@@ -41,8 +41,8 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
       search: config.search.enabled ? search : null,
       versions: new StoredVersions(site, active),
     };
-    const documentation = siteDocumentation(documented, new BodyCache(CACHE_BYTES));
-    await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: printFault }));
+    const documentation = siteDocumentation(() => documented, new BodyCache(CACHE_BYTES));
+    await stdioSession(() => mcpServer({ site: documentation(), programVersion, onFault: printFault }));
   });
 }
 
@@ -80,7 +80,8 @@ class PatientTransport extends StdioServerTransport {
     const receive = this.onmessage;
     this.onmessage = (message: Message) => {
       if ('method' in message && 'id' in message) this.#pending.set(message.id, Promise.withResolvers());
-      else if ('method' in message && message.method === 'notifications/cancelled') this.#end(message.params?.requestId);
+      else if ('method' in message && message.method === 'notifications/cancelled')
+        this.#end(message.params?.requestId);
       receive?.(message);
     };
     await super.start();
