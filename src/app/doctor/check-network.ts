@@ -14,7 +14,7 @@ import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
 import { connectDatabase, Network } from '../network.ts';
 import { openSources } from '../sites/open-shelf.ts';
-import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
+import { bundleLink, egressSlice, featureReport, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
@@ -221,7 +221,6 @@ interface NetworkTarget {
 
 function networkTargets(config: Config): NetworkTarget[] {
   const { staticExport, features, search, exportApi, deployment, server, traces } = config;
-  const model = modelSlice(config);
   const policy = new EgressPolicy(egressSlice(config, portsOf(config)));
   const targets: NetworkTarget[] = [];
   const add = (setting: string, link: Secret | string | null, kind: NetworkTarget['kind'] = 'service'): void => {
@@ -236,7 +235,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   const report = featureReport(config, deployment.domain ?? '');
   const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
   if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
-  if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
+  if (search.enabled && typeof search.model === 'object') add('search.model', search.model.url);
   add('traces.endpoint', traces.endpoint);
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;

@@ -10,12 +10,8 @@ const KEY_BYTES = 32;
 
 /** docshelf encrypts with the first key, and decrypts with all keys. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
-  const given = server.auth.sessionKeyFile?.text.reveal();
-  if (given !== undefined)
-    return given
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => !/^(?:#|$)/.test(line));
+  const { sessionKeyFile } = server.auth;
+  if (sessionKeyFile !== null) return sessionKeyFile.lines;
   const file = join(storage.dir, 'session.key');
   await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
   return [(await readFile(file, 'utf8')).trim()];
