@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
+import { about, type Diagnosis } from '../app/doctor/diagnosis.ts';
 import { ConfigError, jsonSchema, type LoadedConfig, printConfig } from '../config/index.ts';
 import { exitCodeOf } from '../domain/errors.ts';
 import { counted, printable } from '../domain/text.ts';
@@ -65,14 +65,17 @@ async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
     if (!(error instanceof ConfigError)) throw error;
     return error.faults.map(({ code, key, message, where, next }) => {
       const sentence = where === null ? message : `${where}: ${message}`;
-      return faulty('config', key ?? 'config', { code, message: sentence, next: next ?? FIX });
+      return about('config', key ?? 'config').faulty({ code, message: sentence, next: next ?? FIX });
     });
   }
   const config =
     loaded.file === null
       ? 'There is no config file, so docshelf uses the defaults and the environment. To create one, run "docshelf init".'
       : `"${loaded.file}" is valid.`;
-  return [sound('config', 'config', config), ...(await (await import('../app/doctor/index.ts')).diagnose(loaded))];
+  return [
+    about('config', 'config').sound(config),
+    ...(await (await import('../app/doctor/index.ts')).diagnose(loaded)),
+  ];
 }
 
 const FIX = 'Fix the listed setting, then run "docshelf config check".';

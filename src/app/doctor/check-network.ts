@@ -15,7 +15,7 @@ import { HttpClient } from '../../net/http-client.ts';
 import { connectDatabase, Network } from '../network.ts';
 import { openSources } from '../sites/open-shelf.ts';
 import { bundleLink, egressSlice, featureReport, organizationsSlice, s3Slice } from '../slices.ts';
-import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
+import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
 /** Remaining validity below which docshelf warns about a link, because the link can expire during a rollout. */
@@ -50,9 +50,8 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
   try {
     const found = (await Promise.all(checks.map((check) => check()))).flat();
     found.push(...observed(watch));
-    return found.length > 0
-      ? found
-      : [skipped('reach', 'the network', 'The config contains no host that docshelf would contact.')];
+    const { skipped } = about('reach', 'the network');
+    return found.length > 0 ? found : [skipped('The config contains no host that docshelf would contact.', null)];
   } finally {
     watch.stop();
   }
@@ -62,6 +61,7 @@ const revealed = ({ link }: NetworkTarget): string => (typeof link === 'string' 
 
 async function checkTarget(target: NetworkTarget, config: Config, needsLink: boolean, signal: AbortSignal) {
   const { setting, kind } = target;
+  const { sound, skipped, faulty } = about('reach', setting);
   const link = revealed(target);
   const shown = linkWithoutSecrets(link);
   const isNeeded = needsLink || kind !== 'bundle';
@@ -83,15 +83,15 @@ async function checkTarget(target: NetworkTarget, config: Config, needsLink: boo
       await client.close();
     }
     const afterMs = Math.round(performance.now() - startMs);
-    found.push(sound('reach', setting, `"${shown}" responds after ${afterMs} ms.`));
+    found.push(sound(`"${shown}" responds after ${afterMs} ms.`));
   } catch (cause) {
     const { code, fields } = toDocshelfError(cause);
     if (config.deployment.type === 'air-gapped' && code === 'host_not_allowed') {
       const state = `"${shown}" was not contacted: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
       const next = `If the host "${fields.host}" is in your own network, add it to network.allowedHosts.`;
-      found.push(skipped('reach', setting, state, next));
+      found.push(skipped(state, next));
     } else {
-      const diagnosis = faulty('reach', setting, unreachable(cause, shown));
+      const diagnosis = faulty(unreachable(cause, shown));
       found.push(isNeeded ? diagnosis : { ...diagnosis, state: 'warning' });
     }
   }
@@ -101,36 +101,38 @@ async function checkTarget(target: NetworkTarget, config: Config, needsLink: boo
 function checkExpiry(setting: string, link: string, shown: string, isNeeded: boolean): Diagnosis[] {
   const endsAtMs = expiryOfLink(link);
   if (endsAtMs === null) return [];
+  const { sound, warning, faulty } = about('link', setting);
   const end = new Date(endsAtMs).toISOString();
   const leftMs = endsAtMs - Date.now();
   const next =
     'Generate a new link, for example with "docshelf export bundle JOB", and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
     const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
-    const expired = faulty('link', setting, { code: 'link_expired', message, next });
+    const expired = faulty({ code: 'link_expired', message, next });
     return [isNeeded ? expired : { ...expired, state: 'warning' }];
   }
   const minutes = Math.floor(leftMs / 60_000);
   const state = `The link to "${shown}" expires at ${end}, in ${counted(minutes, 'minute')}.`;
-  return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
+  return [leftMs < LINK_SOON_MS ? warning(state, next) : sound(state)];
 }
 
 /** Looks up the host name. Returns null for an IP address, or if a proxy looks up names. @throws DocshelfError `host_not_allowed` */
 async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
+  const { sound, faulty } = about('name', setting);
   try {
     const found = await unlessAborted(
       policy.addressesOf(url),
       AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]),
     );
-    return sound('name', setting, `${host} is ${found.join(', ')}.`);
+    return sound(`${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
     const state = errnoOf(cause) ?? 'DNS does not respond in time';
     const message = `Cannot look up "${host}": ${state}`;
     const next = 'Check the host name, and the DNS servers of this machine (/etc/resolv.conf).';
-    return faulty('name', setting, { code: 'source_unreachable', message, next });
+    return faulty({ code: 'source_unreachable', message, next });
   }
 }
 
@@ -199,17 +201,14 @@ function observed(watch: ExchangeWatch): Diagnosis[] {
 }
 
 function clockState(origin: string, aheadMs: number): Diagnosis {
+  const { sound, warning } = about('clock', origin);
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   if (Math.abs(aheadMs) <= SKEW_MS_MAX)
-    return sound(
-      'clock',
-      origin,
-      `The clock of ${origin} differs from the clock of this machine by at most ${seconds} s.`,
-    );
+    return sound(`The clock of ${origin} differs from the clock of this machine by at most ${seconds} s.`);
   const state = `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the clock of ${origin}.`;
   const next =
     'Synchronize the clock of this machine with NTP. docshelf needs the correct time to check links and certificates.';
-  return warning('clock', origin, state, next);
+  return warning(state, next);
 }
 
 interface NetworkTarget {
@@ -245,11 +244,12 @@ function networkTargets(config: Config): NetworkTarget[] {
 async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const network = new Network(config);
   const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
+    const { sound, faulty } = about('reach', subject);
     try {
       await unlessAborted(store.check(), AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]));
-      return sound('reach', subject, state);
+      return sound(state);
     } catch (cause) {
-      return faulty('reach', subject, unreachable(cause, subject));
+      return faulty(unreachable(cause, subject));
     } finally {
       await store.close();
     }
