@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { about, type Diagnosis } from '../app/doctor/diagnosis.ts';
-import { ConfigError, jsonSchema, type LoadedConfig, printConfig } from '../config/index.ts';
+import { ConfigError, configSchema, type LoadedConfig, printConfig } from '../config/index.ts';
 import { exitCodeOf } from '../domain/errors.ts';
 import { counted, printable } from '../domain/text.ts';
 import { type CommonOptions, command, group } from './command.ts';
@@ -25,16 +25,21 @@ export function configCommand(): Command {
     ),
     command('print', 'Print every setting with its source (secrets are redacted)', 'docshelf config print').action(
       async (options: CommonOptions) => {
-        const { file, settings, rows } = printConfig(await loadStrictly(options));
-        printResult(options, { file, settings }, () =>
-          table([['KEY', 'VALUE', 'SOURCE'], ...rows.map(({ key, value, origin }) => [key, value, origin])]),
-        );
+        printResult(options, printConfig(await loadStrictly(options)), ({ settings }) => {
+          const rows = Object.entries(settings).map(([key, { value, origin }]) => [key, textOf(value), origin]);
+          return table([['KEY', 'VALUE', 'SOURCE'], ...rows]);
+        });
       },
     ),
     command('schema', 'Print the JSON Schema of the config file', 'docshelf config schema > config.schema.json').action(
-      () => printJson(jsonSchema()),
+      () => printJson(configSchema),
     ),
   ]);
+}
+
+function textOf(value: unknown): string {
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const NO_SETTINGS =

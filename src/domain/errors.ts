@@ -223,9 +223,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the advice `next`, or advice to raise the limit if too many files are open. */
-export function nextFor(error: unknown, next: string): string;
-export function nextFor(error: unknown, next: string | undefined): string | undefined;
-export function nextFor(error: unknown, next: string | undefined): string | undefined {
+export function nextFor<Next extends string | undefined>(error: unknown, next: Next): Next | string {
   const errno = errnoOf(error);
   if (errno === 'ENFILE') return 'Raise the limit of open files of this machine (sysctl fs.file-max), then try again.';
   if (errno !== 'EMFILE') return next;

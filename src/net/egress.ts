@@ -59,13 +59,9 @@ export class EgressPolicy {
     return this.#private.guard.allowsPrivate;
   }
 
-  allowsHost(url: URL): boolean {
-    return namesHost(this.rules, url);
-  }
-
   /** @param isRedirect true if the URL is the target of a redirect @throws DocshelfError `host_not_allowed` */
   admit(url: URL, isRedirect = false): void {
-    if (this.allowsHost(url)) return;
+    if (namesHost(this.rules, url)) return;
     throw new DocshelfError(
       'host_not_allowed',
       `Cannot fetch "${linkWithoutSecrets(url.href)}": its host is not allowed`,

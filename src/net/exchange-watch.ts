@@ -15,7 +15,8 @@ interface Exchanged {
 }
 
 export class ExchangeWatch {
-  readonly #facts = new Map<string, OriginFacts>();
+  /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
+  readonly facts = new Map<string, OriginFacts>();
   readonly #now: () => number;
   readonly #onSent = (message: unknown): void => this.#sawSocket(message as Exchanged);
   readonly #onHeaders = (message: unknown): void => this.#sawHeaders(message as Exchanged);
@@ -34,11 +35,6 @@ export class ExchangeWatch {
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
 
-  /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
-  get facts(): ReadonlyMap<string, OriginFacts> {
-    return this.#facts;
-  }
-
   #sawSocket({ request, socket }: Exchanged): void {
     if (!(socket instanceof TLSSocket)) return;
     const endsAtMs = Date.parse(socket.getPeerCertificate().valid_to);
@@ -55,8 +51,8 @@ export class ExchangeWatch {
 
   #learn(request: Exchanged['request'], facts: Partial<OriginFacts>): void {
     const origin = String(request.origin ?? '').replace(/\/$/, '');
-    const known = this.#facts.get(origin) ?? { aheadMs: null, certificateEndsAtMs: null };
-    this.#facts.set(origin, { ...known, ...facts });
+    const known = this.facts.get(origin) ?? { aheadMs: null, certificateEndsAtMs: null };
+    this.facts.set(origin, { ...known, ...facts });
   }
 }
 

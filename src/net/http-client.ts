@@ -131,25 +131,16 @@ export class HttpClient {
 
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#bounds;
-    const ending = new AbortController();
-    const onAbort = (): void => ending.abort(signal.reason);
+    const late = new AbortController();
     const timer = setTimeout(() => {
       const state = `the transfer took longer than ${totalTimeoutMs / 1000} s`;
       const timeout = new DocshelfError('source_timeout', `Cannot fetch "${linkWithoutSecrets(link)}": ${state}`, {
         next: 'Try again when the network is faster. If the server supports range requests, docshelf resumes the download.',
         fields: { retryable: true },
       });
-      ending.abort(timeout);
+      late.abort(timeout);
     }, totalTimeoutMs);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    return {
-      signal: ending.signal,
-      end: () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
-      },
-    };
+    return { signal: AbortSignal.any([signal, late.signal]), end: () => clearTimeout(timer) };
   }
 
   #factsOf(first: string, url: URL): RequestFacts {

@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { configReference } from '../../scripts/config-reference.ts';
-import { jsonSchema, loadConfig } from '../../src/config/index.ts';
+import { configSchema, loadConfig } from '../../src/config/index.ts';
 import { schemaSource } from '../../src/config/schema/index.ts';
 import { CONFIG_KEYS, environmentName, type SchemaNode } from '../../src/config/schema-node.ts';
 import { folderWith } from './folder.ts';
@@ -33,7 +33,7 @@ describe('the generated files', () => {
     const generated = `${JSON.stringify(schemaSource, null, 2)}\n`;
     expect(await read('config.schema.json')).toBe(generated);
     expect(await read('src/config/config.schema.json')).toBe(generated);
-    expect(jsonSchema()).toEqual(JSON.parse(generated));
+    expect(configSchema).toEqual(JSON.parse(generated));
   });
 
   it('include the current docs/config.md', async () => {
@@ -46,8 +46,8 @@ describe('the generated files', () => {
 describe('the JSON schema of the config', () => {
   it('is valid, also in the strict mode of Ajv', () => {
     const ajv = strictAjv();
-    expect(ajv.validateSchema(jsonSchema())).toBe(true);
-    expect(() => ajv.compile(jsonSchema())).not.toThrow();
+    expect(ajv.validateSchema(configSchema)).toBe(true);
+    expect(() => ajv.compile(configSchema)).not.toThrow();
   });
 
   it('accepts its own defaults and examples', () => {
@@ -144,7 +144,7 @@ describe('config.example.yaml', () => {
   it('names the schema in its first line, and matches the schema', async () => {
     const text = await read('config.example.yaml');
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
-    const check = strictAjv().compile(jsonSchema());
+    const check = strictAjv().compile(configSchema);
     check(parse(text));
     expect(check.errors).toBeNull();
   });
