@@ -401,7 +401,6 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
     current: () => network.config,
     port: sitePort,
     signIns,
-    onWrongSignIn: () => metrics.onWrongSignIn(),
     metrics,
     onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
   });

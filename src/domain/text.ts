@@ -27,6 +27,16 @@ export const counted = (count: number, one: string, many?: string): string => `$
 
 export const nounOf = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
 
+export function percentDecode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
+
 /** Edit distance by optimal string alignment. Returns `max + 1` for all larger distances. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {
   let beforeLast: number[] = [];

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
+import { decodeOrKeep } from '../domain/text.ts';
 import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher } from './dispatcher.ts';
 import type { EgressPolicy } from './egress.ts';
@@ -166,14 +167,6 @@ function credentialsOf(url: URL): { authorization?: string } {
   if (url.username === '' && url.password === '') return {};
   const pair = `${decodeOrKeep(url.username)}:${decodeOrKeep(url.password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
-}
-
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Maximum bytes of a response to `gatedFetch`. A typical response, the key set of an identity provider, has a few KiB. */

@@ -2,13 +2,14 @@ import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
-import { bareHost, type S3Place } from '../../domain/egress.ts';
+import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { unlessAborted } from '../../files/lanes.ts';
+import { usesProxy } from '../../net/dispatcher.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
@@ -67,9 +68,11 @@ async function checkTarget(target: NetworkTarget, config: Config, needsLink: boo
   const isNeeded = needsLink || kind !== 'bundle';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
   const isDead = found.some(({ code }) => code === 'link_expired');
-  const url = askedUrl(link, withRegion(config.network.s3));
+  const { s3 } = config.network;
+  // Use the region from the environment if the config has no region, as the AWS SDK does.
+  const url = askedUrl(link, { ...s3, region: s3.region ?? process.env.AWS_REGION ?? null });
   try {
-    const name = url === null ? null : await checkName(url, setting, target, config, signal);
+    const name = url === null ? null : await checkName(url, target, signal);
     if (name !== null) found.push(name);
     if (name?.state === 'fault') return found;
     const startMs = performance.now();
@@ -117,9 +120,9 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
 }
 
 /** Looks up the host name. Returns null for an IP address, or if a proxy looks up names. @throws DocshelfError `host_not_allowed` */
-async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
+async function checkName(url: URL, { setting, policy }: NetworkTarget, signal: AbortSignal) {
   const host = bareHost(url.hostname);
-  if (isIP(host) !== 0 || usesProxy(config)) return null;
+  if (isIP(host) !== 0 || usesProxy(policy.rules)) return null;
   const { sound, faulty } = about('name', setting);
   try {
     const found = await unlessAborted(
@@ -134,12 +137,6 @@ async function checkName(url: URL, setting: string, { policy }: NetworkTarget, c
     const next = 'Check the host name, and the DNS servers of this machine (/etc/resolv.conf).';
     return faulty({ code: 'source_unreachable', message, next });
   }
-}
-
-function usesProxy({ network }: Config): boolean {
-  if (network.proxy === 'off') return false;
-  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
-  return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
 }
 
 async function openBundle(client: HttpClient, { link }: NetworkTarget, config: Config, signal: AbortSignal) {
@@ -219,8 +216,9 @@ interface NetworkTarget {
 }
 
 function networkTargets(config: Config): NetworkTarget[] {
-  const { staticExport, features, search, exportApi, deployment, server, traces } = config;
-  const policy = new EgressPolicy(egressSlice(config, portsOf(config)));
+  const { staticExport, features, search, exportApi, deployment, server, traces, admin, api } = config;
+  const ownPorts = [server, admin, api].map(({ port }) => port);
+  const policy = new EgressPolicy(egressSlice(config, ownPorts));
   const targets: NetworkTarget[] = [];
   const add = (setting: string, link: Secret | string | null, kind: NetworkTarget['kind'] = 'service'): void => {
     if (link !== null) targets.push({ setting, link, kind, policy });
@@ -272,14 +270,6 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
 }
 
 type CheckedStore = { check(): Promise<void>; close(): Promise<void> };
-
-/** Uses the region from the environment if the config has no region, as the AWS SDK does. */
-function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
-  return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
-}
-
-const portsOf = ({ server, admin, api }: Config): number[] =>
-  [server.port, admin.port, api.port].filter((port) => port !== 0);
 
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)

@@ -213,7 +213,7 @@ export class Site {
 
   findings(): SiteFindings {
     const { settings, version } = this.#site.state;
-    return siteFindings({ config: settings.held.config, rules: version?.rules ?? null, reports: this.#reports });
+    return siteFindings(settings.held.config, version?.rules ?? null, this.#reports);
   }
 
   explain(query: string): Promise<readonly SearchResult[]> {
@@ -324,13 +324,7 @@ export class Site {
   }
 }
 
-interface FoundOnSite {
-  readonly config: Config;
-  readonly rules: SiteRules | null;
-  readonly reports: Pick<PageReports, 'counts' | 'notices'>;
-}
-
-export function siteFindings({ config, rules, reports }: FoundOnSite): SiteFindings {
+export function siteFindings(config: Config, rules: SiteRules | null, reports: PageReports): SiteFindings {
   return {
     policy: enforcementOf(config),
     origins: reports.counts,
