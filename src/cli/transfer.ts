@@ -192,11 +192,9 @@ async function copySbom(file: string | undefined, work: string): Promise<void> {
 }
 
 async function makeWork(folder: string): Promise<string> {
-  return mkdir(dirname(folder), { recursive: true })
-    .then(() => mkdtemp(`${folder}.part-`))
-    .catch(
-      rethrowAs('cannot_write', `create "${folder}"`, 'Pass --output with a folder whose parent folder is writable.'),
-    );
+  const next = 'Pass --output with a folder whose parent folder is writable.';
+  await mkdir(dirname(folder), { recursive: true }).catch(rethrowAs('cannot_write', `create "${folder}"`, next));
+  return mkdtemp(`${folder}.part-`).catch(rethrowAs('cannot_write', `create "${folder}"`, next));
 }
 
 async function refuseUnreadable(file: string): Promise<void> {
@@ -206,12 +204,9 @@ async function refuseUnreadable(file: string): Promise<void> {
 }
 
 async function readKey(file: string): Promise<string> {
-  const text = readText(file, KEY_BYTES_MAX);
-  return (
-    await text.catch(
-      rethrowAs('cannot_read', `read the key "${file}"`, 'Pass the file that contains the minisign key.'),
-    )
-  ).trim();
+  const next = 'Pass the file that contains the minisign key.';
+  const reading = readText(file, KEY_BYTES_MAX).catch(rethrowAs('cannot_read', `read the key "${file}"`, next));
+  return (await reading).trim();
 }
 
 const VALUES_FILE = 'values.yaml';

@@ -211,7 +211,7 @@ async function fetchArchive<T>(
   );
   const { network, staticExport } = config;
   const opened = await (await import('../../app/index.ts')).openCommandSources(config);
-  const progress = new ProgressBar();
+  using progress = new ProgressBar();
   const shown = linkWithoutSecrets(link.reveal());
   try {
     const file = join(work.path, 'bundle');
@@ -229,13 +229,11 @@ async function fetchArchive<T>(
         bundleFile: file,
         bundleBytesMax: staticExport.limits.bundleBytesMax,
         retriesMax: network.retries,
-        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
       },
     );
     progress.end();
     return await use(file, fileName);
   } finally {
-    progress.end();
     await opened.close();
   }
 }

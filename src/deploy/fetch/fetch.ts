@@ -17,7 +17,8 @@ export interface FetchSettings {
   readonly bundleFile: string;
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
-  readonly partMaxAgeMs: number;
+  /** Maximum age of a partial download to resume. Default: no maximum. */
+  readonly partMaxAgeMs?: number;
 }
 
 export interface FetchRequest {
@@ -50,9 +51,10 @@ export async function fetchBundle(
   tools: FetchTools = FETCH_TOOLS,
 ): Promise<FetchedBundle> {
   const { link, signal, onRetry } = request;
+  const { spoolDir, partMaxAgeMs = Number.POSITIVE_INFINITY } = settings;
   const source = sourceFor(sources, link);
   try {
-    const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
+    const part = await Part.open(spoolDir, link, tools.now() - partMaxAgeMs);
     try {
       const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
       const transferred = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
