@@ -11,12 +11,7 @@ const SETTLE_MS = 50;
 /** Time without a change after which a file that is written in place is treated as complete. */
 const QUIET_MS = 1_000;
 
-interface Look {
-  readonly digest: string;
-  readonly place: string | null;
-  readonly changedNs: bigint;
-  readonly bytes: number;
-}
+type Look = Awaited<ReturnType<typeof lookAt>>;
 type Looks = ReadonlyMap<string, Look>;
 
 /** Watches folders, because Kubernetes replaces the link `..data` next to a mounted file. Reports only changes of the content. */
@@ -144,7 +139,7 @@ async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promi
   return looks;
 }
 
-async function lookAt(file: string): Promise<Look> {
+async function lookAt(file: string) {
   try {
     await using handle = await open(file, 'r');
     const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });

@@ -36,10 +36,8 @@ export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools
       if (error.fields.retryable !== true || failures >= retriesMax) throw error;
       const waitMs = waitBeforeRetry(failures, error.fields.retryAfterMs, tools.random);
       onRetry?.(error, waitMs);
-      await tools.sleep(waitMs, signal).catch((reason: unknown) => {
-        signal.throwIfAborted();
-        throw reason;
-      });
+      // Ignore the rejection of an aborted delay, because the next round throws the reason of the signal.
+      await tools.sleep(waitMs, signal).catch(() => undefined);
     }
   }
 }

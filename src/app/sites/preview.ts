@@ -17,12 +17,7 @@ export async function sessionKeys({ server, storage }: Config): Promise<readonly
   return [(await readFile(file, 'utf8')).trim()];
 }
 
-export interface VersionPreview {
-  readonly version: string;
-  readonly digest: string;
-  readonly link: string;
-  readonly expiresAt: string;
-}
+export type VersionPreview = Awaited<ReturnType<typeof previewLink>>;
 
 export function previewPasses({ config, basePath }: SiteConfig, domain: string): PreviewPasses {
   const { publicUrl, tls } = config.server;
@@ -35,7 +30,7 @@ export async function previewLink(
   site: SiteConfig,
   release: { readonly domain: string; readonly version: string; readonly digest: string },
   port: number,
-): Promise<VersionPreview> {
+) {
   const { domain, version, digest } = release;
   const expiresAt = new Date(Date.now() + PREVIEW_MS).toISOString();
   const target = await previewPasses(site, domain).target({ version, digest });

@@ -13,7 +13,6 @@ import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { ownVersions } from '../../files/index.ts';
-import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
@@ -103,11 +102,10 @@ interface List {
   readonly rows: Promise<readonly ListedVersion[]>;
 }
 
-interface Current {
-  readonly settings: ServedSettings;
-  readonly domain: string;
-  readonly key: string;
-  readonly passes: PreviewPasses;
+type Current = ReturnType<typeof currentOf>;
+
+function currentOf(settings: ServedSettings, domain: string) {
+  return { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
 }
 
 type Admitted =
@@ -258,8 +256,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { site, store } = this.#options;
     const { settings } = site.state;
     const { domain } = store;
-    if (this.#known?.settings !== settings || this.#known.domain !== domain)
-      this.#known = { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
+    if (this.#known?.settings !== settings || this.#known.domain !== domain) this.#known = currentOf(settings, domain);
     return this.#known;
   }
 
