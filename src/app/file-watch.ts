@@ -19,8 +19,9 @@ export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
   #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
-  /** True if a watcher reported an event after docshelf read the files into `#known`. `#written`: names of files written in place. */
+  /** True if a watcher has reported an event since docshelf read the files into `#known`. */
   #isNotified = false;
+  /** Names of files that a program has written in place since docshelf read the files into `#known`. */
   readonly #written = new Set<string>();
   #watchers: FSWatcher[] = [];
   #pollTimer: NodeJS.Timeout | undefined;
@@ -31,7 +32,7 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Remembers the current state of the files. @returns true if the state differs from the previous one */
+  /** Reads the state of the files, for later comparisons. @returns true if the state differs from the previous one */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt(former.keys()));

@@ -9,7 +9,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { ReportedSite } from '../http/site/page-reports.ts';
 
-/** Selects the part of the config that each folder of `src` needs. */
+/** The functions of this file select the part of the config that a folder of `src` needs, because only `app` imports the config. */
 
 export function deploySlice(config: Config): DeploySettings {
   const { deployment, staticExport, network } = config;

@@ -112,7 +112,7 @@ export interface SearchedVersion {
   readonly isActive: boolean;
 }
 
-/** Searches by keywords, and also by meaning if vectors exist. Merges the results as the shelf page does. */
+/** Searches by keywords, and by meaning if vectors exist. Merges the results of several versions as the shelf page does. */
 export async function searchOnce(
   config: Config,
   versions: readonly SearchedVersion[],

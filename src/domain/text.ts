@@ -4,7 +4,7 @@ const UNPRINTABLE =
 
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
-/** Makes text from outside safe for one line of a terminal, log or notice. For several lines or JSON, use the functions below. */
+/** Makes untrusted text safe for one line of a terminal, log or notice. For lines or JSON, use `printableLines` or `printableJson`. */
 export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
   text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Milliseconds by which the server's clock is ahead of this machine's. Null if the server sends no Date header. */
+  /** Milliseconds by which the server's clock is ahead of the clock here. Null if the server sends no Date header. */
   readonly aheadMs: number | null;
   /** End of the certificate's validity, in milliseconds since 1970. Null without TLS. */
   readonly certificateEndsAtMs: number | null;

@@ -43,7 +43,7 @@ export class HttpClient {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** Does not follow redirects, because the body must not go to another address. @throws as `get` */
+  /** Does not follow redirects, because the body must not go to another address. @throws errors of `get` */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
@@ -179,7 +179,7 @@ interface FetchOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** A `fetch` for libraries that applies the egress policy. Supports GET and POST, without redirects. @throws as `HttpClient.get` */
+/** A `fetch` for libraries that applies the egress policy. Supports GET and POST, without redirects. @throws errors of `HttpClient` */
 export function gatedFetch(
   client: () => Promise<HttpClient>,
 ): (url: string | URL, options?: FetchOptions) => Promise<Response> {

@@ -48,7 +48,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** Error codes to retry, because docshelf cannot know when an operator frees space on the volume. */
+/** Codes of errors that end when an operator frees space on the volume, which docshelf finds only by another attempt. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {

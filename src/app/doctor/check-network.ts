@@ -28,7 +28,7 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
-/** In an air-gapped deployment, contacts only `network.allowedHosts`. @param checked begins with the config that all sites share */
+/** In an air-gapped deployment, contacts only `network.allowedHosts`. @param checked first, the config of all sites */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];

@@ -29,7 +29,7 @@ export interface Diagnosis {
 
 type Fault = Pick<DocshelfError, 'code' | 'message'> & { readonly next?: string | undefined };
 
-/** Returns functions that build a diagnosis of the subject in each state. */
+/** Returns one function for each state, which builds a diagnosis of this check and subject. */
 export function about(check: DiagnosisCheck, subject: string) {
   const diagnosis = { check, subject, next: null, code: null };
   return {

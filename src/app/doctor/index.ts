@@ -21,7 +21,7 @@ import { about, type Diagnosis } from './diagnosis.ts';
 
 const TOTAL_MS_MAX = 30_000;
 
-/** Writes only a probe file in the data folder. */
+/** Runs all checks of `docshelf doctor`, which change nothing on disk except for a probe file that docshelf removes again. */
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config, sites } = loaded;
   const signal = AbortSignal.timeout(TOTAL_MS_MAX);

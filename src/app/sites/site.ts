@@ -55,7 +55,7 @@ export interface SiteHost {
 const LISTED_POLL_MS = 5_000;
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-/** A site of a daemon. `deployment` switches versions; the server and the search follow in the same event loop tick. */
+/** A site of a daemon. If `deployment` switches the version, server and search switch in the same turn of the event loop. */
 export class Site {
   readonly deployment: Deployment;
   readonly search: Search | null;
@@ -182,7 +182,7 @@ export class Site {
     await this.deployment.reconcile();
   }
 
-  /** Returns a function that applies the settings. Call it in the tick that changes the routes. @throws DocshelfError `config_invalid` */
+  /** Passes the settings to the deployment. @returns function that applies them to responses @throws DocshelfError `config_invalid` */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));

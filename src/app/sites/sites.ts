@@ -27,7 +27,7 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** Each reload replaces the whole object. `notices` are about parts of the data folder that belong to no site. */
+  /** State that each reload replaces as a whole. `notices` are about parts of the data folder that belong to no site. */
   #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
@@ -99,7 +99,7 @@ export class Sites {
     return route;
   }
 
-  /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws as `Site.open` */
+  /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws errors of `Site.open` */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];

@@ -199,7 +199,7 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   return `${taken} version ${version} (${digest.slice(0, 12)}). ${state}.${former}`;
 }
 
-/** Deletes the fetched file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
+/** Deletes the fetched file after `use`. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use` */
 async function fetchArchive<T>(
   config: Config,
   link: Secret,
