@@ -25,7 +25,7 @@ const INODES_SPARE = 10_000;
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
   const { sound, warning, faulty } = about('folder', DATA_FOLDER);
-  const existing = await nearestThere(dir);
+  const existing = nearestExisting(dir);
   const written = await writeProbe(existing);
   if (written !== null) {
     const next = 'Make storage.dir a folder that the user of docshelf can write to.';
@@ -49,13 +49,8 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   return found;
 }
 
-async function nearestThere(folder: string): Promise<string> {
-  const isThere = await stat(folder).then(
-    () => true,
-    () => false,
-  );
-  return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
-}
+const nearestExisting = (folder: string): string =>
+  existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 
 /** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null after success */
 async function writeProbe(folder: string): Promise<string | null> {
@@ -80,7 +75,7 @@ async function foldersElsewhere(dir: string): Promise<string[]> {
 
 export async function checkSpace(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { sound, warning, faulty } = about('space', DATA_FOLDER);
-  const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
+  const { bavail, bsize, files, ffree } = await statfs(nearestExisting(config.storage.dir));
   const freeBytes = bavail * bsize;
   const stored = await store.list().catch(() => []);
   const nextBytes = Math.max(0, ...stored.map(({ bytes, archiveBytes }) => bytes + archiveBytes));

@@ -150,9 +150,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
-    const kept = isVersion(version) ? await keptVersion(this.#options.store, version) : null;
-    if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).snapshot;
+    const kept = await this.#readable(version);
+    return kept?.digest === current.digest ? current : kept && (await this.#openedOnce(kept)).snapshot;
   }
 
   async labels(): Promise<readonly string[]> {
@@ -197,10 +196,13 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   async searched(version: string): Promise<KeptVersion | null> {
-    const { store } = this.#options;
-    if (!this.#areKept || this.#active?.version === version) return null;
-    const kept = await keptVersion(store, version);
-    return kept !== null && this.#isReadable(kept) && kept.digest !== this.#active?.digest ? kept : null;
+    const kept = this.#active?.version === version ? null : await this.#readable(version);
+    return kept?.digest === this.#active?.digest ? null : kept;
+  }
+
+  async #readable(version: string): Promise<KeptVersion | null> {
+    const kept = this.#areKept && isVersion(version) ? await keptVersion(this.#options.store, version) : null;
+    return kept !== null && this.#isReadable(kept) ? kept : null;
   }
 
   get #areKept(): boolean {
