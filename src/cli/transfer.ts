@@ -421,14 +421,10 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
       const isKept = isFile && (isOwn(basename(path)) || basename(dirname(path)) === 'bundles');
       const kept = isKept ? join(folder, String(found.length)) : null;
       const hash = createHash('sha256');
-      const copy = kept === null ? null : await open(kept, 'wx', 0o600);
-      try {
-        for await (const chunk of entry as AsyncIterable<Buffer>) {
-          hash.update(chunk);
-          await copy?.appendFile(chunk);
-        }
-      } finally {
-        await copy?.close();
+      await using copy = kept === null ? null : await open(kept, 'wx', 0o600);
+      for await (const chunk of entry as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        await copy?.appendFile(chunk);
       }
       if (isFile) found.push({ path, bytes: entry.header.size ?? 0, sha256: hash.digest('hex'), kept });
     }

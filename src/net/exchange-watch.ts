@@ -14,23 +14,19 @@ interface Exchanged {
   readonly response?: { readonly headers: readonly Buffer[] };
 }
 
+/** Collects facts about servers from the requests of undici, until the end of the scope. */
 export class ExchangeWatch {
   /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
   readonly facts = new Map<string, OriginFacts>();
-  readonly #now: () => number;
   readonly #onSent = (message: unknown): void => this.#sawSocket(message as Exchanged);
   readonly #onHeaders = (message: unknown): void => this.#sawHeaders(message as Exchanged);
 
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
-  }
-
-  start(): void {
+  constructor() {
     subscribe('undici:client:sendHeaders', this.#onSent);
     subscribe('undici:request:headers', this.#onHeaders);
   }
 
-  stop(): void {
+  [Symbol.dispose](): void {
     unsubscribe('undici:client:sendHeaders', this.#onSent);
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
@@ -46,7 +42,7 @@ export class ExchangeWatch {
     // Ignore cached responses, which have an Age, because their Date is in the past (RFC 9110, section 6.6.1).
     const atMs = Date.parse(headerOf(headers, 'date') ?? '');
     const isKept = headerOf(headers, 'age') !== null;
-    if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - this.#now() });
+    if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - Date.now() });
   }
 
   #learn(request: Exchanged['request'], facts: Partial<OriginFacts>): void {

@@ -46,16 +46,11 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
   }
   const first = checked[0];
   if (first !== undefined) checks.push(() => checkStores(first.config, signal));
-  const watch = new ExchangeWatch();
-  watch.start();
-  try {
-    const found = (await Promise.all(checks.map((check) => check()))).flat();
-    found.push(...observed(watch));
-    const { skipped } = about('reach', 'the network');
-    return found.length > 0 ? found : [skipped('The config contains no host that docshelf would contact.', null)];
-  } finally {
-    watch.stop();
-  }
+  using watch = new ExchangeWatch();
+  const found = (await Promise.all(checks.map((check) => check()))).flat();
+  found.push(...observed(watch));
+  const { skipped } = about('reach', 'the network');
+  return found.length > 0 ? found : [skipped('The config contains no host that docshelf would contact.', null)];
 }
 
 const revealed = ({ link }: NetworkTarget): string => (typeof link === 'string' ? link : link.reveal());
