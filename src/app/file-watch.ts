@@ -128,11 +128,8 @@ export class FileWatch {
   }
 }
 
-function isEqual(one: Looks, other: Looks): boolean {
-  if (one.size !== other.size) return false;
-  for (const [file, { digest }] of one) if (digest !== other.get(file)?.digest) return false;
-  return true;
-}
+const isEqual = (one: Looks, other: Looks): boolean =>
+  one.size === other.size && one.entries().every(([file, { digest }]) => digest === other.get(file)?.digest);
 
 async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promise<Looks> {
   const looks = new Map<string, Look>();
