@@ -88,8 +88,11 @@ class PatientTransport extends StdioServerTransport {
   }
 
   override async send(message: Message): Promise<void> {
-    await super.send(message);
-    if (!('method' in message)) this.#end(message.id);
+    try {
+      await super.send(message);
+    } finally {
+      if (!('method' in message)) this.#end(message.id);
+    }
   }
 
   override async close(): Promise<void> {
