@@ -13,7 +13,7 @@ import { folderWith } from './folder.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
-/** docshelf checks the formats itself. Editors that do not know them accept all values. */
+/** Ajv without docshelf's own formats, like an editor, which accepts all values of an unknown format. */
 const strictAjv = () =>
   new Ajv({ allErrors: true, validateFormats: false, allowUnionTypes: true, strictTypes: false }).addVocabulary([
     'x-unit',
@@ -63,7 +63,7 @@ describe('the JSON schema of the config', () => {
   });
 });
 
-/** Keys of the example with their sections, also in comments and in flow style. */
+/** Returns the dotted keys in an example config, including keys in comments and in flow style. */
 function shownKeys(text: string): ReadonlySet<string> {
   const shown = new Set<string>();
   const add = (path: string, value: unknown): void => {
@@ -108,7 +108,7 @@ describe('config.example.yaml', () => {
     expect(Object.fromEntries(others)).toEqual({
       'staticExport.enabled': true,
       'staticExport.version': '2024-06-01',
-      // Null uses the default of the feature table, which is on.
+      // The schema has no default here. The feature table turns this feature on.
       'features.apiPlayground.enabled': true,
     });
   });
@@ -151,7 +151,7 @@ describe('config.example.yaml', () => {
 
   it('shows every key in its section', async () => {
     const shown = shownKeys(await read('config.example.yaml'));
-    // Documented by reference to the site's keys, on a separate page, or for all features at once.
+    // Keys that the page describes by reference to keys of the site, on another page, or for all features at once.
     const elsewhere = /^(?:(?:admin|api)\.tls\.|exportApi\.(?:store|queue)\.|features\.\w+\.(?:enabled|origins)$)/;
     const keys = CONFIG_KEYS.map(({ path }) => path.join('.'));
     expect(keys.filter((key) => !shown.has(key) && !elsewhere.test(key))).toEqual([]);

@@ -117,7 +117,7 @@ organizations:
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
-    // The message names both places.
+    // The message names the place of both keys.
     expect(fault?.message).toMatch(/organizations\[\d\].* organizations\[0\].* \(config\.yaml:1:\d+\)/);
   });
 
