@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError, emptyConfigError, isReduced, type LoadedConfig } from '../config/index.ts';
-import type { Database } from '../database/database.ts';
 import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
@@ -19,10 +18,10 @@ import type { Logger } from './log/log.ts';
 import { logAudit, logFailure } from './log/log-events.ts';
 import { Network, openDatabase } from './network.ts';
 import type { Exports } from './open-exports.ts';
-import { type OpenedSearch, openSearch } from './open-search.ts';
-import { openTraces, type Traces } from './open-traces.ts';
+import { openSearch } from './open-search.ts';
+import { openTraces } from './open-traces.ts';
 import { OwnExportDesk } from './own-exports.ts';
-import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
+import { openFolder } from './sites/open-shelf.ts';
 import { OpenVersions } from './sites/readable-versions.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
@@ -40,20 +39,7 @@ export interface DaemonOptions {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-interface DaemonParts {
-  readonly network: Network;
-  readonly database: Database | null;
-  readonly metrics: Metrics;
-  readonly traces: Traces;
-  readonly search: OpenedSearch;
-  readonly folder: ShelfFolder;
-  readonly sites: Sites;
-  readonly keys: ServiceKeys;
-  readonly audit: AuditTrail;
-  readonly signIns: SignIns;
-  readonly exports: PromiseWithResolvers<Exports> | null;
-  readonly ownExports: OwnExportDesk;
-}
+type DaemonParts = Awaited<ReturnType<typeof openParts>>;
 
 /** Time limit to stop the admin listener, which stops last, so that probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
@@ -77,8 +63,6 @@ class Daemon {
   /** Config at the start. Settings that need a restart keep the values of this config. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
-  readonly #apiHasSearch: boolean;
-  readonly #exports: DaemonParts['exports'];
   readonly #dependencies: Dependencies;
   #openedExports: Exports | null = null;
   #listeners: Listeners | null = null;
@@ -95,11 +79,8 @@ class Daemon {
     this.#opened = options.loaded;
     this.#loaded = options.loaded;
     this.#phase = parts.sites.isList ? 'starting' : 'running';
-    this.#apiHasSearch = parts.sites.haveSearch;
-    this.#exports = parts.exports;
-    const { database } = parts;
     this.#dependencies = new Dependencies({
-      database: () => (database === null ? null : database.check()),
+      database: () => parts.database?.check() ?? null,
       bucket: () => this.#openedExports?.checkBucket?.() ?? null,
     });
     this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
@@ -117,8 +98,8 @@ class Daemon {
     return this.#listeners?.api?.url ?? null;
   }
 
-  get sitePort(): number | null {
-    return this.#listeners?.site.port ?? null;
+  get sitePort(): number {
+    return this.#listeners?.site.port ?? this.#config.server.port;
   }
 
   get #config(): Config {
@@ -137,7 +118,7 @@ class Daemon {
       await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null, ports, file);
       await this.#watch.start(watchedFiles);
     } catch (error) {
-      this.#exports?.reject(error);
+      this.#parts.exports?.reject(error);
       await this.stop();
       throw error;
     }
@@ -151,7 +132,7 @@ class Daemon {
   }
 
   async #openExports(): Promise<void> {
-    if (this.#exports === null) return;
+    if (this.#parts.exports === null) return;
     const { log, programVersion } = this.#options;
     const { openExports } = await import('./open-exports.ts');
     const exports = await openExports({
@@ -164,7 +145,7 @@ class Daemon {
       programVersion,
     });
     this.#openedExports = exports;
-    this.#exports.resolve(exports);
+    this.#parts.exports.resolve(exports);
   }
 
   async reload(confirmations = CONFIRMATIONS): Promise<LastReload> {
@@ -194,10 +175,7 @@ class Daemon {
       ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
       sites.stop().then(() => folder.registration.withdraw()),
       this.#parts.ownExports.stop(),
-      this.#exports?.promise.then(
-        (exports) => exports.stop(),
-        () => undefined,
-      ),
+      this.#openedExports?.stop(),
     ]);
     await this.#parts.traces.stop();
     await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop()]);
@@ -208,11 +186,10 @@ class Daemon {
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
     const { sites, keys, audit, folder } = this.#parts;
-    const exports = this.#exports?.promise ?? null;
-    const sitePort = (): number => this.sitePort ?? this.#config.server.port;
+    const exports = this.#parts.exports?.promise ?? null;
     const actions: AdminActions = {
       reload: () => this.reload(),
-      site: (domain) => siteActions(sites.chosen(domain), sitePort()),
+      site: (domain) => siteActions(sites.chosen(domain), this.sitePort),
       keys: keys.actions,
       jobs: new JobDesk({
         service: async () => (await exports)?.service ?? null,
@@ -228,7 +205,7 @@ class Daemon {
         hosts: () => this.#config.admin.hosts,
         readiness: () => this.#readiness(),
         status: () => this.#status(),
-        observe: (domain) => observedSite(sites.chosen(domain), sitePort()),
+        observe: (domain) => observedSite(sites.chosen(domain), this.sitePort),
         features: () => daemonFeatures(sites, this.#config.deployment.type),
         readings: async () => ({
           states: siteStates(sites, this.#config.metrics.sites),
@@ -252,7 +229,6 @@ class Daemon {
         actions,
       },
       exports,
-      apiHasSearch: this.#apiHasSearch,
       log,
       logRequest,
       programVersion,
@@ -326,7 +302,7 @@ class Daemon {
   }
 
   async #jobs(): Promise<ExportJobs | null> {
-    const counts = async () => (await this.#exports?.promise)?.counts() ?? NO_JOBS;
+    const counts = async () => (await this.#parts.exports?.promise)?.counts() ?? NO_JOBS;
     return inTime(counts()).catch(() => null);
   }
 
@@ -343,7 +319,7 @@ class Daemon {
       opened: this.#opened,
       current: this.#loaded,
       lastReload: this.#lastReload,
-      apiHasSearch: this.#apiHasSearch,
+      apiHasSearch: this.#parts.apiHasSearch,
       jobs: (await this.#jobs()) ?? NO_JOBS,
       startedAt: this.#startedAt,
       programVersion: this.#options.programVersion,
@@ -353,6 +329,13 @@ class Daemon {
 
 /** @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit` */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const parts = await openParts(options, () => daemon.sitePort);
+  const daemon = new Daemon(options, parts);
+  await daemon.start();
+  return daemon;
+}
+
+async function openParts(options: DaemonOptions, sitePort: () => number) {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
   const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
@@ -381,7 +364,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const versions = new OpenVersions();
   const isList = loaded.config.sites.length > 0;
   const assets = new SiteAssets();
-  let daemon: Daemon | null = null;
   const sites: Sites = new Sites({
     isList,
     settleDomains: async (domains) => {
@@ -415,17 +397,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const shelf = new ShelfPageAnswer({
     sites,
     current: () => network.config,
-    port: () => daemon?.sitePort ?? loaded.config.server.port,
+    port: sitePort,
     signIns,
     assets,
-    onWrongSignIn: () => metrics.onWrongSignIn(),
     metrics,
     onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
   });
   const listed = loaded.config.sites.map(({ domain }) => domain);
   if (isList) await adoptDefaultDomain(folder.paths, listed);
   await sites.accept(loaded.sites);
-  daemon = new Daemon(options, {
+  return {
     network,
     database,
     metrics,
@@ -433,14 +414,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     search,
     folder,
     sites,
+    /** True if a site had search at the start. Otherwise, the API has no search until the restart. */
+    apiHasSearch: sites.haveSearch,
     keys: new ServiceKeys({ store, current: () => network.config, sites }),
     audit,
     signIns,
     exports,
     ownExports,
-  });
-  await daemon.start();
-  return daemon;
+  };
 }
 
 /** Minimum free share of the data folder's volume. With less, the status shows a notice, and the Helm chart raises an alert. */

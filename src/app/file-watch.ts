@@ -11,12 +11,7 @@ const SETTLE_MS = 50;
 /** Time without a change after which a file that is written in place is treated as complete. */
 const QUIET_MS = 1_000;
 
-interface Look {
-  readonly digest: string;
-  readonly place: string | null;
-  readonly changedNs: bigint;
-  readonly bytes: number;
-}
+type Look = Awaited<ReturnType<typeof lookAt>>;
 type Looks = ReadonlyMap<string, Look>;
 
 /** Watches folders, because Kubernetes replaces the link `..data` next to a mounted file. Reports only changes of the content. */
@@ -24,8 +19,9 @@ export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
   #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
-  /** True if a watcher reported an event after docshelf read the files into `#known`. `#written`: names of files written in place. */
+  /** True if a watcher has reported an event since docshelf read the files into `#known`. */
   #isNotified = false;
+  /** Names of files that a program has written in place since docshelf read the files into `#known`. */
   readonly #written = new Set<string>();
   #watchers: FSWatcher[] = [];
   #pollTimer: NodeJS.Timeout | undefined;
@@ -36,7 +32,7 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Remembers the current state of the files. @returns true if the state differs from the previous one */
+  /** Reads the state of the files, for later comparisons. @returns true if the state differs from the previous one */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt(former.keys()));
@@ -132,11 +128,8 @@ export class FileWatch {
   }
 }
 
-function isEqual(one: Looks, other: Looks): boolean {
-  if (one.size !== other.size) return false;
-  for (const [file, { digest }] of one) if (digest !== other.get(file)?.digest) return false;
-  return true;
-}
+const isEqual = (one: Looks, other: Looks): boolean =>
+  one.size === other.size && one.entries().every(([file, { digest }]) => digest === other.get(file)?.digest);
 
 async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promise<Looks> {
   const looks = new Map<string, Look>();
@@ -144,7 +137,7 @@ async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promi
   return looks;
 }
 
-async function lookAt(file: string): Promise<Look> {
+async function lookAt(file: string) {
   try {
     await using handle = await open(file, 'r');
     const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });

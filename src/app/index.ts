@@ -1,6 +1,5 @@
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, ServedRecord, settleListedDomains } from '../deploy/index.ts';
-import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
 import { type DaemonOptions, startDaemon as start } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
@@ -36,13 +35,11 @@ function endProcessAfter(ms: number, log: Logger): void {
 
 const LAST_LINES_MS = 200;
 
-export type OpenSources = { readonly sources: readonly BundleSource[]; close(): Promise<void> };
-
-export async function openCommandSources(config: Config): Promise<OpenSources> {
+export async function openCommandSources(config: Config) {
   const network = await openNetwork(config);
   return {
     sources: await openSources(config, await network.client(), [config.staticExport.preload.dir]),
-    close: () => network.close(),
+    [Symbol.asyncDispose]: () => network.close(),
   };
 }
 
@@ -71,9 +68,11 @@ export async function openCommandShelf(config: Config, onProgress: DaemonOptions
   });
   await openShelf(shelf);
   const { deployment } = shelf;
-  const close = async (): Promise<void> => {
-    await deployment.stop();
-    await Promise.all([engine.stop(), network.close()]);
+  return {
+    deployment,
+    [Symbol.asyncDispose]: async () => {
+      await deployment.stop();
+      await Promise.all([engine.stop(), network.close()]);
+    },
   };
-  return { deployment, close };
 }

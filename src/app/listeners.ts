@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
+import { dataPaths, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit.ts';
@@ -32,20 +32,12 @@ interface ListenerParts extends RatesParts {
   readonly programVersion: string;
 }
 
-export interface Listeners {
-  readonly site: Listener;
-  readonly admin: Listener;
-  readonly api: Listener | null;
-  readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
-  readonly redirects: readonly Listener[];
-  useConfig(config: Config): void;
-  closeRates(): void;
-}
+export type Listeners = Awaited<ReturnType<typeof openListeners>>;
 
 type Answers = Pick<ListenerOptions, 'fetch' | 'fastAnswer'>;
 
 /** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
-export async function openListeners(parts: ListenerParts): Promise<Listeners> {
+export async function openListeners(parts: ListenerParts) {
   const { config, sites, metrics, log, logRequest } = parts;
   const opened: Listener[] = [];
   const secure = new Map<ListenerName, Listener>();

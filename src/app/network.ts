@@ -42,7 +42,7 @@ export class Network {
     this.#rules = null;
   }
 
-  /** Requests in flight continue with the former client. */
+  /** Replaces the HTTP client. Requests in flight continue with the former client. */
   useConfig(config: Config): void {
     this.#config = config;
     this.#rules = null;

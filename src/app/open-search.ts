@@ -7,7 +7,6 @@ import { EmbedLanes } from '../search/embedded-engine.ts';
 import { EmbeddedEngine, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
-import { modelSlice } from './slices.ts';
 
 /** Path of the built-in model, valid from `src/app` and from `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
@@ -57,22 +56,15 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   });
 }
 
-function modelFolderOf(config: Config): string | null {
-  const model = modelSlice(config);
-  if (model.kind === 'builtin') return BUILTIN_MODEL;
-  return model.kind === 'folder' ? model.folder : null;
-}
-
-function modelOf(config: Config, network: Network): () => Promise<Model> {
-  const folder = modelFolderOf(config);
-  if (folder !== null) return async () => ({ choice: { kind: 'folder', folder }, embedder: null });
-  return once(() => connect(config, network));
-}
-
-async function connect(config: Config, network: Network): Promise<Model> {
-  const model = modelSlice(config);
-  if (model.kind !== 'endpoint') throw new Error(`no embedder for search.model ${model.kind}`);
-  const { EmbeddingEndpoint } = await import('../search/semantic/embedding-endpoint.ts');
-  const embedder = await EmbeddingEndpoint.connect(() => network.client(), model, new AbortController().signal);
-  return { choice: { kind: 'parent', digest: embedder.digest, dims: embedder.dims }, embedder };
+function modelOf({ search: { model } }: Config, network: Network): () => Promise<Model> {
+  if (typeof model === 'string') {
+    const folder = model === 'builtin' ? BUILTIN_MODEL : model;
+    return async () => ({ choice: { kind: 'folder', folder }, embedder: null });
+  }
+  return once(async () => {
+    const { EmbeddingEndpoint } = await import('../search/semantic/embedding-endpoint.ts');
+    const endpoint = { url: model.url, model: model.model, key: model.keyFile?.text ?? null };
+    const embedder = await EmbeddingEndpoint.connect(() => network.client(), endpoint, new AbortController().signal);
+    return { choice: { kind: 'parent', digest: embedder.digest, dims: embedder.dims }, embedder };
+  });
 }

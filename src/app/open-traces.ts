@@ -46,14 +46,11 @@ export async function openTraces(
 }
 
 function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string, string>> {
-  const lines = headersFile?.text.reveal().split('\n') ?? [];
-  const written = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(
-    written.map((line) => {
-      const end = line.indexOf(':');
-      return [line.slice(0, end).toLowerCase(), line.slice(end + 1).trim()];
-    }),
-  );
+  const headers = (headersFile?.lines ?? []).map((line) => {
+    const end = line.indexOf(':');
+    return [line.slice(0, end).toLowerCase(), line.slice(end + 1).trim()];
+  });
+  return Object.fromEntries(headers);
 }
 
 /** Sends the trace context only with POST requests, which start a job or request its link. Polls would flood the trace. */

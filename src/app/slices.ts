@@ -2,14 +2,14 @@ import { type Config, type SiteConfig, valueAt } from '../config/index.ts';
 import { SiteStore } from '../deploy/releases/site-store.ts';
 import type { DeploySettings } from '../deploy/settings.ts';
 import { type EgressRules, hostRulesOf } from '../domain/egress.ts';
-import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
+import { FEATURES, type FeatureId, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../domain/limits.ts';
 import type { Organization, SourceSettings } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { ReportedSite } from '../http/site/page-reports.ts';
 
-/** Selects the part of the config that each folder of `src` needs. */
+/** The functions of this file select the part of the config that a folder of `src` needs, because only `app` imports the config. */
 
 export function deploySlice(config: Config): DeploySettings {
   const { deployment, staticExport, network } = config;
@@ -106,17 +106,6 @@ export function s3Slice({ exportApi: { store } }: Config) {
   };
 }
 
-type ModelSlice =
-  | { readonly kind: 'builtin' | 'off' }
-  | { readonly kind: 'folder'; readonly folder: string }
-  | { readonly kind: 'endpoint'; readonly url: string; readonly model: string; readonly key: Secret | null };
-
-export function modelSlice({ search: { model } }: Config): ModelSlice {
-  if (model === 'builtin' || model === 'off') return { kind: model };
-  if (typeof model === 'string') return { kind: 'folder', folder: model };
-  return { kind: 'endpoint', url: model.url, model: model.model, key: model.keyFile?.text ?? null };
-}
-
 export function organizationsSlice({ organizations }: Config): readonly Organization[] {
   return organizations.map(({ id, plan, domains, keys }) => ({
     id,
@@ -150,10 +139,10 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
   const { features } = config;
   const enforce = enforcementOf(config);
   if (enforce === 'off') return {};
-  const switched: Readonly<Record<string, { readonly origins?: readonly string[] } | unknown>> = features;
+  const switched: Partial<Record<FeatureId, { readonly origins: readonly string[] }>> = features;
   const origins = featureReport(config, domain)
     .features.filter(({ enabled }) => enabled)
-    .flatMap(({ id }) => (switched[id] as { readonly origins?: readonly string[] } | undefined)?.origins ?? [])
+    .flatMap(({ id }) => switched[id]?.origins ?? [])
     .map((origin) => new URL(origin).origin);
   const self = ["'self'", ...new Set(origins)].join(' ');
   const reports = `${basePath}_docshelf/csp-report`;
@@ -172,15 +161,9 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {
-  const wishes = FEATURES.map(({ id, key }: { readonly id: string; readonly key: SwitchKey }) => {
+  const wishes = FEATURES.map(({ id, key }) => {
     const path = key.endsWith('.enabled') ? key : `${key}.enabled`;
     return [id, valueAt(config, path.split('.'))];
   });
   return reportFeatures(config.deployment.type, domain, Object.fromEntries(wishes) as FeatureWishes);
 }
-
-type SwitchedIn<Tree> = {
-  [Name in keyof Tree & string]: Tree[Name] extends { readonly enabled: boolean | null } ? Name : never;
-}[keyof Tree & string];
-/** Keys that a row of the feature table can have. The compiler rejects any other key. */
-type SwitchKey = `${SwitchedIn<Config>}.enabled` | `features.${SwitchedIn<Config['features']>}`;

@@ -112,7 +112,7 @@ export interface SearchedVersion {
   readonly isActive: boolean;
 }
 
-/** Searches by keywords, and also by meaning if vectors exist. Merges the results as the shelf page does. */
+/** Searches by keywords, and by meaning if vectors exist. Merges the results of several versions as the shelf page does. */
 export async function searchOnce(
   config: Config,
   versions: readonly SearchedVersion[],
@@ -129,14 +129,10 @@ export async function searchOnce(
 }
 
 export async function withStoredSearch<T>(config: Config, act: (stored: StoredSearch) => Promise<T>): Promise<T> {
-  const network = await openNetwork(config);
-  const engine = openEngine(config, network);
-  try {
-    return await act(new StoredSearch(engine));
-  } finally {
-    await engine.stop();
-    await network.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const network = opened.adopt(await openNetwork(config), (each) => each.close());
+  const engine = opened.adopt(openEngine(config, network), (each) => each.stop());
+  return await act(new StoredSearch(engine));
 }
 
 class StoredSearch {

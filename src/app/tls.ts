@@ -34,7 +34,7 @@ type CertificateFinding = { readonly setting: string; readonly message: string; 
 
 const RENEW = 'Replace the file with a new certificate. docshelf uses it without a restart.';
 
-/** Certificates that clients reject now or soon, and host names without a certificate. */
+/** Finds certificates that clients reject now or soon, and host names of sites without a certificate. */
 export function certificateFindings(config: Config, nowMs: number): CertificateFinding[] {
   const presented = presentedCertificates(config);
   const found = presented.flatMap(({ setting, file, certificate, endsAtMs }): CertificateFinding[] => {

@@ -136,7 +136,7 @@ const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of s
 const cannotWrite = (file: string, state: string): DocshelfError =>
   new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
 
-/** @param path real path. Null if the folder does not exist */
+/** @param path path without symbolic links. Null if the folder does not exist */
 const isInside = (dir: string, path: string | null): boolean =>
   path !== null && (path === dir || path.startsWith(join(dir, '/')));
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
-import { ConfigError, jsonSchema, type LoadedConfig, printConfig } from '../config/index.ts';
+import { about, type Diagnosis } from '../app/doctor/diagnosis.ts';
+import { ConfigError, configSchema, type LoadedConfig, printConfig } from '../config/index.ts';
 import { exitCodeOf } from '../domain/errors.ts';
 import { counted, printable } from '../domain/text.ts';
 import { type CommonOptions, command, group } from './command.ts';
@@ -25,16 +25,21 @@ export function configCommand(): Command {
     ),
     command('print', 'Print every setting with its source (secrets are redacted)', 'docshelf config print').action(
       async (options: CommonOptions) => {
-        const { file, settings, rows } = printConfig(await loadStrictly(options));
-        printResult(options, { file, settings }, () =>
-          table([['KEY', 'VALUE', 'SOURCE'], ...rows.map(({ key, value, origin }) => [key, value, origin])]),
-        );
+        printResult(options, printConfig(await loadStrictly(options)), ({ settings }) => {
+          const rows = Object.entries(settings).map(([key, { value, origin }]) => [key, textOf(value), origin]);
+          return table([['KEY', 'VALUE', 'SOURCE'], ...rows]);
+        });
       },
     ),
     command('schema', 'Print the JSON Schema of the config file', 'docshelf config schema > config.schema.json').action(
-      () => printJson(jsonSchema()),
+      () => printJson(configSchema),
     ),
   ]);
+}
+
+function textOf(value: unknown): string {
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const NO_SETTINGS =
@@ -65,14 +70,17 @@ async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
     if (!(error instanceof ConfigError)) throw error;
     return error.faults.map(({ code, key, message, where, next }) => {
       const sentence = where === null ? message : `${where}: ${message}`;
-      return faulty('config', key ?? 'config', { code, message: sentence, next: next ?? FIX });
+      return about('config', key ?? 'config').faulty({ code, message: sentence, next: next ?? FIX });
     });
   }
   const config =
     loaded.file === null
       ? 'There is no config file, so docshelf uses the defaults and the environment. To create one, run "docshelf init".'
       : `"${loaded.file}" is valid.`;
-  return [sound('config', 'config', config), ...(await (await import('../app/doctor/index.ts')).diagnose(loaded))];
+  return [
+    about('config', 'config').sound(config),
+    ...(await (await import('../app/doctor/index.ts')).diagnose(loaded)),
+  ];
 }
 
 const FIX = 'Fix the listed setting, then run "docshelf config check".';

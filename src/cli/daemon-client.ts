@@ -109,7 +109,8 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
   const { dir } = config.storage;
   if (socket !== null) {
     const folder = await identityOf(dataPaths(dir));
-    return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
+    const headers = folder === null ? {} : { [FOLDER_HEADER]: folderName(folder) };
+    return clientOver(`the daemon ${owner.pid} on "${dir}"`, { socketPath: socket }, headers);
   }
   // Trust only the certificates in the config. Skip the check of the host name, because certificates can lack the loopback address.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
@@ -127,13 +128,6 @@ function authorities(config: Config): RequestOptions {
 const ownCertificates = ({ admin: { tls } }: Config): string[] =>
   [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 
-export function clientAt(
-  path: string,
-  { name = 'the daemon', folder = null }: { readonly name?: string; readonly folder?: string | null } = {},
-): DaemonClient {
-  return clientOver(name, { socketPath: path }, folder === null ? {} : { [FOLDER_HEADER]: folder });
-}
-
 function overNetwork(adminUrl: string, { admin: { token } }: Config, trust: RequestOptions): DaemonClient {
   const url = URL.canParse(adminUrl) ? new URL(adminUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -147,7 +141,11 @@ function overNetwork(adminUrl: string, { admin: { token } }: Config, trust: Requ
   return clientOver(`the daemon at ${url.origin}`, target, headers);
 }
 
-function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<Record<string, string>>): DaemonClient {
+export function clientOver(
+  name: string,
+  target: RequestOptions,
+  ownHeaders: Readonly<Record<string, string>>,
+): DaemonClient {
   return {
     name,
     call: async ({ method, path }, { parameters = {}, query = {}, body } = {}) => {

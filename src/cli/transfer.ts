@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { constants, copyFile, mkdir, mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,10 +18,10 @@ import { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
 import { compareFileNames, versionFromFileName } from '../domain/version.ts';
-import { digestFile, listFiles } from '../files/index.ts';
+import { digestFile, listFiles, temporaryFolder } from '../files/index.ts';
 import { importArchive, sentenceOf } from './bundle/import.ts';
 import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
-import { type ChosenSite, loadSite } from './load-config.ts';
+import { loadSite } from './load-config.ts';
 import { printResult, toMiB } from './output.ts';
 
 export function transferCommand(programVersion: string): Command {
@@ -109,29 +109,26 @@ async function packTransfer(
     });
   }
   const keys = await Promise.all(publicKey.map(readKey));
-  const work = await makeWork(folder);
-  try {
-    if (image !== undefined) await copyImage(image, work);
-    if (chart !== undefined) {
-      await copyInto(chart, work, 'chart');
-      await writeFile(join(work, VALUES_FILE), valuesText(options));
-    }
-    for (const file of program) await copyInto(file, work, 'program');
-    for (const file of bundle) await copyBundle(file, work, keys);
-    await copySbom(options.sbomFile, work);
-    await writeFile(join(work, 'README.txt'), readmeText(options, await listFiles(work), programVersion));
-    const files = await digestFolder(work);
-    const sums = join(work, SUMS_FILE);
-    await writeFile(sums, files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join(''));
-    if (options.signingKeyFile !== undefined) {
-      const signature = await signFile(sums, await readKey(options.signingKeyFile), { trustedComment: SUMS_FILE });
-      await writeFile(sums + SIGNATURE_EXTENSION, signature);
-    }
-    await rename(work, folder);
-    return { folder, files };
-  } finally {
-    await rm(work, { recursive: true, force: true });
+  await using working = await makeWork(folder);
+  const work = working.path;
+  if (image !== undefined) await copyImage(image, work);
+  if (chart !== undefined) {
+    await copyInto(chart, work, 'chart');
+    await writeFile(join(work, VALUES_FILE), valuesText(options));
   }
+  for (const file of program) await copyInto(file, work, 'program');
+  for (const file of bundle) await copyBundle(file, work, keys);
+  await copySbom(options.sbomFile, work);
+  await writeFile(join(work, 'README.txt'), readmeText(options, await listFiles(work), programVersion));
+  const files = await digestFolder(work);
+  const sums = join(work, SUMS_FILE);
+  await writeFile(sums, files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join(''));
+  if (options.signingKeyFile !== undefined) {
+    const signature = await signFile(sums, await readKey(options.signingKeyFile), { trustedComment: SUMS_FILE });
+    await writeFile(sums + SIGNATURE_EXTENSION, signature);
+  }
+  await rename(work, folder);
+  return { folder, files };
 }
 
 async function copyBundle(file: string, work: string, keys: readonly string[]): Promise<void> {
@@ -191,12 +188,11 @@ async function copySbom(file: string | undefined, work: string): Promise<void> {
   await writeFile(join(work, 'sbom.cdx.json'), text);
 }
 
-async function makeWork(folder: string): Promise<string> {
+function makeWork(folder: string) {
+  const next = 'Pass --output with a folder whose parent folder is writable.';
   return mkdir(dirname(folder), { recursive: true })
-    .then(() => mkdtemp(`${folder}.part-`))
-    .catch(
-      rethrowAs('cannot_write', `create "${folder}"`, 'Pass --output with a folder whose parent folder is writable.'),
-    );
+    .then(() => temporaryFolder(`${folder}.part-`))
+    .catch(rethrowAs('cannot_write', `create "${folder}"`, next));
 }
 
 async function refuseUnreadable(file: string): Promise<void> {
@@ -206,12 +202,9 @@ async function refuseUnreadable(file: string): Promise<void> {
 }
 
 async function readKey(file: string): Promise<string> {
-  const text = readText(file, KEY_BYTES_MAX);
-  return (
-    await text.catch(
-      rethrowAs('cannot_read', `read the key "${file}"`, 'Pass the file that contains the minisign key.'),
-    )
-  ).trim();
+  const next = 'Pass the file that contains the minisign key.';
+  const reading = readText(file, KEY_BYTES_MAX).catch(rethrowAs('cannot_read', `read the key "${file}"`, next));
+  return (await reading).trim();
 }
 
 const VALUES_FILE = 'values.yaml';
@@ -320,34 +313,20 @@ async function unpackTransfer(given: string, options: UnpackOptions) {
   // With --verify-only and --public-key, the command needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const site = isAlone ? null : await loadSite(options);
-  const configured = site === null ? [] : signatureSlice(site.config).publicKeys;
-  const keys = options.publicKey === undefined ? configured : await Promise.all(options.publicKey.map(readKey));
+  const signature = site && signatureSlice(site.config);
+  const trusted = options.publicKey && (await Promise.all(options.publicKey.map(readKey)));
+  const keys = trusted ?? signature?.publicKeys ?? [];
 
   // Use the data folder if possible, because in a container only this folder has space for bundles.
   const dataDir = site?.config.storage.dir;
   const place = dataDir !== undefined && existsSync(dataDir) ? dataDir : tmpdir();
-  const piped =
-    given === '-'
-      ? await mkdtemp(join(place, '.transfer-')).catch(rethrowAs('cannot_write', `write to "${place}"`))
-      : null;
-  const folder = piped ?? resolve(given);
-  try {
-    return await unpackFolder(folder, site, keys, { ...options, isPiped: piped !== null });
-  } finally {
-    if (piped !== null) await rm(piped, { recursive: true, force: true });
-  }
-}
-
-async function unpackFolder(
-  folder: string,
-  site: ChosenSite | null,
-  keys: readonly string[],
-  options: UnpackOptions & { readonly isPiped: boolean },
-) {
-  const signature = site === null ? null : signatureSlice(site.config);
-  const files = options.isPiped
-    ? await readPiped(process.stdin, folder)
-    : await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
+  const toWriteFault = rethrowAs('cannot_write', `write to "${place}"`);
+  await using piped = given === '-' ? await temporaryFolder(join(place, '.transfer-')).catch(toWriteFault) : null;
+  const folder = piped?.path ?? resolve(given);
+  const files =
+    piped === null
+      ? await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`))
+      : await readPiped(process.stdin, folder);
   checkSums(await readSums(folder), files);
   const bundles = files
     .map(({ path }) => path)
@@ -442,14 +421,10 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
       const isKept = isFile && (isOwn(basename(path)) || basename(dirname(path)) === 'bundles');
       const kept = isKept ? join(folder, String(found.length)) : null;
       const hash = createHash('sha256');
-      const copy = kept === null ? null : await open(kept, 'wx', 0o600);
-      try {
-        for await (const chunk of entry as AsyncIterable<Buffer>) {
-          hash.update(chunk);
-          await copy?.appendFile(chunk);
-        }
-      } finally {
-        await copy?.close();
+      await using copy = kept === null ? null : await open(kept, 'wx', 0o600);
+      for await (const chunk of entry as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        await copy?.appendFile(chunk);
       }
       if (isFile) found.push({ path, bytes: entry.header.size ?? 0, sha256: hash.digest('hex'), kept });
     }

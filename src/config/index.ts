@@ -3,16 +3,17 @@ import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decode, deepFreeze, valueAt } from './decode.ts';
 import { findMixedSignIns, findOrganizationFaults, findSiteFaults, findTlsFaults } from './entry-rules.ts';
 import { NamedFile, NamedFolder, readConfigFile, readNamedFiles, readOrganizationsFile } from './read-config-file.ts';
-import { readEnvironment, readFlags } from './read-environment.ts';
+import { readEnvironment } from './read-environment.ts';
 import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
-import { CONFIG_KEYS, childOf, configSchema, mapOf, nameOf, RESTART_KEYS, type SchemaNode } from './schema-node.ts';
-import { ConfigError, type ConfigFault, Settings } from './setting.ts';
+import { CONFIG_KEYS, childOf, mapOf, nameOf, RESTART_KEYS, type SchemaNode } from './schema-node.ts';
+import { ConfigError, type ConfigFault, type Setting, Settings, settingsOf } from './setting.ts';
 import { decodeSites, type LoadedConfig } from './sites.ts';
 import { validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
 export type { Config } from './schema/index.ts';
+export { configSchema } from './schema-node.ts';
 export { ConfigError, type ConfigFault, emptyConfigError } from './setting.ts';
 export type { LoadedConfig, SiteConfig } from './sites.ts';
 
@@ -20,13 +21,12 @@ export interface LoadOptions {
   /** Value of `--config`. Null uses `DOCSHELF_CONFIG`, else `./config.yaml` if it exists, else no file. */
   readonly file: string | null;
   readonly env: NodeJS.ProcessEnv;
+  /** Values by dotted key, which override the file and the environment. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
   /** Last valid text of the config file. If set, `loadConfig` uses this text instead of the file, and ignores all errors. */
   readonly lastGood?: string;
 }
-
-export const jsonSchema = (): object => configSchema;
 
 /** Resolves relative paths from the config file's folder, or from `cwd` without a file. @throws ConfigError with all errors */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
@@ -36,7 +36,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const baseDir = file.path === null ? cwd : dirname(file.path);
 
   const environment = await readEnvironment(env, baseDir);
-  const written = [...file.settings, ...environment.settings, ...(await readFlags(flags))];
+  const written = [...file.settings, ...environment.settings, ...settingsOfFlags(flags)];
   const organizations = await readOrganizationsFile(new Settings(written), baseDir);
   const all = new Settings([...organizations.settings, ...written]);
   // Skip settings with an error in further checks, so that each error is reported only once.
@@ -82,6 +82,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
+function settingsOfFlags(flags: Readonly<Record<string, unknown>>): Setting[] {
+  const source = { where: 'flag', places: new Map<string, string>() };
+  return Object.entries(flags).flatMap(([key, value]) => settingsOf(value, source, key.split('.')));
+}
+
 export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
   return !before.written.isSubsetOf(after.written) || !servedSites(before).isSubsetOf(servedSites(after));
 }
@@ -115,15 +120,12 @@ function revealed(value: unknown): string {
 }
 
 export function printConfig({ config, file, origins }: LoadedConfig) {
-  const printed = CONFIG_KEYS.map(({ path, schema }) => {
+  const settings = CONFIG_KEYS.map(({ path, schema }) => {
     const key = path.join('.');
-    return { key, value: publicValue(valueAt(config, path), schema), origin: origins.get(key) ?? 'default' };
+    const value = publicValue(valueAt(config, path), schema);
+    return [key, { value, origin: origins.get(key) ?? 'default' }] as const;
   });
-  return {
-    file,
-    rows: printed.map(({ key, value, origin }) => ({ key, value: asText(value), origin })),
-    settings: Object.fromEntries(printed.map(({ key, value, origin }) => [key, { value, origin }])),
-  };
+  return { file, settings: Object.fromEntries(settings) };
 }
 
 function publicValue(value: unknown, schema: SchemaNode): unknown {
@@ -140,9 +142,4 @@ function publicValue(value: unknown, schema: SchemaNode): unknown {
     return inner === null ? [] : [[key, publicValue(inner, child)]];
   });
   return Object.fromEntries(shown);
-}
-
-function asText(value: unknown): string {
-  if (value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

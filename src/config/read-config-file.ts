@@ -111,6 +111,12 @@ export class NamedFile {
     this.path = path;
   }
 
+  /** Lines of the content without surrounding white space, except empty lines and comments (`#`). */
+  get lines(): string[] {
+    const lines = this.text.reveal().split('\n');
+    return lines.filter((line) => !isBlank(line)).map((line) => line.trim());
+  }
+
   toJSON(): string {
     return this.path;
   }

@@ -8,7 +8,6 @@ import {
   environmentName,
   type KeySpec,
   type SchemaNode,
-  schemaAt,
   typesOf,
 } from './schema-node.ts';
 import { type ConfigFault, type FileReading, faultOf, type Setting, settingsOf } from './setting.ts';
@@ -60,19 +59,6 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
   for (const [index, { variable, where }] of texts.entries())
     settings.push(...settingsOf(values[index], { where, places: new Map() }, variable.key.path));
   return { settings, faults, files };
-}
-
-export async function readFlags(flags: Readonly<Record<string, unknown>>): Promise<Setting[]> {
-  const settings: Setting[] = [];
-  for (const [dotted, value] of Object.entries(flags)) {
-    if (value === undefined) continue;
-    const path = dotted.split('.');
-    const schema = schemaAt(path);
-    const [typed] =
-      typeof value === 'string' && schema !== undefined ? await coerceText([{ schema, text: value }]) : [value];
-    settings.push(...settingsOf(typed, { where: 'flag', places: new Map() }, path));
-  }
-  return settings;
 }
 
 function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {

@@ -70,12 +70,10 @@ export function readYaml(text: string, name: string): YamlReading {
     }
     const faults: ConfigFault[] = [];
     const places = new Map<string, string>();
-    const value = plainData(document, {
-      onPlace: (pointer, offset) => places.set(pointer, whereOf(offset)),
-      onDuplicate: (key, offset) => {
-        faults.push(faultOf(`${key} is set twice; keep one of the two`, key, whereOf(offset)));
-      },
-    });
+    const onPlace = (pointer: string, offset: number) => places.set(pointer, whereOf(offset));
+    const onDuplicate = (key: string, offset: number) =>
+      faults.push(faultOf(`${key} is set twice; keep one of the two`, key, whereOf(offset)));
+    const value = plainData(document, onPlace, onDuplicate);
     if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
       return refused(0, 'a config is a map of keys, such as "staticExport:"');
     const settings = settingsOf(value, { where: name, places });
@@ -92,17 +90,14 @@ function storageIn(text: string): object {
   return typeof dir === 'string' ? { storage: { dir } } : {};
 }
 
-interface NodeEvents {
-  readonly onPlace: (pointer: string, offset: number) => void;
-  readonly onDuplicate: (key: string, offset: number) => void;
-}
+type OnNode = (name: string, offset: number) => unknown;
 
-function plainData(document: Document.Parsed, on: NodeEvents): unknown {
+function plainData(document: Document.Parsed, onPlace: OnNode, onDuplicate: OnNode): unknown {
   let nodes = 0;
   return plain(document.contents, configSchema, [], 0);
 
   function plain(written: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
-    if (path.length > 0) on.onPlace(pointerOf(path), offset);
+    if (path.length > 0) onPlace(pointerOf(path), offset);
     nodes += 1;
     if (nodes > NODES_MAX)
       throw new YamlFault(offset, `it contains more than ${NODES_MAX} values, including each use of an alias`);
@@ -119,7 +114,7 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
       for (const { key, value } of node.items) {
         const keyOffset = offsetOf(key, offset);
         const name = isScalar(key) ? (key.source ?? String(key.value)) : '(a key that is not text)';
-        if (Object.hasOwn(map, name)) on.onDuplicate(dottedOf(pointerOf([...path, name])), keyOffset);
+        if (Object.hasOwn(map, name)) onDuplicate(dottedOf(pointerOf([...path, name])), keyOffset);
         map[name] = plain(value, childOf(schema, name), [...path, name], keyOffset);
       }
       return map;

@@ -3,33 +3,22 @@ import { type S3Place, s3UrlOf } from './egress.ts';
 interface LinkScheme {
   readonly form: string;
   readonly isSound: (link: string) => boolean;
-  readonly leadsTo: 'file' | 'bundle';
-  /** Config key of the credentials. Null if the link itself is the credential, or if they are in the environment (`s3`). */
-  readonly credentialsKey: string | null;
-  /** True if an air-gapped deployment must list the host in `network.allowedHosts`. */
-  readonly asksHost: boolean;
+  /** True if the link leads to a single file, which can also be a signature. */
+  readonly isFile: boolean;
 }
 
 const isUrl = URL.canParse;
 
 export const LINK_SCHEMES = {
-  https: { form: 'https://…', isSound: isUrl, leadsTo: 'file', credentialsKey: null, asksHost: true },
-  http: { form: 'http://…', isSound: isUrl, leadsTo: 'file', credentialsKey: null, asksHost: true },
-  file: { form: 'file:///…', isSound: isUrl, leadsTo: 'file', credentialsKey: null, asksHost: false },
+  https: { form: 'https://…', isSound: isUrl, isFile: true },
+  http: { form: 'http://…', isSound: isUrl, isFile: true },
+  file: { form: 'file:///…', isSound: isUrl, isFile: true },
   oci: {
     form: 'oci://registry/repository:tag (or @sha256:…), the repository in small letters',
     isSound: (link) => parseOciReference(link) !== null,
-    leadsTo: 'bundle',
-    credentialsKey: 'network.registryAuthFile',
-    asksHost: true,
+    isFile: false,
   },
-  s3: {
-    form: 's3://bucket/key',
-    isSound: (link) => parseS3Link(link) !== null,
-    leadsTo: 'file',
-    credentialsKey: null,
-    asksHost: true,
-  },
+  s3: { form: 's3://bucket/key', isSound: (link) => parseS3Link(link) !== null, isFile: true },
 } as const satisfies Readonly<Record<string, LinkScheme>>;
 
 function schemeOf(link: string): LinkScheme | null {
@@ -42,12 +31,12 @@ export const isLinkLike = (text: string): boolean => schemeOf(text) !== null || 
 
 export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
 
-export const isFileLink = (link: string): boolean => isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
+export const isFileLink = (link: string): boolean => isBundleLink(link) && schemeOf(link)?.isFile === true;
 
 const formsOf = (schemes: readonly LinkScheme[]) =>
   schemes.map(({ form }, index) => `${index > 0 && index === schemes.length - 1 ? 'or ' : ''}${form}`).join(', ');
 export const BUNDLE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES));
-export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ leadsTo }) => leadsTo === 'file'));
+export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ isFile }) => isFile));
 
 export interface OciReference {
   readonly registry: string;
@@ -89,7 +78,7 @@ export function parseS3Link(link: string): S3Link | null {
 
 /** URL of the host that docshelf contacts for the link. Null for a local file, or if only the environment names the S3 region. */
 export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
-  if (link === null || schemeOf(link)?.asksHost !== true) return null;
+  if (link === null || schemeOf(link) === null || /^file:/i.test(link)) return null;
   const object = parseS3Link(link);
   if (object !== null) {
     const isKnown = s3 !== null && (s3.region ?? s3.endpoint) !== null;

@@ -1,3 +1,5 @@
+import { percentDecode } from './text.ts';
+
 /** `verified` checks certificate and name, `chain` only the certificate, `encrypted` neither (libpq, section 34.19.1). */
 type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
 
@@ -29,15 +31,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | null {
   if (parameters.some(([name]) => name !== 'sslmode') || parameters.length > 1) return null;
   const tls = TLS_OF[parameters[0]?.[1] ?? 'disable'];
   const bare = url.hostname.replace(/^\[|\]$/g, '');
-  const [host, database, user, password] = [bare, url.pathname.slice(1), url.username, url.password].map(decoded);
-  if (tls === undefined || !host || !database || !user || password === undefined || database.includes('/')) return null;
+  const [host, database, user, password] = [bare, url.pathname.slice(1), url.username, url.password].map(percentDecode);
+  if (tls === undefined || !host || !database || !user || password == null || database.includes('/')) return null;
   return { host, port: Number(url.port || PORT), database, user, password: password || null, tls };
-}
-
-function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
 }

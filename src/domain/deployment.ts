@@ -5,7 +5,7 @@ export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
 export const DEFAULT_DOMAIN = 'docs';
 
-/** One DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */
+/** A domain is one DNS label (RFC 1035, section 2.3.1). It can begin with a digit (RFC 1123, section 2.1). */
 export const DOMAIN_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Maximum domains in a message, so that it stays readable with a thousand sites. */

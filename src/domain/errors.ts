@@ -1,6 +1,6 @@
 import { objectOf, type ShapeOf, text } from './shape.ts';
 
-/** Errors of an archive, one code per rule. Exit code 65, HTTP status 422. */
+/** Codes of errors in an archive, one per rule. Commands exit with 65, and responses have the HTTP status 422. */
 export const ARCHIVE_CODES = [
   'unknown_format',
   'truncated',
@@ -43,7 +43,7 @@ export const ARCHIVE_CODES = [
   'no_pages',
 ] as const;
 
-/** Errors of a bundle in a valid archive. Exit code 65, HTTP status 422. */
+/** Codes of errors of a bundle in a valid archive. Commands exit with 65, and responses have the HTTP status 422. */
 export const BUNDLE_CODES = [
   'wrong_digest',
   'bad_signature',
@@ -59,7 +59,7 @@ export const BUNDLE_CODES = [
   'release_damaged',
 ] as const;
 
-/** HTTP status of failed downloads. Exit code 69. */
+/** HTTP status for each error of a download. Commands exit with 69. */
 const SOURCE_STATUS = {
   link_expired: 502,
   link_refused: 502,
@@ -78,7 +78,7 @@ const SOURCE_STATUS = {
   address_not_allowed: 502,
 } as const;
 
-/** HTTP status if a dependency is missing or does not respond. Exit code 69. */
+/** HTTP status for each error of a missing part or service. Commands exit with 69. */
 const UNAVAILABLE_STATUS = {
   ...SOURCE_STATUS,
   port_taken: 503,
@@ -223,9 +223,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the advice `next`, or advice to raise the limit if too many files are open. */
-export function nextFor(error: unknown, next: string): string;
-export function nextFor(error: unknown, next: string | undefined): string | undefined;
-export function nextFor(error: unknown, next: string | undefined): string | undefined {
+export function nextFor<Next extends string | undefined>(error: unknown, next: Next): Next | string {
   const errno = errnoOf(error);
   if (errno === 'ENFILE') return 'Raise the limit of open files of this machine (sysctl fs.file-max), then try again.';
   if (errno !== 'EMFILE') return next;

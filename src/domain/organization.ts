@@ -70,7 +70,7 @@ export interface OwnedSite extends OrganizationSite {
   readonly organization: Organization;
 }
 
-/** Finds sites by domain or host, ignoring case. The config rejects duplicate names. */
+/** Finds sites by domain or host name, ignoring case. Each name has one site, because the config check rejects duplicates. */
 export class SiteDirectory {
   readonly #byName: ReadonlyMap<string, OwnedSite>;
 

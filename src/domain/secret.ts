@@ -3,7 +3,7 @@ const REDACTED = '[redacted]';
 /** Symbol of Node's `util.inspect`, used without an import. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** A credential, which converts to the text `[redacted]`. */
+/** A credential. Text, JSON and log output show it as `[redacted]`, so that docshelf cannot print it by mistake. */
 export class Secret {
   readonly #value: string;
 

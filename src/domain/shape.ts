@@ -12,7 +12,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
-/** Value of a JSON text, without a check of its shape. Undefined for other text. */
+/** Value of a JSON text, without a check of its type. Undefined for text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -21,11 +21,11 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Members of a JSON object, without a check of their shape. Empty for other text. */
+/** Members of a JSON object, without a check of their types. Empty for text that is not a JSON object. */
 export const membersOf = <T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } =>
   membersIn<T>(jsonOf(text ?? ''));
 
-/** Members of a value, without a check of their shape. Empty if the value is not an object. */
+/** Members of a value, without a check of their types. Empty if the value is not an object. */
 export const membersIn = <T extends object = Record<string, unknown>>(
   value: unknown,
 ): { readonly [Key in keyof T]?: unknown } => (typeof value === 'object' && value !== null ? value : {});

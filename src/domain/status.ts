@@ -55,7 +55,7 @@ const lastErrorSchema = {
   description: 'The last error that is not resolved yet.',
 } as const;
 
-/** Additions to the contract: `notices`, `activity`, `startedAt`, `programVersion`. */
+/** Status of a daemon. `notices`, `activity`, `startedAt` and `programVersion` are additions to the published contract. */
 export const statusSchema = {
   title: 'Status',
   ...objectOf(

@@ -4,7 +4,7 @@ const UNPRINTABLE =
 
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
-/** Makes text from outside safe for one line of a terminal, log or notice. For several lines or JSON, use the functions below. */
+/** Makes untrusted text safe for one line of a terminal, log or notice. For lines or JSON, use `printableLines` or `printableJson`. */
 export const printable = (text: string, shown: (codePoint: number) => string = inBraces): string =>
   text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 
@@ -26,6 +26,16 @@ export function printableJson(json: string): string {
 export const counted = (count: number, one: string, many?: string): string => `${count} ${nounOf(count, one, many)}`;
 
 export const nounOf = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
+
+export function percentDecode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
 
 /** Edit distance by optimal string alignment. Returns `max + 1` for all larger distances. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {

@@ -4,7 +4,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
-/** For commands only. Skips the egress policy, because the address is from the operator or the heartbeat file. */
+/** Sends a request of a command to a daemon, without the egress policy, because the operator or a heartbeat file named the address. */
 export function requestDaemon(target: RequestOptions): ClientRequest {
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return send({ ...target, agent: false });

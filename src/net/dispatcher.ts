@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
-import { bareHost, hostAndPort, portOf, urlHost } from '../domain/egress.ts';
+import { bareHost, type EgressRules, hostAndPort, portOf, urlHost } from '../domain/egress.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
@@ -112,10 +112,13 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
+export function usesProxy({ proxy }: EgressRules): boolean {
+  return proxy === 'env' ? PROXY_VARIABLES.some((name) => process.env[name]) : proxy !== 'off';
+}
+
 /** Without `allowPrivate`, the config must list a host name that only the proxy can resolve. @throws AddressRefused */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
-  const { proxy } = policy.rules;
-  if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;
+  if (!usesProxy(policy.rules)) return;
   const refusal = policy.refusalOf(url);
   if (refusal !== null) throw refusal;
   const host = bareHost(url.hostname);

@@ -24,13 +24,12 @@ interface PrivateReach {
 export class EgressPolicy {
   readonly browserFlags: readonly string[] = NO_WAY_OUT;
   readonly #rulesNow: () => EgressRules;
-  readonly #reachOf: (rules: EgressRules) => PrivateReach;
+  readonly #reach: PrivateReach | undefined;
 
   /** @param rules pass a function if the policy is used after a reload of the config */
   constructor(rules: EgressRules | (() => EgressRules), reach?: PrivateReach) {
     this.#rulesNow = typeof rules === 'function' ? rules : () => rules;
-    const [open, closed] = [everyPort(true), everyPort(false)];
-    this.#reachOf = ({ allowPrivate }) => reach ?? (allowPrivate ? open : closed);
+    this.#reach = reach;
   }
 
   get rules(): EgressRules {
@@ -38,7 +37,7 @@ export class EgressPolicy {
   }
 
   get #private(): PrivateReach {
-    return this.#reachOf(this.rules);
+    return this.#reach ?? (this.rules.allowPrivate ? EVERY_ADDRESS : PUBLIC_ADDRESSES);
   }
 
   forCrawl({ allowAddresses, ownOrigins }: CrawlReach): EgressPolicy {
@@ -52,20 +51,16 @@ export class EgressPolicy {
 
   /** Permits private addresses, because an object store can be in the operator's own network. */
   forStore(caFile: () => string | null): EgressPolicy {
-    return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
+    return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), EVERY_ADDRESS);
   }
 
   get allowsPrivate(): boolean {
     return this.#private.guard.allowsPrivate;
   }
 
-  allowsHost(url: URL): boolean {
-    return namesHost(this.rules, url);
-  }
-
   /** @param isRedirect true if the URL is the target of a redirect @throws DocshelfError `host_not_allowed` */
   admit(url: URL, isRedirect = false): void {
-    if (this.allowsHost(url)) return;
+    if (namesHost(this.rules, url)) return;
     throw new DocshelfError(
       'host_not_allowed',
       `Cannot fetch "${linkWithoutSecrets(url.href)}": its host is not allowed`,
@@ -148,6 +143,8 @@ const everyPort = (allowPrivate: boolean): PrivateReach => ({
   ports: null,
   pairs: new Set(),
 });
+const EVERY_ADDRESS = everyPort(true);
+const PUBLIC_ADDRESSES = everyPort(false);
 
 /** Returns both default ports if the origin has a default port, because sites redirect from http to https or back. */
 function portsOf(origin: string): string[] {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Milliseconds by which the server's clock is ahead of this machine's. Null if the server sends no Date header. */
+  /** Milliseconds by which the server's clock is ahead of the clock here. Null if the server sends no Date header. */
   readonly aheadMs: number | null;
   /** End of the certificate's validity, in milliseconds since 1970. Null without TLS. */
   readonly certificateEndsAtMs: number | null;
@@ -14,29 +14,21 @@ interface Exchanged {
   readonly response?: { readonly headers: readonly Buffer[] };
 }
 
+/** Collects facts about servers from the requests of undici, until the end of the scope. */
 export class ExchangeWatch {
-  readonly #facts = new Map<string, OriginFacts>();
-  readonly #now: () => number;
+  /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
+  readonly facts = new Map<string, OriginFacts>();
   readonly #onSent = (message: unknown): void => this.#sawSocket(message as Exchanged);
   readonly #onHeaders = (message: unknown): void => this.#sawHeaders(message as Exchanged);
 
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
-  }
-
-  start(): void {
+  constructor() {
     subscribe('undici:client:sendHeaders', this.#onSent);
     subscribe('undici:request:headers', this.#onHeaders);
   }
 
-  stop(): void {
+  [Symbol.dispose](): void {
     unsubscribe('undici:client:sendHeaders', this.#onSent);
     unsubscribe('undici:request:headers', this.#onHeaders);
-  }
-
-  /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
-  get facts(): ReadonlyMap<string, OriginFacts> {
-    return this.#facts;
   }
 
   #sawSocket({ request, socket }: Exchanged): void {
@@ -50,13 +42,13 @@ export class ExchangeWatch {
     // Ignore cached responses, which have an Age, because their Date is in the past (RFC 9110, section 6.6.1).
     const atMs = Date.parse(headerOf(headers, 'date') ?? '');
     const isKept = headerOf(headers, 'age') !== null;
-    if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - this.#now() });
+    if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - Date.now() });
   }
 
   #learn(request: Exchanged['request'], facts: Partial<OriginFacts>): void {
     const origin = String(request.origin ?? '').replace(/\/$/, '');
-    const known = this.#facts.get(origin) ?? { aheadMs: null, certificateEndsAtMs: null };
-    this.#facts.set(origin, { ...known, ...facts });
+    const known = this.facts.get(origin) ?? { aheadMs: null, certificateEndsAtMs: null };
+    this.facts.set(origin, { ...known, ...facts });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
+import { decodeOrKeep } from '../domain/text.ts';
 import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher } from './dispatcher.ts';
 import type { EgressPolicy } from './egress.ts';
@@ -42,7 +43,7 @@ export class HttpClient {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** Does not follow redirects, because the body must not go to another address. @throws as `get` */
+  /** Does not follow redirects, because the body must not go to another address. @throws errors of `get` */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
@@ -131,25 +132,16 @@ export class HttpClient {
 
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#bounds;
-    const ending = new AbortController();
-    const onAbort = (): void => ending.abort(signal.reason);
+    const late = new AbortController();
     const timer = setTimeout(() => {
       const state = `the transfer took longer than ${totalTimeoutMs / 1000} s`;
       const timeout = new DocshelfError('source_timeout', `Cannot fetch "${linkWithoutSecrets(link)}": ${state}`, {
         next: 'Try again when the network is faster. If the server supports range requests, docshelf resumes the download.',
         fields: { retryable: true },
       });
-      ending.abort(timeout);
+      late.abort(timeout);
     }, totalTimeoutMs);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    return {
-      signal: ending.signal,
-      end: () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
-      },
-    };
+    return { signal: AbortSignal.any([signal, late.signal]), end: () => clearTimeout(timer) };
   }
 
   #factsOf(first: string, url: URL): RequestFacts {
@@ -177,14 +169,6 @@ function credentialsOf(url: URL): { authorization?: string } {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Maximum bytes of a response to `gatedFetch`. A typical response, the key set of an identity provider, has a few KiB. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -195,7 +179,7 @@ interface FetchOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** A `fetch` for libraries that applies the egress policy. Supports GET and POST, without redirects. @throws as `HttpClient.get` */
+/** A `fetch` for libraries that applies the egress policy. Supports GET and POST, without redirects. @throws errors of `HttpClient` */
 export function gatedFetch(
   client: () => Promise<HttpClient>,
 ): (url: string | URL, options?: FetchOptions) => Promise<Response> {

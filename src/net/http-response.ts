@@ -7,7 +7,7 @@ import { counted } from '../domain/text.ts';
 import { CERTIFICATE_FAULT } from './certificates.ts';
 
 export interface RequestFacts {
-  /** Quoted link for error messages: `"https://host/path"`. */
+  /** Link in quotes, without its query, for error messages: `"https://host/path"`. */
   readonly thing: string;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;

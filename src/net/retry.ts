@@ -38,10 +38,8 @@ export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools
       const error = toDocshelfError(caught);
       if (failures >= retriesMax || !mayRetry(error)) throw error;
       const waitMs = waitBeforeRetry(failures, error.fields.retryAfterMs, tools.random);
-      await tools.sleep(waitMs, signal).catch((reason: unknown) => {
-        signal.throwIfAborted();
-        throw reason;
-      });
+      // Ignore the rejection of an aborted delay, because the next round throws the reason of the signal.
+      await tools.sleep(waitMs, signal).catch(() => undefined);
     }
   }
 }
@@ -52,7 +50,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** Error codes to retry, because docshelf cannot know when an operator frees space on the volume. */
+/** Codes of errors that end when an operator frees space on the volume, which docshelf finds only by another attempt. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {

@@ -84,7 +84,7 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
   return agent;
 }
 
-/** Seconds for which a signed link is valid. Amazon checks this only when a download starts. An hour tolerates a clock that is behind. */
+/** Seconds for which a signed link is valid. Amazon checks only the start of a download. An hour tolerates a clock that is behind. */
 const SIGNED_S = 3600;
 
 /** Signs links with the credentials in the environment. Contacts only STS, through the given `HttpClient`. */

@@ -1,12 +1,6 @@
-export function percentDecode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
+import { percentDecode } from '../domain/text.ts';
 
-export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
+export { decodeOrKeep, percentDecode } from '../domain/text.ts';
 
 /** Does not decode `%2f`, because an encoded slash does not end a segment (RFC 3986, section 6.2.2.2). */
 export function decodeUnreserved(path: string): string {

@@ -23,7 +23,7 @@ describe('Dependencies', () => {
       const down = [{ dependency: 'database', isUp: false }];
       expect(await dependencies.read()).toEqual(down);
       expect(await dependencies.read()).toEqual(down);
-      // The first check still runs, so that no second connection is opened.
+      // The first check of each server still runs, so docshelf opens no second connection.
       vi.advanceTimersByTime(30_000);
       expect(await dependencies.read()).toEqual(down);
       expect(database).toHaveBeenCalledTimes(1);

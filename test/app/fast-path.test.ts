@@ -116,7 +116,7 @@ it.each(Object.entries(MODES))(
       async () => ((await send()) === 200 ? true : null),
       () => 'the page is not served',
     );
-    // The first responses prepare it.
+    // Send requests first, because only later responses come from memory.
     await send();
     plain.mockClear();
     expect([await send(), await send()]).toEqual([200, 200]);

@@ -85,7 +85,7 @@ describe('FileWatch', () => {
   it('reports a change that occurs between remember() and the next start()', async () => {
     await watch.start([file]);
     await watch.remember();
-    // The reader reads "one" at this point.
+    // Write "two" when the program that uses the watch has read "one".
     await writeFile(file, 'two');
     await watch.start([file]);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);

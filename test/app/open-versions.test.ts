@@ -16,7 +16,7 @@ it('OpenVersions keeps the most recently used versions within a byte limit, and 
   expect(open.size).toBe(2);
   await open.get('a', make);
   expect(make).toHaveBeenCalledTimes(3);
-  // A version that is larger than the limit exists while it is read.
+  // A version that is larger than the limit stays in the cache, but as the only version.
   await open.get('large', async () => version(1_000_000));
   expect(open.size).toBe(1);
 });

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const desk of desks.splice(0)) await desk.stop();
 });
 
-/** A desk over a list of job ids (newest last), and the domains for which it reported newer ones. */
+/** Creates a desk whose exports are a list of job ids, newest last. Also returns the domains for which the desk reported an export. */
 function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) {
   const reported: string[] = [];
   const calls: unknown[][] = [];

@@ -35,12 +35,12 @@ function resultOf(path: string): SearchResult {
 
 interface Site {
   readonly basePath?: string;
-  /** Pages that rules with `!` override. Null means that the site has no such rules. */
+  /** Pages that redirect rules with `!` hide. Null for a site without such rules. */
   readonly closed?: readonly string[] | null;
   readonly discoveryUrl?: string | null;
 }
 
-/** Search of a reader on a site whose index finds `/open#a` and `/closed`, and which keeps version v1. */
+/** Creates the search of a site that also keeps version v1. Its index always finds `/open#a` and `/closed`. */
 async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = null }: Site = {}) {
   const requests: { readonly request: SearchRequest; readonly form: ResultForm }[] = [];
   let answer: SearchAnswer = { results: [] };

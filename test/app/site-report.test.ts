@@ -16,7 +16,7 @@ it('the findings of a site report contain the same notices as the status', async
   }
   const rules = readSiteRules(new Map([['_redirects', Buffer.from('/a /b\n/only')]]));
   const config = { deployment: { type: 'air-gapped' }, features: { enforce: null } } as unknown as Config;
-  const findings = siteFindings({ config, rules, reports });
+  const findings = siteFindings(config, rules, reports);
   expect(findings).toEqual({
     policy: 'on',
     origins: [

@@ -11,7 +11,7 @@ const load = (sites: readonly object[], search: object): Promise<LoadedConfig> =
     cwd: import.meta.dirname,
   });
 
-/** `pending` after a reload with another config. */
+/** Returns the field `pending` of the status after a reload with another config. */
 async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSearch = true): Promise<readonly string[]> {
   const site = (at: number) => {
     const config = current.sites[at];

@@ -10,7 +10,7 @@ const STORE = 'exportApi: { enabled: true, store: { kind: s3, bucket: b, region:
 
 const URL_FORMATS = new Set(['http-url', 'link', 'bundle-link', 'database-url']);
 
-/** Keys with URLs. Those of `sites` entries are listed like those of the daemon. */
+/** Returns the config keys whose value is a URL. Keys of a site have the same name as keys of the daemon. */
 function urlKeys(node: unknown, key = ''): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const below = Object.entries(node).flatMap(([name, value]) => {
@@ -71,7 +71,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
       await load(place(s3, host));
       expect(await briefsOf(place(s3, 'y.dev'))).toEqual(['config_invalid staticExport.bundleUrl config.yaml:2:32']);
     }
-    // The environment sets the region, so the policy checks its address.
+    // The environment sets the region, so the egress policy checks the host when docshelf fetches the bundle.
     await load(`network: { allowedHosts: [y.dev] }\n${link}`);
   });
 
@@ -99,15 +99,15 @@ describe('a host in the config that network.allowedHosts does not list', () => {
     const others = [...new Set(urlKeys(schema))].filter((key) => !judged.has(key.replace('model.url', 'model')));
     expect(others.sort()).toEqual([
       'api.publicUrl',
-      // Browsers request these, not docshelf.
+      // Browsers send requests to these origins, but docshelf does not.
       'features.analytics.origins[]',
       'features.apiPlayground.origins[]',
       'features.assistant.origins[]',
       'features.search.origins[]',
       'network.proxy',
-      // Names the host of buckets, which is checked in their links.
+      // The host of the endpoint is checked with each S3 link.
       'network.s3.endpoint',
-      // Checked together with its organization, in the first table.
+      // The first table of this file checks the URL of a crawl.
       'organizations[].domains.*.source.url',
       'server.publicUrl',
     ]);
@@ -139,7 +139,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
     }
     await writeFile(join(cwd, 'link'), 'file:///etc/docs.tar.gz');
     expect((await errorOf(read(single))).faults).toMatchObject([{ message: expect.stringContaining('fileRoots') }]);
-    // A link with a password belongs into a file.
+    // A link in a file may contain a password.
     await writeFile(join(cwd, 'link'), 'https://u:p@x.dev/a');
     await read(single);
   });

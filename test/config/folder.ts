@@ -11,7 +11,7 @@ import {
 } from '../../src/config/index.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
-/** Creates a temporary folder with these files. It is removed after the test. */
+/** Creates a folder with the files. The end of the test removes the folder. */
 export async function folderWith(files: Record<string, string | Uint8Array> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-config-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ export async function folderWith(files: Record<string, string | Uint8Array> = {}
 
 type Rest = Partial<Pick<LoadOptions, 'env' | 'flags'>>;
 
-/** Loads `./config.yaml` with this text from a new folder. */
+/** Writes the text to `config.yaml` in a new folder, and loads this config. */
 export async function load(yaml: string, rest: Rest = {}): Promise<LoadedConfig> {
   const cwd = await folderWith({ 'config.yaml': yaml });
   return loadConfig({ file: null, env: {}, cwd, ...rest });
@@ -39,7 +39,7 @@ export async function faultsOf(yaml: string, rest: Rest = {}): Promise<readonly 
   return (await errorOf(load(yaml, rest))).faults;
 }
 
-/** Errors as `code key place`, in their order. */
+/** Loads an invalid config. @returns its errors in order, each as `code key place` */
 export async function briefsOf(yaml: string, rest: Rest = {}): Promise<string[]> {
   return (await faultsOf(yaml, rest)).map(({ code, key, where }) => `${code} ${key} ${where}`);
 }

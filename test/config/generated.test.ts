@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { configReference } from '../../scripts/config-reference.ts';
-import { jsonSchema, loadConfig } from '../../src/config/index.ts';
+import { configSchema, loadConfig } from '../../src/config/index.ts';
 import { schemaSource } from '../../src/config/schema/index.ts';
 import { CONFIG_KEYS, environmentName, type SchemaNode } from '../../src/config/schema-node.ts';
 import { folderWith } from './folder.ts';
@@ -13,7 +13,7 @@ import { folderWith } from './folder.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
-/** docshelf checks the formats itself. Editors that do not know them accept all values. */
+/** Ajv without docshelf's own formats, like an editor, which accepts all values of an unknown format. */
 const strictAjv = () =>
   new Ajv({ allErrors: true, validateFormats: false, allowUnionTypes: true, strictTypes: false }).addVocabulary([
     'x-unit',
@@ -33,7 +33,7 @@ describe('the generated files', () => {
     const generated = `${JSON.stringify(schemaSource, null, 2)}\n`;
     expect(await read('config.schema.json')).toBe(generated);
     expect(await read('src/config/config.schema.json')).toBe(generated);
-    expect(jsonSchema()).toEqual(JSON.parse(generated));
+    expect(configSchema).toEqual(JSON.parse(generated));
   });
 
   it('include the current docs/config.md', async () => {
@@ -46,8 +46,8 @@ describe('the generated files', () => {
 describe('the JSON schema of the config', () => {
   it('is valid, also in the strict mode of Ajv', () => {
     const ajv = strictAjv();
-    expect(ajv.validateSchema(jsonSchema())).toBe(true);
-    expect(() => ajv.compile(jsonSchema())).not.toThrow();
+    expect(ajv.validateSchema(configSchema)).toBe(true);
+    expect(() => ajv.compile(configSchema)).not.toThrow();
   });
 
   it('accepts its own defaults and examples', () => {
@@ -63,7 +63,7 @@ describe('the JSON schema of the config', () => {
   });
 });
 
-/** Keys of the example with their sections, also in comments and in flow style. */
+/** Returns the dotted keys in an example config, including keys in comments and in flow style. */
 function shownKeys(text: string): ReadonlySet<string> {
   const shown = new Set<string>();
   const add = (path: string, value: unknown): void => {
@@ -108,7 +108,7 @@ describe('config.example.yaml', () => {
     expect(Object.fromEntries(others)).toEqual({
       'staticExport.enabled': true,
       'staticExport.version': '2024-06-01',
-      // Null uses the default of the feature table, which is on.
+      // The schema has no default here. The feature table turns this feature on.
       'features.apiPlayground.enabled': true,
     });
   });
@@ -144,14 +144,14 @@ describe('config.example.yaml', () => {
   it('names the schema in its first line, and matches the schema', async () => {
     const text = await read('config.example.yaml');
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
-    const check = strictAjv().compile(jsonSchema());
+    const check = strictAjv().compile(configSchema);
     check(parse(text));
     expect(check.errors).toBeNull();
   });
 
   it('shows every key in its section', async () => {
     const shown = shownKeys(await read('config.example.yaml'));
-    // Documented by reference to the site's keys, on a separate page, or for all features at once.
+    // Keys that the page describes by reference to keys of the site, on another page, or for all features at once.
     const elsewhere = /^(?:(?:admin|api)\.tls\.|exportApi\.(?:store|queue)\.|features\.\w+\.(?:enabled|origins)$)/;
     const keys = CONFIG_KEYS.map(({ path }) => path.join('.'));
     expect(keys.filter((key) => !shown.has(key) && !elsewhere.test(key))).toEqual([]);

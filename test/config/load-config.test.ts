@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { archiveLimits, bundleLink, modelSlice, s3Slice } from '../../src/app/slices.ts';
+import { archiveLimits, bundleLink, s3Slice } from '../../src/app/slices.ts';
 import { isReduced, loadConfig } from '../../src/config/index.ts';
 import { exitCodeOf } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
@@ -22,7 +22,6 @@ describe('loadConfig() without a config file', () => {
     expect(archiveLimits(config)).toEqual(ARCHIVE_LIMITS);
     expect(config.staticExport.limits.bundleBytesMax).toBe(8 * 1024 ** 3);
     expect(bundleLink(config)).toBeNull();
-    expect(modelSlice(config)).toEqual({ kind: 'builtin' });
     expect(s3Slice(config)).toBeNull();
     expect(config).toEqual({
       deployment: { type: 'client-hosted', domain: null },

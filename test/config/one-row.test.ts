@@ -5,7 +5,7 @@ import type { NamedFile } from '../../src/config/read-config-file.ts';
 
 const SCHEMA = '../../src/config/config.schema.json';
 
-/** The schema with four more keys. */
+/** Returns the config schema with four additional keys. */
 async function schemaWithRows(): Promise<{ default: unknown }> {
   const { schemaSource } = await import('../../src/config/schema/index.ts');
   const { duration, keyFile, optional, section, size } = await import('../../src/config/schema/blocks.ts');
@@ -20,7 +20,7 @@ async function schemaWithRows(): Promise<{ default: unknown }> {
   return { default: schema };
 }
 
-/** Loads all readers of the schema again, with the new keys. */
+/** Loads the modules that read the config schema again, so that they use the additional keys. */
 async function modules() {
   const [config, reference, chart, folder] = await Promise.all([
     import('../../src/config/index.ts'),
@@ -37,13 +37,13 @@ beforeAll(async () => {
   vi.doMock(SCHEMA, schemaWithRows);
   at = await modules();
 });
-// Test files share their modules.
+// Unload the modules, because other test files of the process would use them.
 afterAll(() => {
   vi.doUnmock(SCHEMA);
   vi.resetModules();
 });
 
-/** Type of the config with the new keys. */
+/** Casts the config to its type with the additional keys. */
 const robotOf = (config: Config) =>
   (config as unknown as { robot: { patienceMs: number; roomBytes: number; keyFile: NamedFile | null } }).robot;
 

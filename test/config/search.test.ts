@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { modelSlice, organizationsSlice } from '../../src/app/slices.ts';
+import { organizationsSlice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
@@ -9,11 +9,8 @@ const HEX = 'aB'.repeat(32);
 const hex = (digit: string) => digit.repeat(64);
 
 describe('search.model', () => {
-  it.each([
-    ['builtin', { kind: 'builtin' }],
-    ['off', { kind: 'off' }],
-  ])('accepts the keyword %s', async (word, model) => {
-    expect(modelSlice((await load(`search: { model: ${word} }`)).config)).toEqual(model);
+  it.each(['builtin', 'off'])('accepts the keyword %s', async (word) => {
+    expect((await load(`search: { model: ${word} }`)).config.search.model).toBe(word);
   });
 
   it('can be a folder relative to the config file, which must exist', async () => {
@@ -21,7 +18,7 @@ describe('search.model', () => {
     const loading = () => loadConfig({ file: 'conf/config.yaml', env: {}, cwd });
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'search.model' }]);
     await mkdir(join(cwd, 'conf/builtin'));
-    expect(modelSlice((await loading()).config)).toEqual({ kind: 'folder', folder: join(cwd, 'conf/builtin') });
+    expect((await loading()).config.search.model).toBe(join(cwd, 'conf/builtin'));
   });
 
   it('can be an endpoint with a key from a watched file', async () => {
@@ -32,15 +29,15 @@ describe('search.model', () => {
     expect(error.faults).toMatchObject([{ key: 'search.model.keyFile', where: 'config.yaml:1:62' }]);
     expect(error.watchedFiles).toContain(join(cwd, 'key'));
     await writeFile(join(cwd, 'key'), 'k3y\n');
-    const model = modelSlice((await loading()).config);
-    expect(model).toMatchObject({ kind: 'endpoint', url: 'https://x/v1/embeddings', model: 'm' });
-    expect(model.kind === 'endpoint' && model.key?.reveal()).toBe('k3y');
+    const { model } = (await loading()).config.search;
+    expect(model).toMatchObject({ url: 'https://x/v1/embeddings', model: 'm' });
+    expect(typeof model === 'object' && model.keyFile?.text.reveal()).toBe('k3y');
     expect(JSON.stringify(model)).not.toContain('k3y');
   });
 
   it('can be an endpoint without a key', async () => {
     const { config } = await load('search: { model: { url: "https://x/v1/embeddings", model: m } }');
-    expect(modelSlice(config)).toMatchObject({ kind: 'endpoint', key: null });
+    expect(config.search.model).toMatchObject({ keyFile: null });
   });
 });
 
@@ -120,7 +117,7 @@ organizations:
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
-    // The message names both places.
+    // The message names the place of both keys.
     expect(fault?.message).toMatch(/organizations\[\d\].* organizations\[0\].* \(config\.yaml:1:\d+\)/);
   });
 

@@ -4,7 +4,7 @@ import { counted, printable, printableJson, printableLines } from '../../src/dom
 
 const UNSAFE =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/;
-/** Text of random code units, many of them special to terminals. */
+/** Generates text of random code units, many of which have a meaning for terminals. */
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(...'\u001b\u009b\u202e\u200d\ud800\udc00\n\ra🙂'),

@@ -24,31 +24,31 @@ test.each([
 test.each([
   ['acme-export-2024-06-04.tar.gz', '2024-06-04'],
   ['acme-v1.2.3.zip', 'v1.2.3'],
-  // Marks of copies by Chrome, Edge and KDE, and by Firefox.
+  // Chrome, Edge, KDE, and Firefox mark a copy in these ways.
   ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 (12).tgz', '2024-06-04'],
   ['acme-export-2024-06-04(2).tar.zst', '2024-06-04'],
   ['v1.2.3 (1).zip', 'v1.2.3'],
   ['v1.2.3(1).tar', 'v1.2.3'],
-  // Programs that treat only .gz as the extension.
+  // Some programs treat only .gz as the extension, and mark a copy before it.
   ['acme-export-2024-06-04.tar (1).gz', '2024-06-04'],
   ['acme-export-2024-06-04.tar(1).zst', '2024-06-04'],
   ['acme-export-2024-06-04.tar.gz (1)', '2024-06-04'],
-  // A copy of a copy.
+  // This file is a copy of a copy.
   ['acme-export-2024-06-04 (1) (2).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 (1).tar (1).gz', '2024-06-04'],
-  // Encodings of spaces in web forms, stores and browsers.
+  // Web forms, stores, and browsers encode the space before the mark.
   ['acme-export-2024-06-04+(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04_(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04%20(1).tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04%20%281%29.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04\u00a0(1).tar.gz', '2024-06-04'],
-  // Marks of copies by Safari and by Chrome on Android.
+  // Safari, and Chrome on Android, mark a copy in these ways.
   ['acme-export-2024-06-04-1.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04.tar-2.gz', '2024-06-04'],
-  // Marks of copies by wget and by curl --no-clobber.
+  // wget and curl --no-clobber mark a copy in these ways.
   ['acme-export-2024-06-04.tar.gz.1', '2024-06-04'],
-  // Marks of copies by Finder, Explorer and GNOME.
+  // Finder, Explorer, and GNOME mark a copy in these ways.
   ['acme-export-2024-06-04 2.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 copy.tar.gz', '2024-06-04'],
   ['acme-export-2024-06-04 copy 2.tar.gz', '2024-06-04'],
@@ -62,7 +62,7 @@ test.each([
 test.each([
   'acme.tar.gz',
   'acme (1).tar.gz',
-  // A pre-release, a build and a time.
+  // The number after the version can be a pre-release, a build, or a time.
   'acme-v1.2.3-1.tar.gz',
   'acme-v1.2.3-rc (1).tar.gz',
   'acme-2024-06-04-1530.tar.gz',

@@ -5,7 +5,7 @@ import { type ClientSettings, httpClientOf } from './http-client-of.ts';
 
 export const NEVER = new AbortController().signal;
 
-/** Servers and clients, and changes of the environment and of modules, which end with the test. */
+/** Creates servers and clients, and changes the environment and modules. The end of the test undoes all of this. */
 export function clientBench() {
   const opened: { close(): Promise<void> }[] = [];
   afterEach(async () => {
@@ -21,7 +21,7 @@ export function clientBench() {
   return {
     keep,
     client,
-    /** A started server, or an HTTP server with this response. */
+    /** Starts an HTTP server with the given response, or uses a server that is starting. */
     server: async (starting: Promise<LocalServer> | Answer): Promise<LocalServer> =>
       keep(await (typeof starting === 'function' ? httpServer(starting) : starting)),
     get: (url: string, settings: ClientSettings = {}): Promise<HttpResponse> =>

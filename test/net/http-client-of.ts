@@ -2,7 +2,7 @@ import type { EgressRules } from '../../src/domain/egress.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import { HttpClient, type HttpClientBounds } from '../../src/net/http-client.ts';
 
-/** Rules without restrictions and with short limits, plus the changes of a test. */
+/** Returns egress rules without restrictions and with short time limits, with the changes of a test. */
 export function egressRulesOf(rules: Partial<EgressRules> = {}): EgressRules {
   return {
     allowedHosts: [],

@@ -129,7 +129,7 @@ describe('HttpClient.get()', () => {
   });
 });
 
-/** Address of a server that has ended. */
+/** Returns the origin of a server that has stopped. */
 async function closedOrigin(): Promise<string> {
   const { origin, close } = await httpServer(() => {});
   await close();
@@ -184,7 +184,7 @@ describe('time limits of HttpClient.get()', () => {
     void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80);
 
   test.each<[string, () => Promise<LocalServer> | Answer, ClientSettings]>([
-    // The server must read to notice that the client has gone.
+    // The server reads, because only then does it notice the end of the connection.
     ['a TLS handshake', () => tcpServer((socket) => void socket.resume()), { connectTimeoutMs: 150 }],
     ['a missing response', () => () => {}, { idleTimeoutMs: 150 }],
     ['a body that stops', () => (_, response) => void response.writeHead(200).write('begin'), { idleTimeoutMs: 150 }],
@@ -205,7 +205,7 @@ describe('abort signal of HttpClient.get()', () => {
   test('ends a request that waits for its connection', async () => {
     const { host } = await server(tcpServer(() => {}));
     const abort = new AbortController();
-    // Longer than the test may take, because the abort must not wait for it.
+    // Set a timeout longer than the test, because the abort must not wait for the timeout.
     const get = client({ connectTimeoutMs: 60_000 }).get(`https://${host}/`, { signal: abort.signal });
     setTimeout(() => abort.abort(REASON), 30);
     await expect(get).rejects.toBe(REASON);
@@ -287,7 +287,7 @@ describe('proxy of HttpClient', () => {
     expect(await bodyOf(await proxied.get(direct.origin, { signal: NEVER }))).toBe('direct');
   });
 
-  /** True if NO_PROXY makes a request bypass the proxy, which refuses every connection here. */
+  /** Returns true if NO_PROXY makes a request bypass the proxy. The proxy of this test accepts no connection. */
   async function goesDirect(noProxy: string, host: string): Promise<boolean> {
     vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
     vi.stubEnv('no_proxy', noProxy);
@@ -332,7 +332,7 @@ describe('proxy of HttpClient', () => {
     ['127.0.0.0/', '127.0.0.1'],
     ['::/0', '127.0.0.1'],
     ['::1/128', '[::ffff:127.0.0.1]'],
-    // A network contains addresses: docshelf looks up no name for it, as curl and Python do not.
+    // A network in NO_PROXY contains addresses only. Like curl and Python, docshelf does not look up names for it.
     ['127.0.0.0/8,::1/128', 'localhost'],
     ['127.0.0.1:1', '127.0.0.1'],
   ])('is used if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {

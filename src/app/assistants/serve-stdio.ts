@@ -1,11 +1,8 @@
-import { PassThrough } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { SiteConfig } from '../../config/index.ts';
 import type { ReleaseRef } from '../../deploy/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
-import { membersOf } from '../../domain/shape.ts';
 import { printable } from '../../domain/text.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
@@ -44,8 +41,8 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
       search: config.search.enabled ? search : null,
       versions: new StoredVersions(site, active),
     };
-    const documentation = siteDocumentation(documented, new BodyCache(CACHE_BYTES));
-    await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: printFault }));
+    const documentation = siteDocumentation(() => documented, new BodyCache(CACHE_BYTES));
+    await stdioSession(() => mcpServer({ site: documentation(), programVersion, onFault: printFault }));
   });
 }
 
@@ -54,86 +51,60 @@ function printFault(error: DocshelfError): void {
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }
 
-/** Maximum length of a line in the input. The transport rejects longer lines. */
-const LINE_LENGTH_MAX = 10 * 1024 ** 2;
-const LAST_ANSWERS_MS_MAX = 60_000;
+/** Maximum time to wait for the last responses after the end of the input. */
+const LAST_RESPONSES_MS_MAX = 60_000;
 
-/** When the input ends, waits until all requests have a response, because the transport of the MCP package would not wait. */
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const asked = new AskedIds();
-  const input = new PassThrough();
-  process.stdin.on('data', (chunk: Buffer) => {
-    asked.read(chunk);
-    input.write(chunk);
-  });
-  for (const event of ['end', 'close', 'error']) process.stdin.once(event, end);
-  const transport = new CountingTransport(asked, input, end);
-  const handle = serveStdio(factory, {
+  const transport = new PatientTransport();
+  serveStdio(factory, {
     transport,
     onerror: (error) => process.stderr.write(`${printable(`docshelf: ${error.message}`)}\n`),
   });
-  await ended;
-  await Promise.race([asked.answered(), transport.closed, sleep(LAST_ANSWERS_MS_MAX, undefined, { ref: false })]);
-  await handle.close();
+  await transport.closed;
   process.stdin.destroy();
 }
 
-class CountingTransport extends StdioServerTransport {
-  readonly #asked: AskedIds;
-  readonly #close = Promise.withResolvers<void>();
-  readonly #onEnd: () => void;
+type Message = Parameters<StdioServerTransport['send']>[0];
 
-  constructor(asked: AskedIds, input: PassThrough, onEnd: () => void) {
-    super(input);
-    this.#asked = asked;
-    this.#onEnd = onEnd;
-  }
+/** Closes only when each request has a response, because the transport of the MCP package aborts requests at the end of the input. */
+class PatientTransport extends StdioServerTransport {
+  /** Promises that resolve with the response to a request, or when the client cancels the request, by request id. */
+  readonly #pending = new Map<unknown, PromiseWithResolvers<void>>();
+  readonly #closing = Promise.withResolvers<void>();
 
   get closed(): Promise<void> {
-    return this.#close.promise;
+    return this.#closing.promise;
   }
 
-  override async send(message: Parameters<StdioServerTransport['send']>[0]): Promise<void> {
-    await super.send(message);
-    if ('id' in message && !('method' in message)) this.#asked.answer(message.id);
+  override async start(): Promise<void> {
+    const receive = this.onmessage;
+    this.onmessage = (message: Message) => {
+      if ('method' in message && 'id' in message) this.#pending.set(message.id, Promise.withResolvers());
+      else if ('method' in message && message.method === 'notifications/cancelled')
+        this.#end(message.params?.requestId);
+      receive?.(message);
+    };
+    await super.start();
   }
 
-  override async close(): Promise<void> {
-    await super.close();
-    this.#close.resolve();
-    this.#onEnd();
-  }
-}
-
-class AskedIds {
-  readonly #waiting = new Set<unknown>();
-  readonly #decoder = new StringDecoder('utf8');
-  #rest = '';
-  #onAnswer: () => void = () => undefined;
-
-  read(chunk: Buffer): void {
-    const lines = (this.#rest + this.#decoder.write(chunk)).split('\n');
-    this.#rest = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
-    for (const line of lines) this.#ask(line);
-  }
-
-  answer(id: unknown): void {
-    this.#waiting.delete(id);
-    this.#onAnswer();
-  }
-
-  async answered(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#onAnswer = resolve;
-      });
+  override async send(message: Message): Promise<void> {
+    try {
+      await super.send(message);
+    } finally {
+      if (!('method' in message)) this.#end(message.id);
     }
   }
 
-  #ask(line: string): void {
-    const { id, method, params } = membersOf<{ id: unknown; method: unknown; params: unknown }>(line);
-    if (method === 'notifications/cancelled') this.answer((params as { requestId?: unknown } | undefined)?.requestId);
-    else if (typeof method === 'string' && id !== undefined) this.#waiting.add(id);
+  override async close(): Promise<void> {
+    process.stdin.pause();
+    const responses = Promise.all([...this.#pending.values()].map(({ promise }) => promise));
+    await Promise.race([responses, sleep(LAST_RESPONSES_MS_MAX, undefined, { ref: false })]);
+    await super.close();
+    this.#closing.resolve();
+  }
+
+  #end(id: unknown): void {
+    this.#pending.get(id)?.resolve();
+    this.#pending.delete(id);
   }
 }

@@ -5,7 +5,6 @@ import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.t
 import { readBeginning } from '../../files/index.ts';
 import type { Documentation, DocumentationRelease } from '../../http/mcp/documentation.ts';
 import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/reader-url.ts';
-import type { Search } from '../../search/index.ts';
 import { type BodyCache, type PagePaths, readMarkdown, type SiteSnapshot } from '../../site/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import { readFirstPage } from '../../web/first-page.ts';
@@ -18,34 +17,23 @@ export interface DocumentedVersions {
   labels(): Promise<readonly string[]>;
 }
 
-export interface DocumentedSite {
-  readonly domain: string;
-  readonly basePath: string;
-  readonly origin: string | null;
-  readonly search: Search | null;
+export type DocumentedSite = Pick<Documentation, 'domain' | 'basePath' | 'origin' | 'search'> & {
   readonly versions: DocumentedVersions;
-}
+};
 
-export function siteDocumentation(site: DocumentedSite, bodies: BodyCache): Documentation {
+/** @param siteNow called for each request, because the first bundle can change the domain of the site */
+export function siteDocumentation(siteNow: () => DocumentedSite, bodies: BodyCache): () => Documentation {
   const pages = new SitePages();
-  return {
-    get domain() {
-      return site.domain;
-    },
-    get basePath() {
-      return site.basePath;
-    },
-    get origin() {
-      return site.origin;
-    },
-    get search() {
-      return site.search;
-    },
-    release: async (version) => {
-      const snapshot = await site.versions.at(version);
-      return snapshot && documentationOf(snapshot, pages, bodies);
-    },
-    versions: () => site.versions.labels(),
+  return () => {
+    const { versions, ...site } = siteNow();
+    return {
+      ...site,
+      release: async (version) => {
+        const snapshot = await versions.at(version);
+        return snapshot && documentationOf(snapshot, pages, bodies);
+      },
+      versions: () => versions.labels(),
+    };
   };
 }
 

@@ -11,7 +11,7 @@ import { counted } from '../../domain/text.ts';
 import { FolderKeys } from '../../http/keys/folder-keys.ts';
 import { bundleLink, organizationsSlice, queueKind } from '../slices.ts';
 import { certificateFindings, presentedCertificates } from '../tls.ts';
-import { certificateState, type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
+import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 
 const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
@@ -24,44 +24,33 @@ const INODES_SPARE = 10_000;
 /** The data folder must be on one file system, because docshelf moves releases into place with rename(2). */
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
-  const existing = await nearestThere(dir);
+  const { sound, warning, faulty } = about('folder', DATA_FOLDER);
+  const existing = nearestExisting(dir);
   const written = await writeProbe(existing);
   if (written !== null) {
     const next = 'Make storage.dir a folder that the user of docshelf can write to.';
-    return [
-      faulty('folder', DATA_FOLDER, {
-        code: 'cannot_write',
-        message: `Cannot write to "${existing}": ${written}`,
-        next,
-      }),
-    ];
+    return [faulty({ code: 'cannot_write', message: `Cannot write to "${existing}": ${written}`, next })];
   }
-  if (existing !== dir)
-    return [sound('folder', DATA_FOLDER, `"${dir}" does not exist yet, and docshelf can create it.`)];
+  if (existing !== dir) return [sound(`"${dir}" does not exist yet, and docshelf can create it.`)];
   const old = await refuseOldLayout(dataPaths(dir)).then(() => null, toDocshelfError);
-  if (old !== null) return [faulty('folder', DATA_FOLDER, old)];
+  if (old !== null) return [faulty(old)];
   const strangers = await foldersElsewhere(dir);
   if (strangers.length > 0) {
     const names = strangers.map((folder) => `"${folder}"`).join(', ');
     const message = `Cannot move releases within "${dir}": another file system contains ${names}`;
     const next = 'Mount one volume at storage.dir, and no other volume under it.';
-    return [faulty('folder', DATA_FOLDER, { code: 'cannot_write', message, next })];
+    return [faulty({ code: 'cannot_write', message, next })];
   }
-  const found = [sound('folder', DATA_FOLDER, `"${dir}" is writable, and on one file system.`)];
+  const found = [sound(`"${dir}" is writable, and on one file system.`)];
   if (((await stat(dir)).mode & OTHERS_READ) !== 0) {
     const state = `Every user of this machine can read "${dir}", which contains keys and links.`;
-    found.push(warning('folder', DATA_FOLDER, state, `Run chmod o-rwx "${dir}".`));
+    found.push(warning(state, `Run chmod o-rwx "${dir}".`));
   }
   return found;
 }
 
-async function nearestThere(folder: string): Promise<string> {
-  const isThere = await stat(folder).then(
-    () => true,
-    () => false,
-  );
-  return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
-}
+const nearestExisting = (folder: string): string =>
+  existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 
 /** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null after success */
 async function writeProbe(folder: string): Promise<string | null> {
@@ -85,71 +74,62 @@ async function foldersElsewhere(dir: string): Promise<string[]> {
 }
 
 export async function checkSpace(config: Config, store: SiteStore): Promise<Diagnosis[]> {
-  const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
+  const { sound, warning, faulty } = about('space', DATA_FOLDER);
+  const { bavail, bsize, files, ffree } = await statfs(nearestExisting(config.storage.dir));
   const freeBytes = bavail * bsize;
   const stored = await store.list().catch(() => []);
   const nextBytes = Math.max(0, ...stored.map(({ bytes, archiveBytes }) => bytes + archiveBytes));
   const nextFiles = Math.max(0, ...stored.map((release) => release.files));
   const free = `${inGiB(freeBytes)} free`;
+  const next = 'Free space on the volume of storage.dir, enlarge the volume, or lower staticExport.keep.';
+  const tooSmall = (state: string): Diagnosis[] => {
+    return [faulty({ code: 'not_enough_space', message: `Cannot import the next bundle: ${state}`, next })];
+  };
 
   if (nextBytes > freeBytes) {
-    const state = `a bundle as large as the largest stored bundle needs ${inGiB(nextBytes)}, and the disk has ${free}`;
-    return [noSpace(state)];
+    const needed = inGiB(nextBytes);
+    return tooSmall(`a bundle as large as the largest stored bundle needs ${needed}, and the disk has ${free}`);
   }
   // Ignore inodes on file systems without a fixed number of them (btrfs), which report 0.
   if (files > 0 && ffree < nextFiles)
-    return [noSpace(`the largest stored bundle needs ${counted(nextFiles, 'inode')}, and the disk has ${ffree} free`)];
+    return tooSmall(`the largest stored bundle needs ${counted(nextFiles, 'inode')}, and the disk has ${ffree} free`);
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
   if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE))
-    return [warning('space', DATA_FOLDER, `The disk has ${free}, and ${counted(ffree, 'free inode')}.`, MAKE_ROOM)];
-  const { totalBytesMax } = config.staticExport.limits;
-  const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
+    return [warning(`The disk has ${free}, and ${counted(ffree, 'free inode')}.`, next)];
+  const { totalBytesMax, bundleBytesMax } = config.staticExport.limits;
+  const limit = totalBytesMax + bundleBytesMax;
   const largest = freeBytes < limit ? ` A bundle of the maximum size (${inGiB(limit)}) would not fit.` : '';
-  return [
-    sound(
-      'space',
-      DATA_FOLDER,
-      `The disk has ${free}. The folder contains ${counted(stored.length, 'stored release')}.${largest}`,
-    ),
-  ];
-}
-
-const MAKE_ROOM = 'Free space on the volume of storage.dir, enlarge the volume, or lower staticExport.keep.';
-
-function noSpace(state: string): Diagnosis {
-  const message = `Cannot import the next bundle: ${state}`;
-  return faulty('space', DATA_FOLDER, { code: 'not_enough_space', message, next: MAKE_ROOM });
+  const releases = counted(stored.length, 'stored release');
+  return [sound(`The disk has ${free}. The folder contains ${releases}.${largest}`)];
 }
 
 const inGiB = (bytes: number): string => `${(bytes / GiB).toFixed(1)} GiB`;
 
 export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
-  const found: Diagnosis[] = [];
-  if (!config.exportApi.enabled) return found;
-  for (const site of organizationsSlice(config).flatMap(({ sites }) => sites)) {
-    if (site.source === null || !('path' in site.source)) continue;
-    const { path } = site.source;
-    const subject = `the source of ${site.domain}`;
+  if (!config.exportApi.enabled) return [];
+  const sites = organizationsSlice(config).flatMap(({ sites }) => sites);
+  const found = sites.map(async ({ domain, source }): Promise<Diagnosis[]> => {
+    if (source === null || !('path' in source)) return [];
+    const { path } = source;
+    const subject = `the source of ${domain}`;
     const errno = await access(path, constants.R_OK).then(() => null, errnoOf);
-    found.push(
-      errno === null
-        ? sound('folder', subject, `"${path}" is readable.`)
-        : cannotRead(subject, path, `exports of ${site.domain} will fail`, errno),
-    );
-  }
-  return found;
+    return errno === null
+      ? [about('folder', subject).sound(`"${path}" is readable.`)]
+      : [cannotRead(subject, path, `exports of ${domain} will fail`, errno)];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 export async function checkPreload({ staticExport }: Config): Promise<Diagnosis> {
   const { dir: folder, mayBeMissing } = staticExport.preload;
   const subject = 'staticExport.preload';
+  const { sound } = about('folder', subject);
   try {
     const names = await archiveNames(folder);
-    return sound('folder', subject, `"${folder}" is readable and contains ${counted(names.length, 'file')}.`);
+    return sound(`"${folder}" is readable and contains ${counted(names.length, 'file')}.`);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOENT' && mayBeMissing)
-      return sound('folder', subject, `"${folder}" does not exist, and is optional.`);
+    if (errno === 'ENOENT' && mayBeMissing) return sound(`"${folder}" does not exist, and is optional.`);
     return cannotRead(subject, folder, 'docshelf cannot import archives from it', errno);
   }
 }
@@ -160,30 +140,24 @@ const archiveNames = async (folder: string): Promise<string[]> =>
 function cannotRead(subject: string, path: string, consequence: string, errno: string | undefined): Diagnosis {
   const message = `Cannot read "${path}": ${errno ?? 'failed'}, so ${consequence}`;
   const next = `Make "${path}" readable for the user that docshelf runs as.`;
-  return faulty('folder', subject, { code: 'cannot_read', message, next });
+  return about('folder', subject).faulty({ code: 'cannot_read', message, next });
 }
 
 export async function checkBundle(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { enabled, renew, version, preload } = config.staticExport;
   if (!enabled) return [];
-  const subject = version === null ? 'the bundle' : 'staticExport.version';
+  const { sound, warning, faulty } = about('bundle', version === null ? 'the bundle' : 'staticExport.version');
   try {
     const { labels, releases } = await store.records();
     const hasLink = bundleLink(config) !== null || renew.apiUrl !== null;
     if (hasLink || (await archiveNames(preload.dir).catch(() => [])).length > 0) return [];
     const stored = [...labels].filter(([label]) => version === null || label === version);
     if (stored.some(([, { digest }]) => releases.has(digest)))
-      return [
-        sound(
-          'bundle',
-          subject,
-          version === null ? 'docshelf can serve a stored version.' : `Version ${version} is stored.`,
-        ),
-      ];
+      return [sound(version === null ? 'docshelf can serve a stored version.' : `Version ${version} is stored.`)];
     // `info` throws an error for a stored release that cannot be read. The check reports this error.
     for (const [, { digest }] of stored) await store.info(digest);
   } catch (error) {
-    return [faulty('bundle', subject, toDocshelfError(error))];
+    return [faulty(toDocshelfError(error))];
   }
   const command = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
   const next = `Run "${command}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
@@ -191,7 +165,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
     version === null
       ? 'No version is stored, and no source is configured.'
       : `Version ${version} is not stored, and no source is configured for it.`;
-  return [warning('bundle', subject, state, next)];
+  return [warning(state, next)];
 }
 
 export async function checkKeys({ storage, database }: Config): Promise<Diagnosis[]> {
@@ -199,21 +173,21 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
   const store = await FolderKeys.open({ dir: storage.dir, onFault: () => undefined });
   await store.stop();
   const { fault, keys } = store;
-  if (fault !== null) return [faulty('keys', 'keys.json', toDocshelfError(fault))];
-  return keys.length === 0
-    ? []
-    : [sound('keys', 'keys.json', `docshelf can read ${counted(keys.length, 'key')} created at run time.`)];
+  const { sound, faulty } = about('keys', 'keys.json');
+  if (fault !== null) return [faulty(fault)];
+  return keys.length === 0 ? [] : [sound(`docshelf can read ${counted(keys.length, 'key')} created at run time.`)];
 }
 
 export async function checkJobs(config: Config): Promise<Diagnosis[]> {
   const subject = 'exports/jobs.sqlite';
   const file = join(config.storage.dir, subject);
   if (!config.exportApi.enabled || queueKind(config) !== 'sqlite' || !existsSync(file)) return [];
+  const { sound, faulty } = about('folder', subject);
   try {
     (await import('../../export/jobs/queue/sqlite.ts')).checkDatabase(file);
-    return [sound('folder', subject, 'docshelf can read the jobs of exports.')];
+    return [sound('docshelf can read the jobs of exports.')];
   } catch (error) {
-    return [faulty('folder', subject, toDocshelfError(error))];
+    return [faulty(toDocshelfError(error))];
   }
 }
 
@@ -237,16 +211,17 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
 }
 
 async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
+  const { sound, warning, faulty } = about('file', subject);
   try {
     // Kubernetes mounts a Secret as a link into a folder whose name begins with two dots, such as `..2024_06_01_…`.
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
     // Accept a mounted Secret that all users can read (the default mode), because only processes of the container see the file.
-    if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" exists.`);
+    if ((mode & 0o007) === 0 || isMounted) return sound(`"${file}" exists.`);
     const state = `"${file}" contains a secret that every user of this machine can read (mode ${mode.toString(8)}).`;
-    return warning('file', subject, state, `chmod 600 "${file}"`);
+    return warning(state, `chmod 600 "${file}"`);
   } catch (error) {
-    return faulty('file', subject, toDocshelfError(error));
+    return faulty(toDocshelfError(error));
   }
 }
 
@@ -255,7 +230,7 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   const message = `Cannot use "${file}" as ${subject}: it contains no valid PEM certificate`;
   const next = 'Put the certificates of your certificate authority into the file, each with its BEGIN and END line.';
-  const invalid = faulty('certificate', subject, { code: 'config_invalid', message, next });
+  const invalid = about('certificate', subject).faulty({ code: 'config_invalid', message, next });
   if (blocks.length === 0) return [invalid];
   return blocks.map((block) => {
     try {
@@ -271,7 +246,7 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
 /** Checks only dates and host names, because the config check ensures that certificates can be read and match their keys. */
 export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
   const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
-    warning('certificate', setting, message, next),
+    about('certificate', setting).warning(message, next),
   );
   const reported = new Set(found.map(({ subject }) => subject));
   return [
@@ -279,7 +254,9 @@ export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
     ...presentedCertificates(config)
       .filter(({ setting }) => !reported.has(setting))
       .map(({ setting, file, endsAtMs }) =>
-        sound('certificate', setting, `"${file}" is valid until ${new Date(endsAtMs).toISOString().slice(0, 10)}.`),
+        about('certificate', setting).sound(
+          `"${file}" is valid until ${new Date(endsAtMs).toISOString().slice(0, 10)}.`,
+        ),
       ),
   ];
 }

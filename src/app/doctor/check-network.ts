@@ -2,20 +2,21 @@ import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { askedUrl, expiryOfLink } from '../../domain/bundle-link.ts';
-import { bareHost, type S3Place } from '../../domain/egress.ts';
+import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { unlessAborted } from '../../files/lanes.ts';
+import { usesProxy } from '../../net/dispatcher.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
 import { connectDatabase, Network } from '../network.ts';
 import { openSources } from '../sites/open-shelf.ts';
-import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
-import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
+import { bundleLink, egressSlice, featureReport, organizationsSlice, s3Slice } from '../slices.ts';
+import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
 /** Remaining validity below which docshelf warns about a link, because the link can expire during a rollout. */
@@ -27,7 +28,7 @@ const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
-/** In an air-gapped deployment, contacts only `network.allowedHosts`. @param checked begins with the config that all sites share */
+/** In an air-gapped deployment, contacts only `network.allowedHosts`. @param checked first, the config of all sites */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
@@ -45,31 +46,28 @@ export async function checkNetwork(checked: readonly CheckedConfig[], signal: Ab
   }
   const first = checked[0];
   if (first !== undefined) checks.push(() => checkStores(first.config, signal));
-  const watch = new ExchangeWatch();
-  watch.start();
-  try {
-    const found = (await Promise.all(checks.map((check) => check()))).flat();
-    found.push(...observed(watch));
-    return found.length > 0
-      ? found
-      : [skipped('reach', 'the network', 'The config contains no host that docshelf would contact.')];
-  } finally {
-    watch.stop();
-  }
+  using watch = new ExchangeWatch();
+  const found = (await Promise.all(checks.map((check) => check()))).flat();
+  found.push(...observed(watch));
+  const { skipped } = about('reach', 'the network');
+  return found.length > 0 ? found : [skipped('The config contains no host that docshelf would contact.', null)];
 }
 
 const revealed = ({ link }: NetworkTarget): string => (typeof link === 'string' ? link : link.reveal());
 
 async function checkTarget(target: NetworkTarget, config: Config, needsLink: boolean, signal: AbortSignal) {
   const { setting, kind } = target;
+  const { sound, skipped, faulty } = about('reach', setting);
   const link = revealed(target);
   const shown = linkWithoutSecrets(link);
   const isNeeded = needsLink || kind !== 'bundle';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
   const isDead = found.some(({ code }) => code === 'link_expired');
-  const url = askedUrl(link, withRegion(config.network.s3));
+  const { s3 } = config.network;
+  // Use the region from the environment if the config has no region, as the AWS SDK does.
+  const url = askedUrl(link, { ...s3, region: s3.region ?? process.env.AWS_REGION ?? null });
   try {
-    const name = url === null ? null : await checkName(url, setting, target, config, signal);
+    const name = url === null ? null : await checkName(url, target, signal);
     if (name !== null) found.push(name);
     if (name?.state === 'fault') return found;
     const startMs = performance.now();
@@ -83,15 +81,15 @@ async function checkTarget(target: NetworkTarget, config: Config, needsLink: boo
       await client.close();
     }
     const afterMs = Math.round(performance.now() - startMs);
-    found.push(sound('reach', setting, `"${shown}" responds after ${afterMs} ms.`));
+    found.push(sound(`"${shown}" responds after ${afterMs} ms.`));
   } catch (cause) {
     const { code, fields } = toDocshelfError(cause);
     if (config.deployment.type === 'air-gapped' && code === 'host_not_allowed') {
       const state = `"${shown}" was not contacted: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
       const next = `If the host "${fields.host}" is in your own network, add it to network.allowedHosts.`;
-      found.push(skipped('reach', setting, state, next));
+      found.push(skipped(state, next));
     } else {
-      const diagnosis = faulty('reach', setting, unreachable(cause, shown));
+      const diagnosis = faulty(unreachable(cause, shown));
       found.push(isNeeded ? diagnosis : { ...diagnosis, state: 'warning' });
     }
   }
@@ -101,43 +99,39 @@ async function checkTarget(target: NetworkTarget, config: Config, needsLink: boo
 function checkExpiry(setting: string, link: string, shown: string, isNeeded: boolean): Diagnosis[] {
   const endsAtMs = expiryOfLink(link);
   if (endsAtMs === null) return [];
+  const { sound, warning, faulty } = about('link', setting);
   const end = new Date(endsAtMs).toISOString();
   const leftMs = endsAtMs - Date.now();
   const next =
     'Generate a new link, for example with "docshelf export bundle JOB", and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
     const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
-    const expired = faulty('link', setting, { code: 'link_expired', message, next });
+    const expired = faulty({ code: 'link_expired', message, next });
     return [isNeeded ? expired : { ...expired, state: 'warning' }];
   }
   const minutes = Math.floor(leftMs / 60_000);
   const state = `The link to "${shown}" expires at ${end}, in ${counted(minutes, 'minute')}.`;
-  return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
+  return [leftMs < LINK_SOON_MS ? warning(state, next) : sound(state)];
 }
 
 /** Looks up the host name. Returns null for an IP address, or if a proxy looks up names. @throws DocshelfError `host_not_allowed` */
-async function checkName(url: URL, setting: string, { policy }: NetworkTarget, config: Config, signal: AbortSignal) {
+async function checkName(url: URL, { setting, policy }: NetworkTarget, signal: AbortSignal) {
   const host = bareHost(url.hostname);
-  if (isIP(host) !== 0 || usesProxy(config)) return null;
+  if (isIP(host) !== 0 || usesProxy(policy.rules)) return null;
+  const { sound, faulty } = about('name', setting);
   try {
     const found = await unlessAborted(
       policy.addressesOf(url),
       AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]),
     );
-    return sound('name', setting, `${host} is ${found.join(', ')}.`);
+    return sound(`${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
     const state = errnoOf(cause) ?? 'DNS does not respond in time';
     const message = `Cannot look up "${host}": ${state}`;
     const next = 'Check the host name, and the DNS servers of this machine (/etc/resolv.conf).';
-    return faulty('name', setting, { code: 'source_unreachable', message, next });
+    return faulty({ code: 'source_unreachable', message, next });
   }
-}
-
-function usesProxy({ network }: Config): boolean {
-  if (network.proxy === 'off') return false;
-  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
-  return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
 }
 
 async function openBundle(client: HttpClient, { link }: NetworkTarget, config: Config, signal: AbortSignal) {
@@ -199,17 +193,14 @@ function observed(watch: ExchangeWatch): Diagnosis[] {
 }
 
 function clockState(origin: string, aheadMs: number): Diagnosis {
+  const { sound, warning } = about('clock', origin);
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   if (Math.abs(aheadMs) <= SKEW_MS_MAX)
-    return sound(
-      'clock',
-      origin,
-      `The clock of ${origin} differs from the clock of this machine by at most ${seconds} s.`,
-    );
+    return sound(`The clock of ${origin} differs from the clock of this machine by at most ${seconds} s.`);
   const state = `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the clock of ${origin}.`;
   const next =
     'Synchronize the clock of this machine with NTP. docshelf needs the correct time to check links and certificates.';
-  return warning('clock', origin, state, next);
+  return warning(state, next);
 }
 
 interface NetworkTarget {
@@ -220,9 +211,9 @@ interface NetworkTarget {
 }
 
 function networkTargets(config: Config): NetworkTarget[] {
-  const { staticExport, features, search, exportApi, deployment, server, traces } = config;
-  const model = modelSlice(config);
-  const policy = new EgressPolicy(egressSlice(config, portsOf(config)));
+  const { staticExport, features, search, exportApi, deployment, server, traces, admin, api } = config;
+  const ownPorts = [server, admin, api].map(({ port }) => port);
+  const policy = new EgressPolicy(egressSlice(config, ownPorts));
   const targets: NetworkTarget[] = [];
   const add = (setting: string, link: Secret | string | null, kind: NetworkTarget['kind'] = 'service'): void => {
     if (link !== null) targets.push({ setting, link, kind, policy });
@@ -236,7 +227,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   const report = featureReport(config, deployment.domain ?? '');
   const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
   if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
-  if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
+  if (search.enabled && typeof search.model === 'object') add('search.model', search.model.url);
   add('traces.endpoint', traces.endpoint);
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
@@ -246,11 +237,12 @@ function networkTargets(config: Config): NetworkTarget[] {
 async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const network = new Network(config);
   const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
+    const { sound, faulty } = about('reach', subject);
     try {
       await unlessAborted(store.check(), AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]));
-      return sound('reach', subject, state);
+      return sound(state);
     } catch (cause) {
-      return faulty('reach', subject, unreachable(cause, subject));
+      return faulty(unreachable(cause, subject));
     } finally {
       await store.close();
     }
@@ -273,14 +265,6 @@ async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnos
 }
 
 type CheckedStore = { check(): Promise<void>; close(): Promise<void> };
-
-/** Uses the region from the environment if the config has no region, as the AWS SDK does. */
-function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
-  return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
-}
-
-const portsOf = ({ server, admin, api }: Config): number[] =>
-  [server.port, admin.port, api.port].filter((port) => port !== 0);
 
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)

@@ -27,47 +27,37 @@ export interface Diagnosis {
   readonly code: ErrorCode | null;
 }
 
-export function sound(check: DiagnosisCheck, subject: string, message: string): Diagnosis {
-  return { check, subject, state: 'ok', message, next: null, code: null };
-}
+type Fault = Pick<DocshelfError, 'code' | 'message'> & { readonly next?: string | undefined };
 
-export function warning(check: DiagnosisCheck, subject: string, message: string, next: string): Diagnosis {
-  return { check, subject, state: 'warning', message, next, code: null };
-}
-
-export function skipped(
-  check: DiagnosisCheck,
-  subject: string,
-  message: string,
-  next: string | null = null,
-): Diagnosis {
-  return { check, subject, state: 'skipped', message, next, code: null };
-}
-
-export function faulty(
-  check: DiagnosisCheck,
-  subject: string,
-  { code, message, next }: Pick<DocshelfError, 'code' | 'message'> & { readonly next?: string | undefined },
-): Diagnosis {
-  return { check, subject, state: 'fault', message, next: next ?? null, code };
+/** Returns one function for each state, which builds a diagnosis of this check and subject. */
+export function about(check: DiagnosisCheck, subject: string) {
+  const diagnosis = { check, subject, next: null, code: null };
+  return {
+    sound: (message: string): Diagnosis => ({ ...diagnosis, state: 'ok', message }),
+    warning: (message: string, next: string): Diagnosis => ({ ...diagnosis, state: 'warning', message, next }),
+    skipped: (message: string, next: string | null): Diagnosis => ({ ...diagnosis, state: 'skipped', message, next }),
+    faulty: ({ code, message, next }: Fault): Diagnosis => ({
+      ...diagnosis,
+      state: 'fault',
+      message,
+      next: next ?? null,
+      code,
+    }),
+  };
 }
 
 export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
+  const { sound, warning, faulty } = about('certificate', subject);
   const day = new Date(endsAtMs).toISOString().slice(0, 10);
   if (endsAtMs <= nowMs) {
     const message = `${whose} has a certificate that expired on ${day}`;
     const next =
       'Ask the operator of the server to renew the certificate. Until then, docshelf cannot fetch from this server.';
-    return faulty('certificate', subject, { code: 'source_unreachable', message, next });
+    return faulty({ code: 'source_unreachable', message, next });
   }
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
   const state = `${whose} has a certificate that expires on ${day} (in ${counted(days, 'day')}).`;
-  if (endsAtMs - nowMs < SOON_MS)
-    return warning(
-      'certificate',
-      subject,
-      state,
-      'Ask the operator of the server to renew the certificate before that day.',
-    );
-  return sound('certificate', subject, state);
+  return endsAtMs - nowMs < SOON_MS
+    ? warning(state, 'Ask the operator of the server to renew the certificate before that day.')
+    : sound(state);
 }

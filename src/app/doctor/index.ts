@@ -17,11 +17,11 @@ import {
   checkSpace,
 } from './check-files.ts';
 import { type CheckedConfig, checkNetwork } from './check-network.ts';
-import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
+import { about, type Diagnosis } from './diagnosis.ts';
 
 const TOTAL_MS_MAX = 30_000;
 
-/** Writes only a probe file in the data folder. */
+/** Runs all checks of `docshelf doctor`, which change nothing on disk except for a probe file that docshelf removes again. */
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config, sites } = loaded;
   const signal = AbortSignal.timeout(TOTAL_MS_MAX);
@@ -61,40 +61,34 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
   const daemons = await runningDaemons(dataPaths(config.storage.dir)).catch(() => []);
   const daemon = daemons[0];
   if (daemon === undefined) return checkPorts(config);
+  const { sound, warning, faulty } = about('daemon', 'the running daemon');
   const url = daemon.adminUrl;
   const status = url === null ? null : await statusOf(url, signal);
   if (status === null) {
     const message = `Cannot reach the daemon at ${url}: it does not respond`;
     const next = 'Check the log of the daemon. If the daemon hangs, stop it and start it again.';
-    return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
+    return [faulty({ code: 'daemon_unreachable', message, next })];
   }
   const { sites, pending, programVersion } = status;
   const found = [
-    sound(
-      'daemon',
-      'the running daemon',
-      `The daemon is docshelf ${programVersion}, with process id ${daemon.owner.pid}.`,
-    ),
+    sound(`The daemon is docshelf ${programVersion}, with process id ${daemon.owner.pid}.`),
     ...(sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '')),
   ];
   if (pending.length > 0) {
     const state = `The daemon does not use the new values of these settings yet: ${pending.join(', ')}.`;
-    found.push(warning('daemon', 'the running daemon', state, 'Restart the daemon to use the new values.'));
+    found.push(warning(state, 'Restart the daemon to use the new values.'));
   }
   return found;
 }
 
 function stateOf({ state, active, lastError }: SiteReport, prefix: string): Diagnosis[] {
-  const subject = `${prefix}the running daemon`;
+  const { sound, warning } = about('daemon', `${prefix}the running daemon`);
   const serving = active === null ? 'serves no version' : `serves version ${active.version}`;
-  const found: Diagnosis[] = [
-    state === 'ready' || state === 'off'
-      ? sound('daemon', subject, `The site is ${state}. The daemon ${serving}.`)
-      : warning('daemon', subject, `The site is ${state}. The daemon ${serving}.`, NEXT_OF_STATE),
-  ];
+  const message = `The site is ${state}. The daemon ${serving}.`;
+  const found = [state === 'ready' || state === 'off' ? sound(message) : warning(message, NEXT_OF_STATE)];
   if (lastError !== null) {
-    const { code, message, next } = lastError;
-    found.push({ check: 'daemon', subject: `${prefix}the last error`, state: 'warning', message, next, code });
+    const { code, message: error, next } = lastError;
+    found.push({ check: 'daemon', subject: `${prefix}the last error`, state: 'warning', message: error, next, code });
   }
   return found;
 }
@@ -113,12 +107,13 @@ async function checkPorts({ server, admin, api, search, exportApi }: Config): Pr
   const listeners = { server, admin, ...(needsApi ? { api } : {}) };
   return Promise.all(
     Object.entries(listeners).map(async ([name, { host, port }]) => {
+      const { sound, faulty } = about('port', `${name}.port`);
       const errno = await tryToListen(host, port);
-      if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
+      if (errno === null) return sound(`${host}:${port} is free, and no daemon runs.`);
       const isTaken = errno === 'EADDRINUSE';
       const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program, or a daemon with another data folder, uses this port' : errno}`;
       const next = `${isTaken ? 'Stop that program, or set' : 'Set'} ${name}.port and ${name}.host to a free port and an address of this machine.`;
-      return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
+      return faulty({ code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
     }),
   );
 }

@@ -37,8 +37,9 @@ export async function openLogs(settings: {
     logRequest: (fields) => {
       if (!log.isLevelEnabled('info')) return;
       const start = `{"level":"info"${timeField()},`;
-      if (pretty === null) batches.writeLater(start, fields);
-      else batches.write(pretty(`${start}${fields()}}\n`));
+      const line = (): string => `${start}${fields()}}\n`;
+      if (pretty === null) batches.writeLater(line);
+      else batches.write(pretty(line()));
     },
   };
 }
@@ -56,14 +57,13 @@ function createTimeField(): () => string {
 }
 
 const STDOUT = 1;
-/** Maximum bytes of a batch for a pipe: half of its capacity (pipe(7)). */
-const BATCH_BYTES = 32 * 1024;
-/** Maximum bytes of a batch for a file. Each write wakes a thread, so large batches leave more time for other processes. */
-const FILE_BATCH_BYTES = 256 * 1024;
+/** Maximum characters of a batch for a pipe: as ASCII text, half of the capacity of a pipe (pipe(7)). */
+const BATCH_CHARS = 32 * 1024;
+/** Maximum characters of a batch for a file. Each write wakes a thread, so large batches leave more time for other processes. */
+const FILE_BATCH_CHARS = 256 * 1024;
 const BATCH_MS = 250;
+/** Maximum lines whose text is not built yet, because each of them keeps its request in memory. */
 const UNBUILT_MAX = 100;
-/** Maximum bytes in UTF-8 of a UTF-16 code unit. */
-const UTF8_BYTES_MAX = 3;
 /** Maximum bytes that wait for a stalled reader of the log, to limit the memory. Further lines are lost. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 export const LAST_WRITES_MS = 300;
@@ -71,23 +71,22 @@ export const LAST_WRITES_MS = 300;
 /** Pino's stream in its content mode `buffer`, which Pino's types do not contain. */
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
-/** Collects lines as bytes, because the stream copies strings three times. With batches, a request takes 20 µs instead of 22 µs. */
+/** Collects lines, because the stream copies each string three times. With batches, a request takes 20 µs instead of 22 µs. */
 class LineBatches {
-  readonly #batchBytes = fstatSync(STDOUT).isFile() ? FILE_BATCH_BYTES : BATCH_BYTES;
-  readonly #bytes = Buffer.allocUnsafeSlow(this.#batchBytes);
+  readonly #batchChars = fstatSync(STDOUT).isFile() ? FILE_BATCH_CHARS : BATCH_CHARS;
   readonly #out = destination({
     dest: STDOUT,
     sync: false,
     contentMode: 'buffer',
     // With a minimum of 1 byte, the stream writes each batch without a delay.
     minLength: 1,
-    maxWrite: 2 * this.#batchBytes,
+    maxWrite: 2 * this.#batchChars,
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
   }) as unknown as ByteStream;
-  /** Lines to build later from `start` and the result of `fields`. If `fields` is null, `start` is the whole line. */
-  #unbuilt: { readonly start: string; readonly fields: (() => string) | null }[] = [];
-  #filled = 0;
+  /** Functions that build the next lines, because a request should not wait for its log line. */
+  #unbuilt: (() => string)[] = [];
+  #batch = '';
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
 
@@ -106,12 +105,12 @@ class LineBatches {
   }
 
   write(line: string): void {
-    this.#unbuilt.push({ start: line, fields: null });
+    this.#unbuilt.push(() => line);
     this.#writeOut();
   }
 
-  writeLater(start: string, fields: () => string): void {
-    if (this.#unbuilt.push({ start, fields }) === UNBUILT_MAX) this.#build();
+  writeLater(line: () => string): void {
+    if (this.#unbuilt.push(line) === UNBUILT_MAX) this.#build();
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
@@ -126,25 +125,21 @@ class LineBatches {
   }
 
   #build(): void {
-    const lines = this.#unbuilt;
-    this.#unbuilt = [];
-    for (const { start, fields } of lines) {
-      const line = fields === null ? start : `${start}${fields()}}\n`;
-      const bytesMax = UTF8_BYTES_MAX * line.length;
-      if (bytesMax > this.#bytes.length - this.#filled) this.#writeFilled();
-      if (bytesMax > this.#bytes.length) this.#out.write(Buffer.from(line));
-      else this.#filled += this.#bytes.write(line, this.#filled);
+    for (const build of this.#unbuilt.splice(0)) {
+      const line = build();
+      if (this.#batch.length + line.length > this.#batchChars) this.#writeBatch();
+      this.#batch += line;
     }
   }
 
   #writeOut(): void {
     this.#build();
-    this.#writeFilled();
+    this.#writeBatch();
   }
 
-  #writeFilled(): void {
-    if (this.#filled > 0) this.#out.write(Buffer.from(this.#bytes.subarray(0, this.#filled)));
-    this.#filled = 0;
+  #writeBatch(): void {
+    if (this.#batch !== '') this.#out.write(Buffer.from(this.#batch));
+    this.#batch = '';
   }
 }
 

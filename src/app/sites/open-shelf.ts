@@ -2,17 +2,14 @@ import type { Config } from '../../config/index.ts';
 import {
   type BeforeSeal,
   DaemonRegistration,
-  type DataPaths,
   type DeployEvent,
   Deployment,
-  type ImportSlots,
   importSlots,
   openDataFolder,
   type RenewSettings,
   type Serving,
   SiteStore,
   sweepDataFolder,
-  type Unpack,
   unpackInThreads,
 } from '../../deploy/index.ts';
 import type { BundleSource, LinkSource, OwnExportService } from '../../deploy/ports.ts';
@@ -45,19 +42,9 @@ export async function openSources(
   ];
 }
 
-export interface ShelfFolder {
-  readonly paths: DataPaths;
-  readonly registration: DaemonRegistration;
-  readonly slots: ImportSlots;
-  readonly unpack: Unpack;
-  readonly ownExports: OwnExportService | null;
-}
+export type ShelfFolder = Awaited<ReturnType<typeof openFolder>>;
 
-export async function openFolder(
-  config: Config,
-  network: Network,
-  ownExports: OwnExportService | null,
-): Promise<ShelfFolder> {
+export async function openFolder(config: Config, network: Network, ownExports: OwnExportService | null) {
   const paths = await openDataFolder(config.storage.dir);
   await sweepDataFolder(paths);
   const slots = importSlots(() => network.config.deploy.parallel);

@@ -10,23 +10,14 @@ const KEY_BYTES = 32;
 
 /** docshelf encrypts with the first key, and decrypts with all keys. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
-  const given = server.auth.sessionKeyFile?.text.reveal();
-  if (given !== undefined)
-    return given
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => !/^(?:#|$)/.test(line));
+  const { sessionKeyFile } = server.auth;
+  if (sessionKeyFile !== null) return sessionKeyFile.lines;
   const file = join(storage.dir, 'session.key');
   await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
   return [(await readFile(file, 'utf8')).trim()];
 }
 
-export interface VersionPreview {
-  readonly version: string;
-  readonly digest: string;
-  readonly link: string;
-  readonly expiresAt: string;
-}
+export type VersionPreview = Awaited<ReturnType<typeof previewLink>>;
 
 export function previewPasses({ config, basePath }: SiteConfig, domain: string): PreviewPasses {
   const { publicUrl, tls } = config.server;
@@ -39,7 +30,7 @@ export async function previewLink(
   site: SiteConfig,
   release: { readonly domain: string; readonly version: string; readonly digest: string },
   port: number,
-): Promise<VersionPreview> {
+) {
   const { domain, version, digest } = release;
   const expiresAt = new Date(Date.now() + PREVIEW_MS).toISOString();
   const target = await previewPasses(site, domain).target({ version, digest });

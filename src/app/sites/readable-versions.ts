@@ -13,7 +13,6 @@ import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { ownVersions } from '../../files/index.ts';
-import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
@@ -103,11 +102,10 @@ interface List {
   readonly rows: Promise<readonly ListedVersion[]>;
 }
 
-interface Current {
-  readonly settings: ServedSettings;
-  readonly domain: string;
-  readonly key: string;
-  readonly passes: PreviewPasses;
+type Current = ReturnType<typeof currentOf>;
+
+function currentOf(settings: ServedSettings, domain: string) {
+  return { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
 }
 
 type Admitted =
@@ -152,9 +150,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
-    const kept = isVersion(version) ? await keptVersion(this.#options.store, version) : null;
-    if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).snapshot;
+    const kept = await this.#readable(version);
+    return kept?.digest === current.digest ? current : kept && (await this.#openedOnce(kept)).snapshot;
   }
 
   async labels(): Promise<readonly string[]> {
@@ -199,10 +196,13 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   async searched(version: string): Promise<KeptVersion | null> {
-    const { store } = this.#options;
-    if (!this.#areKept || this.#active?.version === version) return null;
-    const kept = await keptVersion(store, version);
-    return kept !== null && this.#isReadable(kept) && kept.digest !== this.#active?.digest ? kept : null;
+    const kept = this.#active?.version === version ? null : await this.#readable(version);
+    return kept?.digest === this.#active?.digest ? null : kept;
+  }
+
+  async #readable(version: string): Promise<KeptVersion | null> {
+    const kept = this.#areKept && isVersion(version) ? await keptVersion(this.#options.store, version) : null;
+    return kept !== null && this.#isReadable(kept) ? kept : null;
   }
 
   get #areKept(): boolean {
@@ -258,8 +258,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { site, store } = this.#options;
     const { settings } = site.state;
     const { domain } = store;
-    if (this.#known?.settings !== settings || this.#known.domain !== domain)
-      this.#known = { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
+    if (this.#known?.settings !== settings || this.#known.domain !== domain) this.#known = currentOf(settings, domain);
     return this.#known;
   }
 

@@ -150,7 +150,7 @@ function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteS
   return open.length === results.length ? answer : { results: open, facts };
 }
 
-/** Uses the local engine, even if a hosted service serves readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
+/** Uses the local engine, even if a hosted service serves readers. @throws DocshelfError `search_off`; errors of `SiteSearch` */
 export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {
   if (search === null)
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
@@ -160,7 +160,7 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
   return results;
 }
 
-/** Loads the validator with the first search, for a quick start. */
+/** Loads the code that checks requests with the first search, so that the daemon starts faster. */
 export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearch {
   const answer = once(async () => {
     const { siteSearch } = await import('../../http/site/site-search.ts');

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Config } from '../../config/index.ts';
 import { ClientRates } from '../../http/limits/client-rates.ts';
-import type { FaultHooks } from '../../http/problem.ts';
+import type { Metrics } from '../../http/metrics/metrics.ts';
 import { admit, asPrivate, isFree } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import type { createShelfApp, ListedSite } from '../../http/site/shelf.ts';
@@ -14,13 +14,14 @@ import { type SignIns, signInKey } from './sign-ins.ts';
 import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
 
-interface ShelfPageOptions extends FaultHooks {
+interface ShelfPageOptions {
   readonly sites: Sites;
   readonly current: () => Config;
   readonly port: () => number;
   readonly signIns: SignIns;
   readonly assets: SiteAssets;
-  readonly onWrongSignIn: () => void;
+  readonly metrics: Pick<Metrics, 'onError' | 'onWrongSignIn'>;
+  readonly onError: (error: unknown, requestId: string | null) => void;
 }
 
 /** `open` shows the sites without sign-in. `signedIn` also shows the sites that have the daemon's sign-in. */
@@ -49,8 +50,7 @@ export class ShelfPageAnswer {
     if (signIn === null || isFree(target) || !this.#options.current().server.shelf)
       return apps.open.fetch(request, env);
     const isAsked = this.#shown(null).length === 0 || SIGN_IN_QUERY.test(target) || signIn.isOwn?.(target) === true;
-    const onFault = (error: unknown, id: string | null): void => this.#options.onError?.(error as never, id);
-    const refused = await admit(signIn, env, target, onFault, isAsked);
+    const refused = await admit(signIn, env, target, this.#options.onError, isAsked);
     if (refused === null) return asPrivate(await apps.signedIn.fetch(request, env), signIn);
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
@@ -83,10 +83,10 @@ export class ShelfPageAnswer {
     const config = this.#options.current();
     const key = signInKey(config);
     if (this.#signIn?.key !== key) {
-      const { signIns, onWrongSignIn, onError } = this.#options;
-      const onRefused = (error: unknown): void => onError?.(error as never, null);
+      const { signIns, metrics, onError } = this.#options;
       const place = { config, site: null, hosts: [], basePath: '/' };
-      this.#signIn = { key, signIn: signIns.open(place, { onWrong: onWrongSignIn, onRefused }) };
+      const onRefused = (error: unknown): void => onError(error, null);
+      this.#signIn = { key, signIn: signIns.open(place, { onWrong: () => metrics.onWrongSignIn(), onRefused }) };
     }
     return this.#signIn.signIn;
   }
@@ -104,7 +104,7 @@ export class ShelfPageAnswer {
         trustedProxies: current().server.trustedProxies,
         clients,
         metrics,
-        ...(onError && { onError }),
+        onError,
       });
       return create({
         sites: (host) => this.#listed(this.#shown(keyOf()), host),
@@ -114,7 +114,7 @@ export class ShelfPageAnswer {
           hasMore: keyOf() === null && this.#shown(signInKey(current())).length > this.#shown(null).length,
         }),
         assets,
-        onError: (error, requestId) => onError?.(error as never, requestId),
+        onError,
       });
     };
     return { open: appFor(() => null), signedIn: appFor(() => signInKey(current())) };

@@ -12,7 +12,7 @@ import { policyHeaders } from '../slices.ts';
 
 export interface ServedSettings {
   readonly config: SiteConfig;
-  /** Result of `configUntilRestart` for `config`. */
+  /** Like `config`, but with `search.enabled` from the start of the daemon, because a change of this key needs a restart. */
   readonly held: SiteConfig;
   readonly form: SiteForm;
   readonly access: SiteAccess;

@@ -10,7 +10,6 @@ import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
-import type { FaultHooks } from '../../http/problem.ts';
 import { guarded, privateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
@@ -25,7 +24,6 @@ import type { Tracer } from '../../traces/tracer.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { ENGLISH } from '../../web/words/index.ts';
-import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { Logger } from '../log/log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
@@ -36,41 +34,6 @@ import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-
 import { explainedSearch, ReaderSearch, siteSearchHandler } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
-
-interface McpAnswerOptions extends FaultHooks {
-  readonly site: { readonly domain: string; readonly config: SiteConfig; readonly search: Search | null };
-  readonly versions: DocumentedVersions;
-  readonly bodies: BodyCache;
-  readonly programVersion: string;
-}
-
-async function openMcp({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
-  const [{ mcpEndpoint }, { siteDocumentation }] = await Promise.all([
-    import('../../http/mcp/mcp-endpoint.ts'),
-    import('../assistants/site-documentation.ts'),
-  ]);
-  const documented = {
-    get domain() {
-      return site.domain;
-    },
-    get basePath() {
-      return site.config.basePath;
-    },
-    get origin() {
-      return publicOrigin(site.config.config.server.publicUrl, site.config.hosts);
-    },
-    get search() {
-      return site.search;
-    },
-    versions,
-  };
-  return mcpEndpoint({
-    ...hooks,
-    site: siteDocumentation(documented, bodies),
-    place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
-    trustedProxies: site.config.config.server.trustedProxies,
-  });
-}
 
 export interface SiteHost {
   readonly network: Network;
@@ -92,7 +55,7 @@ export interface SiteHost {
 const LISTED_POLL_MS = 5_000;
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-/** A site of a daemon. `deployment` switches versions; the server and the search follow in the same event loop tick. */
+/** A site of a daemon. If `deployment` switches the version, server and search switch in the same turn of the event loop. */
 export class Site {
   readonly deployment: Deployment;
   readonly search: Search | null;
@@ -219,7 +182,7 @@ export class Site {
     await this.deployment.reconcile();
   }
 
-  /** Returns a function that applies the settings. Call it in the tick that changes the routes. @throws DocshelfError `config_invalid` */
+  /** Passes the settings to the deployment. @returns function that applies them to responses @throws DocshelfError `config_invalid` */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));
@@ -250,7 +213,7 @@ export class Site {
 
   findings(): SiteFindings {
     const { settings, version } = this.#site.state;
-    return siteFindings({ config: settings.held.config, rules: version?.rules ?? null, reports: this.#reports });
+    return siteFindings(settings.held.config, version?.rules ?? null, this.#reports);
   }
 
   explain(query: string): Promise<readonly SearchResult[]> {
@@ -296,16 +259,16 @@ export class Site {
     };
   }
 
-  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+  #createApp(site: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+    const { config, domain, basePath } = site;
     const { deployment, search } = this;
-    const { assets, bodies, metrics, programVersion } = this.#host;
+    const { assets, metrics } = this.#host;
     const server = this.#server;
     const reports = this.#reports;
     const versions = this.#versions;
     const page = { assets, language: async () => server.current?.languages.at('') ?? null };
-    const onError = this.#onError('mcp');
     // Load the MCP modules with the first request, because loading takes 0.2 s of processor time.
-    const openedMcp = once(() => openMcp({ site: this, versions, bodies, programVersion, metrics, onError }));
+    const openedMcp = once(() => this.#openMcp(site));
     const mcp: AnswerSiteSearch = async (request, env) => (await openedMcp())(request, env);
     const app = createSiteApp({
       server,
@@ -337,19 +300,31 @@ export class Site {
     return guarded({ signIn, basePath, reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
+  async #openMcp({ config: { server }, hosts, basePath }: SiteConfig): Promise<AnswerSiteSearch> {
+    const [{ mcpEndpoint }, { siteDocumentation }] = await Promise.all([
+      import('../../http/mcp/mcp-endpoint.ts'),
+      import('../assistants/site-documentation.ts'),
+    ]);
+    const { bodies, metrics, programVersion } = this.#host;
+    const { publicUrl, trustedProxies } = server;
+    const site = { basePath, origin: publicOrigin(publicUrl, hosts), search: this.search, versions: this.#versions };
+    return mcpEndpoint({
+      site: siteDocumentation(() => ({ ...site, domain: this.domain }), bodies),
+      place: { publicUrl, hosts },
+      trustedProxies,
+      programVersion,
+      metrics,
+      onError: this.#onError('mcp'),
+    });
+  }
+
   #onError(step: string) {
     return (error: unknown, requestId: string | null): void =>
       logFailure(this.#host.log, step, toDocshelfError(error), requestId);
   }
 }
 
-interface FoundOnSite {
-  readonly config: Config;
-  readonly rules: SiteRules | null;
-  readonly reports: Pick<PageReports, 'counts' | 'notices'>;
-}
-
-export function siteFindings({ config, rules, reports }: FoundOnSite): SiteFindings {
+export function siteFindings(config: Config, rules: SiteRules | null, reports: PageReports): SiteFindings {
   return {
     policy: enforcementOf(config),
     origins: reports.counts,

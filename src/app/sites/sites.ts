@@ -27,11 +27,8 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** Each reload replaces the whole object. `notices` are about parts of the data folder that belong to no site. */
-  #now: Pick<Sites, 'all' | 'routes' | 'notices'> & {
-    /** Route of all requests if the config has no list of sites. */
-    readonly single: SiteRoute<Site> | null;
-  } = { all: [], routes: new SiteRoutes([]), notices: [], single: null };
+  /** State that each reload replaces as a whole. `notices` are about parts of the data folder that belong to no site. */
+  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
     this.#options = options;
@@ -92,8 +89,9 @@ export class Sites {
   };
 
   #route(incoming: IncomingMessage): SiteRoute<Site> {
-    const { single, routes } = this.#now;
-    const route = single ?? routes.find(incoming.headers.host, incoming.url ?? '/');
+    const { all, routes } = this.#now;
+    const [site] = this.isList ? [] : all;
+    const route = site ? ({ kind: 'site', site } as const) : routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
       const { site } = route;
       tagRequest(incoming, { site: this.isList ? site.domain : undefined, version: site.version });
@@ -101,7 +99,7 @@ export class Sites {
     return route;
   }
 
-  /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws as `Site.open` */
+  /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws errors of `Site.open` */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
@@ -116,9 +114,7 @@ export class Sites {
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    const [first] = this.isList ? [] : all;
-    const single = first === undefined ? null : ({ kind: 'site', site: first } as const);
-    this.#now = { all, routes: new SiteRoutes(all), notices, single };
+    this.#now = { all, routes: new SiteRoutes(all), notices };
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 

@@ -40,7 +40,7 @@ async function diff(before: string, after: string, config: Config): Promise<Vers
   return { before, after, ...pages };
 }
 
-/** Opens the file `name`, else the stored version `name`. @throws archive codes, `not_enough_space`; as `storedRelease` */
+/** Opens the file `name`, else the stored version `name`. @throws DocshelfError codes of archives, `not_enough_space` */
 async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
   if (!(await isFile(name))) return storedRelease(name, config, 'compare');
   const { unpackInThreads } = await import('../../deploy/index.ts');

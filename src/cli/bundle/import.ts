@@ -168,15 +168,12 @@ async function signatureBeside(file: string): Promise<string | null> {
 
 async function importHere(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {
   using progress = new ProgressBar();
-  const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, progress.update);
-  try {
-    const delivery = { ...request, source: 'import' } as const;
-    return 'file' in archive
-      ? await shelf.deployment.deliver({ ...delivery, file: archive.file })
-      : await shelf.deployment.deliverStream(archive.stream, delivery);
-  } finally {
-    await shelf.close();
-  }
+  const { openCommandShelf } = await import('../../app/index.ts');
+  await using shelf = await openCommandShelf(config, progress.update);
+  const delivery = { ...request, source: 'import' } as const;
+  return 'file' in archive
+    ? await shelf.deployment.deliver({ ...delivery, file: archive.file })
+    : await shelf.deployment.deliverStream(archive.stream, delivery);
 }
 
 async function inputOf(file: string): Promise<ArchiveInput> {
@@ -199,7 +196,7 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   return `${taken} version ${version} (${digest.slice(0, 12)}). ${state}.${former}`;
 }
 
-/** Deletes the fetched file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
+/** Deletes the fetched file after `use`. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use` */
 async function fetchArchive<T>(
   config: Config,
   link: Secret,
@@ -210,26 +207,22 @@ async function fetchArchive<T>(
     rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
   );
   const { network, staticExport } = config;
-  const opened = await (await import('../../app/index.ts')).openCommandSources(config);
-  const progress = new ProgressBar();
-  const shown = linkWithoutSecrets(link.reveal());
-  try {
-    const file = join(work.path, 'bundle');
-    const { fileName } = await fetchBundle(opened.sources, {
-      link,
-      sha256: null,
-      spoolDir: work.path,
-      bundleFile: file,
-      bundleBytesMax: staticExport.limits.bundleBytesMax,
-      retriesMax: network.retries,
-      signal: new AbortController().signal,
-      onProgress: (doneBytes, totalBytes) =>
-        progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
-    });
-    progress.end();
-    return await use(file, fileName);
-  } finally {
-    progress.end();
-    await opened.close();
-  }
+  const { openCommandSources } = await import('../../app/index.ts');
+  await using opened = await openCommandSources(config);
+  using progress = new ProgressBar();
+  const name = linkWithoutSecrets(link.reveal());
+  const bundleFile = join(work.path, 'bundle');
+  const { fileName } = await fetchBundle(opened.sources, {
+    link,
+    sha256: null,
+    spoolDir: work.path,
+    bundleFile,
+    bundleBytesMax: staticExport.limits.bundleBytesMax,
+    retriesMax: network.retries,
+    signal: new AbortController().signal,
+    onProgress: (doneBytes, totalBytes) =>
+      progress.update({ kind: 'progress', phase: 'fetching', name, doneBytes, totalBytes }),
+  });
+  progress.end();
+  return await use(bundleFile, fileName);
 }

@@ -70,12 +70,11 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
       next: 'Run the command again with the config of the daemon (--config FILE), or in the folder of its config.yaml.',
     });
   }
-  const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
+  const { openCommandShelf } = await import('../../app/index.ts');
   let now: ReleaseRef | null;
-  try {
+  {
+    await using shelf = await openCommandShelf(site.config, () => undefined);
     now = ((await here(shelf.deployment)) ?? null) as ReleaseRef | null;
-  } finally {
-    await shelf.close();
   }
   if (now === null) return null;
   const daemon = await findDaemon(site, options).catch(() => null);

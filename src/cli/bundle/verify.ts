@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import type { OpenSources } from '../../app/index.ts';
 import { archiveLimits, signatureSlice } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { checkSignature, type Signer } from '../../deploy/import/signature.ts';
@@ -127,18 +126,14 @@ async function verifyFile(file: string, options: VerifyOptions, config: Config) 
 }
 
 async function signerOf(file: string, { signature }: VerifyOptions, config: Config): Promise<Signer | null> {
-  let opened: OpenSources | null = null;
+  await using opened = new AsyncDisposableStack();
   const sources = async () => {
-    opened ??= await (await import('../../app/index.ts')).openCommandSources(config);
-    return opened.sources;
+    const { openCommandSources } = await import('../../app/index.ts');
+    return opened.use(await openCommandSources(config)).sources;
   };
-  try {
-    const archive = { file, name: basename(file), signature: signature ?? null };
-    const { signal } = new AbortController();
-    return await checkSignature(archive, signatureSlice(config), sources, config.network.retries, signal);
-  } finally {
-    await (opened as OpenSources | null)?.close();
-  }
+  const archive = { file, name: basename(file), signature: signature ?? null };
+  const { signal } = new AbortController();
+  return await checkSignature(archive, signatureSlice(config), sources, config.network.retries, signal);
 }
 
 async function verifyStored(version: string, config: Config) {

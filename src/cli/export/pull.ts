@@ -57,9 +57,8 @@ export function exportPullCommand(): Command {
         // Check the target before the export, because the export can take minutes.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
-        const progress = new ProgressBar();
-        const pulled = await pull({ options, opened, site, signal, target, progress }).finally(() => progress.end());
-        printResult(options, pulled, pageOf);
+        using progress = new ProgressBar();
+        printResult(options, await pull({ options, opened, site, signal, target, progress }), pageOf);
       }),
     );
 }
@@ -77,7 +76,11 @@ async function pull(run: Pull): Promise<Pulled> {
   const { options, opened, signal, target, progress } = run;
   const { config } = run.site;
   const { service, sources } = opened;
-  const jobId = options.jobId ?? (await started(run));
+  let { jobId } = options;
+  if (jobId === undefined) {
+    ({ jobId } = await service.start(requestOf(options, config), signal));
+    note(`docshelf: started ${jobId}; to continue after an interruption, pass --job-id ${jobId}`);
+  }
   const job = await service.wait(jobId, { timeoutMs: options.timeout, signal, onJob: showJob(progress) });
   const download = {
     sources,
@@ -89,12 +92,6 @@ async function pull(run: Pull): Promise<Pulled> {
       progress.draw('fetching', totalBytes === null ? null : doneBytes / totalBytes, jobId),
   };
   return downloadBundle(target.folder, download, (file, downloaded) => keep(run, job, file, downloaded));
-}
-
-async function started({ options, opened, site, signal }: Pull): Promise<string> {
-  const { jobId } = await opened.service.start(requestOf(options, site.config), signal);
-  note(`docshelf: started ${jobId}; to continue after an interruption, pass --job-id ${jobId}`);
-  return jobId;
 }
 
 /** @returns result for the output, without the link, because the link is a credential */
@@ -174,7 +171,7 @@ type Downloaded = Awaited<ReturnType<typeof fetchTo>>;
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Deletes the downloaded file after `use`. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; errors of `use` */
+/** Deletes the downloaded file after `use`. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use` */
 export async function downloadBundle<T>(
   folder: string,
   options: DownloadOptions,

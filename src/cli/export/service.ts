@@ -66,17 +66,11 @@ export async function withService(
   }
   const site = await siteFor(options);
   const { config } = site;
-  const opened = await (await import('../../app/export-client.ts')).openExportService(
-    config,
-    await serviceAddress(options, config, process.env),
-  );
-  try {
-    const next =
-      'If the job has started, it continues at the export service. To wait for the job, run "docshelf export wait JOB".';
-    await whileInterruptible(next, (signal) => act(opened, site, signal));
-  } finally {
-    await opened.close();
-  }
+  const { openExportService } = await import('../../app/export-client.ts');
+  await using opened = await openExportService(config, await serviceAddress(options, config, process.env));
+  const next =
+    'If the job has started, it continues at the export service. To wait for the job, run "docshelf export wait JOB".';
+  await whileInterruptible(next, (signal) => act(opened, site, signal));
 }
 
 async function siteFor(options: ExportOptions): Promise<ChosenSite> {
@@ -107,7 +101,7 @@ type AddressOptions = { readonly apiUrl?: string; readonly keyFile?: string };
 
 const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 
-/** Visible ASCII, which an Authorization header can contain. */
+/** Keys of visible ASCII characters, because an Authorization header cannot contain other characters. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 

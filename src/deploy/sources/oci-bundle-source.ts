@@ -185,12 +185,12 @@ function registryRefusal(reference: OciReference, response: HttpResponse, hasCre
       ? refusal(
           'link_refused',
           'the registry rejects the credentials',
-          `Check the credentials in the file that ${LINK_SCHEMES.oci.credentialsKey} names. The user of these credentials must have the right to pull from this repository.`,
+          `Check the credentials in the file that network.registryAuthFile names. The user of these credentials must have the right to pull from this repository.`,
         )
       : refusal(
           'link_refused',
           'the registry requires credentials',
-          `Put the credentials for "${reference.registry}" into a docker config.json, and set ${LINK_SCHEMES.oci.credentialsKey} to this file.`,
+          `Put the credentials for "${reference.registry}" into a docker config.json, and set network.registryAuthFile to this file.`,
         );
   }
   if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');
@@ -402,7 +402,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
 
 function cannotRead(file: string, state: string, cause: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read the credentials in "${file}": ${state}`, {
-    next: `Set ${LINK_SCHEMES.oci.credentialsKey} to a docker config.json such as {"auths": {"registry.example": {"auth": "…"}}}.`,
+    next: `Set network.registryAuthFile to a docker config.json such as {"auths": {"registry.example": {"auth": "…"}}}.`,
     fields: { retryable: false },
     ...(cause === null ? {} : { cause }),
   });

@@ -196,7 +196,7 @@ async function packAndStore(
 
 async function keptTable(checkpoint: string | null, filesDir: string, shared: SharedJobs | null, signal: AbortSignal) {
   if (checkpoint === null) return null;
-  if (await new FileStore(filesDir).renew(checkpoint)) return checkpoint;
+  if (await new FileStore(filesDir).use({ sha256: checkpoint })) return checkpoint;
   return (await shared?.fetchSite(checkpoint, signal)) === true ? checkpoint : null;
 }
 

@@ -16,8 +16,8 @@ import type { Documentation } from './documentation.ts';
 import { mcpServer } from './mcp-server.ts';
 
 export interface McpEndpointOptions extends FaultHooks {
-  readonly site: Documentation;
-  readonly place: () => OriginPlace;
+  readonly site: () => Documentation;
+  readonly place: OriginPlace;
   readonly trustedProxies: readonly string[];
   readonly programVersion: string;
   readonly clients?: ClientRates;
@@ -49,7 +49,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerSiteSearch {
       if (statusOf(error.code) >= 500) onError?.(error, requestId);
     };
     try {
-      requireOwnOrigin(request, place());
+      requireOwnOrigin(request, place);
       // Reject GET without counting it for the rate limit, because older clients try once to open a stream with GET.
       if (request.method !== 'POST') return problemResponse(notAllowed(request.method), requestId);
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
@@ -72,7 +72,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerSiteSearch {
       const late = new AbortController();
       using _ = inTime(late);
       const signal = AbortSignal.any([left.signal, late.signal]);
-      const handler = createMcpHandler(() => mcpServer({ site, programVersion, onFault }), {
+      const handler = createMcpHandler(() => mcpServer({ site: site(), programVersion, onFault }), {
         onerror: () => undefined,
         ...(form === 'stream' ? { responseMode: 'sse' } : {}),
       });

@@ -12,7 +12,7 @@ const programOf = (script: string): string => `import { openLogs } from '${LOG}'
   const { log, logRequest } = await openLogs({ level: 'info', format: 'json' });
   ${script}`;
 
-/** Lines that a process writes until it ends. */
+/** Runs the script in a process. @returns the lines that it writes until it ends */
 async function linesOf(script: string): Promise<{ msg: string }[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', programOf(script)]);
   return stdout
@@ -88,7 +88,7 @@ describe('openLogs()', () => {
       const { log } = await openLogs({ level: 'info', format: '${format}' });
       for (let at = 0; at < 50; at++) log.info('x'.repeat(10_000));
       setTimeout(() => process.exit(0), 200);`;
-      // Open both ends, so that the pipe opens but is never read. The program's end is blocking, as a shell creates it.
+      // Open both ends of the pipe, but never read. Writes of the program block, as in a pipe of a shell.
       const reader = await open(fifo, 'r+');
       const out = await open(fifo, 'w');
       const program = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -7,7 +7,7 @@ import addFormats from 'ajv-formats';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
 import { actionCommand } from '../../../src/cli/command.ts';
-import { clientAt } from '../../../src/cli/daemon-client.ts';
+import { clientOver } from '../../../src/cli/daemon-client.ts';
 import type { Operation } from '../../../src/domain/operation.ts';
 import { statusSchema } from '../../../src/domain/status.ts';
 import type { AdminEnv } from '../../../src/http/admin/actions.ts';
@@ -16,6 +16,8 @@ import { type Listener, openListener } from '../../../src/http/listener/listener
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import { addRoutes, route } from '../../../src/http/routes.ts';
 import { STATUS } from '../status-example.ts';
+
+const clientOf = (socketPath: string) => clientOver('the daemon', { socketPath }, {});
 
 const INFO = { ...ADMIN_INFO, programVersion: '0.1.0', publicUrl: null };
 const closing: (() => Promise<void>)[] = [];
@@ -67,7 +69,7 @@ describe('operations of the admin listener', () => {
     addRoutes(app, [route(greet, (c) => c.json({ hello: c.req.param('name') }))], { adminToken: [] });
 
     const { path } = await onSocket(app);
-    expect(await clientAt(path).call(greet, { parameters: { name: 'a b/c' } })).toEqual({ hello: 'a b/c' });
+    expect(await clientOf(path).call(greet, { parameters: { name: 'a b/c' } })).toEqual({ hello: 'a b/c' });
     expect(openApiDocument([greet], INFO)).toMatchObject({
       paths: { '/v1/greetings/{name}': { post: { operationId: 'greet' } } },
     });
@@ -81,9 +83,9 @@ describe('admin socket', () => {
     app.get('/v1/status', (c) => c.json({ state: 'ready' }));
     const { path, listener } = await onSocket(app);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(await clientAt(path).call(operations.status)).toEqual({ state: 'ready' });
+    expect(await clientOf(path).call(operations.status)).toEqual({ state: 'ready' });
     await listener.stop(0);
     await expect(stat(path)).rejects.toThrow('ENOENT');
-    await expect(clientAt(path).call(operations.status)).rejects.toMatchObject({ code: 'daemon_unreachable' });
+    await expect(clientOf(path).call(operations.status)).rejects.toMatchObject({ code: 'daemon_unreachable' });
   });
 });

@@ -95,8 +95,8 @@ export class AssistantBench {
       ...changes,
     };
     const mcp = mcpEndpoint({
-      site: siteDocumentation(documented, bodies),
-      place: () => ({ publicUrl: null, hosts: [] }),
+      site: siteDocumentation(() => documented, bodies),
+      place: { publicUrl: null, hosts: [] },
       trustedProxies: [],
       programVersion: '0.0.0',
       metrics: { onError: (code) => faults.push(code) },
