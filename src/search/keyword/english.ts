@@ -24,6 +24,7 @@ const SPELLINGS = [
   ['(\\w{4})ogue', 'og', '(s)?'],
   ['([aeiou][^aeiou]+[aeiou])ll', 'l', '(ed|ing|ers?)'],
   ['(\\w{3})ence', 'ense', '(s)?'],
+  ['(^ca)nnot', 'nt', '()'],
 ].flatMap(([british = '', american = '', ending = '']) => {
   const [before = '', end = ''] = british.split(/(?<=\))/);
   return [
