@@ -284,8 +284,9 @@ export function planOf(
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
   }
   for (const { run, alike, isKnownApart } of runs) {
-    const link = wish(alike, isKnownApart ? run.length : 1);
-    if (!isKnownApart) links.push(link);
+    if (!isKnownApart) links.push(wish(alike, 1));
+    // Words that the site also has apart are one name only as a whole query: `html theme` in a longer query is not `html_theme`.
+    else if (run.length === ordinary.length) wish(alike, run.length);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
