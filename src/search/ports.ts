@@ -11,6 +11,8 @@ export interface Section {
   readonly names?: readonly string[];
   /** Text of the section with code, and with a blank line between blocks. Never empty. */
   readonly text: string;
+  /** True if the text only lists headings below this section, or links to other pages. */
+  readonly isList?: true;
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];

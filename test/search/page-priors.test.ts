@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSecondary, linkPrints, PagePriors, SECONDARY_PRIOR } from '../../src/search/indexing/page-priors.ts';
+import { isSecondary, linkPrints, PagePriors } from '../../src/search/indexing/page-priors.ts';
+import { SECONDARY_PRIOR } from '../../src/search/keyword/ranking.ts';
 
 const prints = (...links: readonly string[]) => linkPrints(links);
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];

@@ -31,6 +31,86 @@ interface Site {
 
 const SITES: readonly Site[] = [
   {
+    name: 'pasted commands, and words together or apart',
+    pages: {
+      commit: 'Record changes|<p>Run <code>git commit -m MESSAGE</code> to record the staged files.</p>',
+      message: 'Messages|<p>Fix each typo in a message before you publish it.</p>',
+      peer: 'Access rules|<p>If the log shows <code>password authentication failed for user</code>, check the rules of access.</p>',
+      release:
+        'Releases|<h2 id="back">Roll back a release</h2><p>To roll back, choose the former release.</p><h2 id="hot">Hotfix</h2><p>A hotfix skips the queue of the nightly build.</p>',
+      zone: 'Clock|<p>Each time zone has an offset from UTC.</p>',
+      idle: 'Idle sessions|<p>A session has a time out of ten minutes.</p>',
+      notes: 'Notes|<p>Note that each book has its own shelf.</p>',
+      colors:
+        'Colors|<p>A page prints in print mode without its colors.</p><p>More details and more settings: see the printer.</p>',
+      more: 'Details|<p>More details. More pages. More links, and more again, for more people.</p>',
+      reach: 'Network|<p>The client cannot reach the server behind the proxy.</p>',
+    },
+    questions: [
+      ['git commit -m "fix typo"', '/commit.html'],
+      ['git commit -m \u201cinitial import\u201d', '/commit.html'],
+      ['password authentication failed for user "bob"', '/peer.html'],
+      ['rollback', '/release.html#back'],
+      ['hot fix', '/release.html#hot'],
+      ['timezone', '/zone.html'],
+      ['timeout', '/idle.html'],
+      ['notebook', null],
+      ['print mode', '/colors.html'],
+      ["client can't reach server", '/reach.html'],
+    ],
+  },
+  {
+    name: 'names in other notations',
+    pages: {
+      paging:
+        'Paging|<h2 id="size"><code>pageSize</code></h2><p>Number of items.</p><h2 id="token"><code>nextPageToken</code></h2><p>Start of the next page.</p>',
+      server:
+        'Settings|<h2 id="port"><code>server.port</code></h2><p>Port of the listener.</p><h2 id="log"><code>logging.level.root</code></h2><p>Level of all messages.</p><h2 id="pool"><code>spring.datasource.hikari.maximum-pool-size</code></h2><p>Connections at most.</p>',
+      ports: 'Ports|<p>Open the port of the server: each server has one port, and the port is free.</p>',
+      range:
+        'Ranges|<h2 id="caret">Caret</h2><p><code>^1.2.0</code> allows minor releases.</p><h2 id="tilde">Tilde</h2><p><code>~1.2.0</code> allows patches.</p><h2 id="least">At least</h2><p><code>&gt;=1.2.0</code> has no upper end.</p>',
+      smart:
+        'Smart pointers|<h2 id="arrow"><code>operator-&gt;()</code></h2><p>Calls a member.</p><h2 id="star"><code>operator*()</code></h2><p>Returns the object.</p><h2 id="index"><code>operator[]()</code></h2><p>Returns an element.</p>',
+      operators:
+        'Operators|<p>An operator takes operands. Each operator has a rank, and an operator has an operator name.</p>',
+      lambda:
+        'Lambdas|<p>Captures:</p><table><tr><td><code>[&amp;]</code></td><td>all by reference</td></tr><tr><td><code>[=]</code></td><td>all by value</td></tr></table>',
+      codes: 'Exit codes|<p>The exit code of a job. Code 1: error. Code 2: usage. Code 126: not executable.</p>',
+      memory: 'Out of memory|<p>The kernel ended the process. The exit code is 137.</p>',
+    },
+    questions: [
+      ['page_size', '/paging.html#size'],
+      ['next_page_token', '/paging.html#token'],
+      ['server_port', '/server.html#port'],
+      ['SERVER_PORT', '/server.html#port'],
+      ['loggingLevelRoot', '/server.html#log'],
+      ['maximumPoolSize', '/server.html#pool'],
+      ['maximum-pool-size', '/server.html#pool'],
+      ['^1.2.0', '/range.html#caret'],
+      ['~1.2.0', '/range.html#tilde'],
+      ['>=1.2.0', '/range.html#least'],
+      ['operator->', '/smart.html#arrow'],
+      ['operator*', '/smart.html#star'],
+      ['operator[]', '/smart.html#index'],
+      ['[&]', '/lambda.html'],
+      ['exit code 137', '/memory.html'],
+    ],
+  },
+  {
+    name: 'sections that only list others',
+    pages: {
+      '': 'Handbook|<ul><li><a href="/backup.html">Backup of the database</a></li><li><a href="/access.html">Access rights</a></li></ul>',
+      backup:
+        'Backup|<h2 id="parts">Parts of a backup</h2><h3 id="database">Database backup</h3><p>The tool dumps all tables each night.</p><h3 id="files">File backup</h3><p>Copies the uploads.</p>',
+      access: 'Access|<h2 id="rights">Access rights of a role</h2><p>A role has rights.</p>',
+    },
+    questions: [
+      ['dump all tables of the database backup', '/backup.html#database'],
+      ['backup of the database tables', '/backup.html#database'],
+      ['which access rights', '/access.html#rights'],
+    ],
+  },
+  {
     name: 'options of commands',
     pages: {
       jvm: 'JVM options|<h2 id="xmx"><code>-Xmx</code></h2><p>Sets the largest heap.</p><h2 id="par"><code>-XX:ParallelGCThreads</code></h2><p>Number of collector threads.</p><h2 id="jar"><code>-jar</code></h2><p>Runs an archive: <code>java -jar app.jar</code>.</p>',

@@ -51,6 +51,8 @@ interface Place {
   /** Largest separator to write inside the element: a line break in list items, a space in table cells. */
   readonly gapMax: Gap;
   readonly isInset: boolean;
+  /** True inside a link to another page. */
+  readonly isLink: boolean;
   readonly headingsOnly: boolean;
   readonly isInHeader: boolean;
   readonly listsPages: boolean;
@@ -78,6 +80,7 @@ const START: Place = {
   depth: 0,
   gapMax: GAP.block,
   isInset: false,
+  isLink: false,
   headingsOnly: false,
   isInHeader: false,
   listsPages: false,
@@ -123,7 +126,7 @@ export class ContentReader {
     let before = '';
     for (const child of parent.childNodes) {
       if (isText(child)) {
-        if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
+        if (!place.headingsOnly && this.#writer.flow(child.value, place.isLink)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
         // Add a space, because only the page's style separates adjacent links (buttons) and labels (tabs).
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
@@ -288,7 +291,8 @@ export class ContentReader {
   #link(element: Element, place: Place): void {
     const href = attributeOf(element, 'href');
     if (href !== null) this.#address.addLink(href);
-    this.#children(element, { ...place, isInset: place.isInset || (href !== null && !href.startsWith('#')) });
+    const isLink = place.isLink || (href !== null && !href.startsWith('#'));
+    this.#children(element, { ...place, isInset: place.isInset || isLink, isLink });
   }
 
   #code(element: Element, place: Place): void {
@@ -403,6 +407,7 @@ class TextWriter {
   #gap: Gap = GAP.none;
   #isBound = false;
   #bullet = false;
+  #hasProse = false;
 
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
@@ -410,6 +415,11 @@ class TextWriter {
 
   get isEmpty(): boolean {
     return this.#text === '';
+  }
+
+  /** False if all words are in links to other pages. */
+  get hasProse(): boolean {
+    return this.#hasProse;
   }
 
   apart(gap: Gap): void {
@@ -430,13 +440,14 @@ class TextWriter {
     this.#bullet = false;
   }
 
-  flow(text: string): boolean {
+  flow(text: string, isLink = false): boolean {
     const visible = text.replace(INVISIBLE, '');
     const collapsed = visible.replace(/\s+/g, ' ');
     if (collapsed === '') return false;
     if (collapsed.startsWith(' ')) this.apart(GAP.space);
     const trimmed = collapsed.trim();
     if (trimmed === '') return false;
+    this.#hasProse ||= !isLink && /[\p{L}\p{N}]/u.test(trimmed);
     this.#write(trimmed);
     if (collapsed.endsWith(' ')) this.apart(GAP.space);
     return true;
@@ -448,7 +459,9 @@ class TextWriter {
       .replace(/\r\n?/g, '\n')
       .replace(/^(?:[ \t]*\n)+/, '')
       .trimEnd();
-    if (code !== '') this.#write(code);
+    if (code === '') return;
+    this.#hasProse = true;
+    this.#write(code);
   }
 
   toString(): string {

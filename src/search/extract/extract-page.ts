@@ -67,8 +67,9 @@ function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts
   const preamble = first?.part.level === 1 ? (placed[0]?.part.text.toString() ?? '') : '';
   const sections = placed.flatMap((place): Section[] => {
     if (place.part.level === 0 && preamble !== '') return [];
-    const own = place.part.text.toString() || place.part.childPages.toString() || place.children.join('\n');
-    const below = own || (place === first ? facts.description || title : '');
+    const own = place.part.text.toString();
+    const list = own === '' ? place.part.childPages.toString() || place.children.join('\n') : '';
+    const below = own || list || (place === first ? facts.description || title : '');
     const text = place === first && preamble !== '' ? `${below}\n\n${preamble}` : below;
     if (text === '') return [];
     const { headings, fragment } = place;
@@ -76,7 +77,8 @@ function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts
     const names = place.part.names.length > 0 ? place.part.names : memberNames(title, heading, place.part.fragment);
     const { language, version, tags } = facts;
     const section = { path: withFragment(url, fragment), title, headings, text, language, version, tags };
-    return [names.length === 0 ? section : { ...section, names }];
+    const isList = list !== '' || (own !== '' && !place.part.text.hasProse);
+    return [{ ...section, ...(names.length > 0 && { names }), ...(isList && { isList }) }];
   });
   const [own, ...others] = sections;
   if (own === undefined || documentTitle === null) return { title, sections };

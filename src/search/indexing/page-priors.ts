@@ -1,10 +1,10 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
+import { SECONDARY_PRIOR } from '../keyword/ranking.ts';
 
 /** Paths of change logs and lists. These pages contain the words of all other pages, so they rank lower. */
 const SECONDARY_PATH =
   /(?:^|\/)(?:change-?logs?|changes|release-?notes?|what-?s-?new|release-\d[^/]*|glossary|genindex|(?:py-)?modindex|bookindex|index-all|all(?:classes|packages)(?:-index)?|(?:tags?|categor(?:y|ies))(?=\/.))(?:\.x?html?)?(?:\/|$)|^\/(?:news|history|releases?)(?:\.x?html?)?(?:\/|$)/i;
 const SECONDARY_TITLE = /^(?:change ?log|changes|release notes|what[’']s new|glossary|index)\b/i;
-export const SECONDARY_PRIOR = -1;
 
 export function isSecondary(url: string, title: string): boolean {
   return SECONDARY_PATH.test(url) || (SECONDARY_TITLE.test(title) && !/^index\b./i.test(title));

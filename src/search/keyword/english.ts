@@ -1,3 +1,5 @@
+import { stemmer } from 'stemmer';
+
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about above after again against all am an and any are as at be because been before being below between both ' +
@@ -22,6 +24,7 @@ const SPELLINGS = [
   ['(\\w{4})ogue', 'og', '(s)?'],
   ['([aeiou][^aeiou]+[aeiou])ll', 'l', '(ed|ing|ers?)'],
   ['(\\w{3})ence', 'ense', '(s)?'],
+  ['(^ca)nnot', 'nt', '()'],
 ].flatMap(([british = '', american = '', ending = '']) => {
   const [before = '', end = ''] = british.split(/(?<=\))/);
   return [
@@ -35,80 +38,7 @@ export function otherSpellings(word: string): string[] {
   return SPELLINGS.filter(([ending]) => ending.test(word)).map(([ending, other]) => word.replace(ending, other));
 }
 
-/** M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A stem is a key, not a word: `happi` for `happy`. */
+/** Returns the stem by Porter's rules. A stem is a key, not a word: `happi` for `happy`. Leaves short and other words unchanged. */
 export function stem(word: string): string {
-  if (word.length < 3 || !LETTERS.test(word)) return word;
-  return tidy(derived(derived(derived(finalY(inflected(plural(word))), STEP_2, 0), STEP_3, 0), STEP_4, 1));
-}
-
-const LETTERS = /^[a-z]+$/;
-
-type Rules = readonly (readonly [suffix: string, replacement: string])[];
-
-const rules = (...pairs: readonly string[]): Rules =>
-  pairs.map((pair) => pair.split(':') as [string, string]).sort(([left], [right]) => right.length - left.length);
-
-const STEP_2 = rules(
-  ...['ational:ate', 'tional:tion', 'enci:ence', 'anci:ance', 'izer:ize', 'bli:ble', 'alli:al', 'entli:ent', 'eli:e'],
-  ...['ousli:ous', 'ization:ize', 'ation:ate', 'ator:ate', 'alism:al', 'iveness:ive', 'fulness:ful', 'ousness:ous'],
-  ...['aliti:al', 'iviti:ive', 'biliti:ble', 'logi:log'],
-);
-const STEP_3 = rules('icate:ic', 'ative:', 'alize:al', 'iciti:ic', 'ical:ic', 'ful:', 'ness:');
-const STEP_4 = rules(
-  ...['al:', 'ance:', 'ence:', 'er:', 'ic:', 'able:', 'ible:', 'ant:', 'ement:', 'ment:', 'ent:', 'ion:'],
-  ...['ou:', 'ism:', 'ate:', 'iti:', 'ous:', 'ive:', 'ize:'],
-);
-
-function shapeOf(word: string): string {
-  let shape = '';
-  for (const letter of word) {
-    const vowel = 'aeiou'.includes(letter) || (letter === 'y' && shape.endsWith('c'));
-    shape += vowel ? 'v' : 'c';
-  }
-  return shape;
-}
-
-/** Porter's m: number of vowel-consonant sequences. */
-function measure(base: string): number {
-  return shapeOf(base).match(/v+c/g)?.length ?? 0;
-}
-
-const hasVowel = (base: string) => shapeOf(base).includes('v');
-/** Porter's *o: ends with consonant, vowel, consonant, but not with w, x or y. */
-const endsShort = (base: string) => shapeOf(base).endsWith('cvc') && !/[wxy]$/.test(base);
-
-function plural(word: string): string {
-  if (word.endsWith('sses') || word.endsWith('ies')) return word.slice(0, -2);
-  return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
-}
-
-function inflected(word: string): string {
-  if (word.endsWith('eed')) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
-  const suffix = /(?:ed|ing)$/.exec(word)?.[0];
-  if (suffix === undefined) return word;
-  const base = word.slice(0, -suffix.length);
-  if (!hasVowel(base)) return word;
-  if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
-  if (/([^aeiou])\1$/.test(base) && !/[lsz]$/.test(base)) return base.slice(0, -1);
-  return measure(base) === 1 && endsShort(base) ? `${base}e` : base;
-}
-
-function finalY(word: string): string {
-  return word.endsWith('y') && hasVowel(word.slice(0, -1)) ? `${word.slice(0, -1)}i` : word;
-}
-
-function derived(word: string, list: Rules, least: number): string {
-  const rule = list.find(([suffix]) => word.endsWith(suffix));
-  if (rule === undefined) return word;
-  const [suffix, replacement] = rule;
-  const base = word.slice(0, -suffix.length);
-  if (suffix === 'ion' && !/[st]$/.test(base)) return word;
-  return measure(base) > least ? base + replacement : word;
-}
-
-function tidy(word: string): string {
-  const base = word.slice(0, -1);
-  const m = measure(base);
-  const short = word.endsWith('e') && (m > 1 || (m === 1 && !endsShort(base))) ? base : word;
-  return short.endsWith('ll') && measure(short.slice(0, -1)) > 1 ? short.slice(0, -1) : short;
+  return word.length < 3 || !/^[a-z]+$/.test(word) ? word : stemmer(word);
 }

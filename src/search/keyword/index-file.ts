@@ -143,8 +143,12 @@ export class IndexFile {
     return Uint32Array.from([this.list('language', key), detected, ...parts].flatMap((list) => [...list]));
   }
 
-  /** Selects the sections in which the terms are next to each other. */
-  withPhrase(sections: readonly number[], terms: readonly string[]): number[] {
+  /** Sections in which the terms are next to each other. */
+  withPhrase(terms: readonly string[]): number[] {
+    const [first = [], ...others] = terms.map((term) => this.postings(term).sections);
+    const inOthers = others.reduce<Mask>((mask, list) => only(list, mask, this.sections), null);
+    const sections = [...first].filter((section) => inOthers === null || inOthers[section] === 1);
+    if (sections.length === 0 || terms.length === 1) return sections;
     const sequence = sequenceOf([terms]).subarray(0, terms.length);
     const row = this.#statements.phrase.get(
       JSON.stringify(sections),

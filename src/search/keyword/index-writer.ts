@@ -4,7 +4,7 @@ import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
 import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
 import { PostingsBuilder } from './postings.ts';
-import { sequenceOf } from './ranking.ts';
+import { SECONDARY_PRIOR, sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
 import { COLUMNS, headingSymbolsOf, IDENTIFIERS, symbolsOf, TEXT, type Terms, termsOf } from './words.ts';
 
@@ -61,7 +61,7 @@ export class KeywordIndexWriter implements Disposable {
     const isOfPage = page !== this.#page && !this.#pages.has(page);
     if (isOfPage) this.#pages.add(page);
     this.#page = page;
-    this.#priors.push(Math.min(1, Math.max(-1, prior)));
+    this.#priors.push(section.isList ? SECONDARY_PRIOR : Math.min(1, Math.max(-1, prior)));
     this.#facts.add(language, passages);
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
     this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);

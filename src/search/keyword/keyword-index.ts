@@ -118,7 +118,7 @@ export class KeywordIndex {
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       // Signs before a word belong to the word: a heading `<<` does not define `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
-      const only = onlyIdentifier(parsed.wanted, spellings);
+      const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
       const headed = this.#headedBy(isWhole ? names : [], only, spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
       const best = sections.slice(0, ROW_CANDIDATES);
@@ -191,22 +191,16 @@ export class KeywordIndex {
     let mask = filtered;
     for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      const found = this.#holding(phrase, spellings);
-      if (found !== null) mask = only(found, mask, this.count);
+      // A pasted command has quotes around the reader's own words. If no section has the phrase, its words are ordinary words.
+      const found = this.#holding(phrase, spellings) ?? [];
+      if (found.length > 0) mask = only(found, mask, this.count);
     }
     return mask;
   }
 
   #holding(phrase: string, spellings: Spellings): number[] | null {
     const variants = phraseVariants(phrase, spellings, (start) => this.#file.termsStartingWith(start));
-    return variants && [...new Set(variants.flatMap((terms) => this.#withPhrase(terms)))];
-  }
-
-  #withPhrase(terms: readonly string[]): number[] {
-    const [first = [], ...others] = terms.map((term) => this.#file.postings(term).sections);
-    const inOthers = others.reduce<Mask>((mask, list) => only(list, mask, this.count), null);
-    const sections = [...first].filter((section) => inOthers === null || inOthers[section] === 1);
-    return sections.length === 0 || terms.length === 1 ? sections : this.#file.withPhrase(sections, terms);
+    return variants && [...new Set(variants.flatMap((terms) => this.#file.withPhrase(terms)))];
   }
 
   #scorePhrase(found: readonly number[], mask: Mask): void {
@@ -225,7 +219,7 @@ export class KeywordIndex {
   }
 
   #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
-    const terms = onlyIdentifier(wanted, spellings);
+    const terms = onlyIdentifier(wanted, this.#file, spellings);
     const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
     // Title keys omit signs, but a page with the title "C" must not match the query "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
@@ -279,7 +273,9 @@ export class KeywordIndex {
       const lists = terms.map((term) => this.#file.postings(term).sections);
       const near = new Proximity(words.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
       const pairs = (section: number) => near.of(sequences.get(section) ?? NO_SEQUENCE, atMostOnce);
-      const hasAll = (section: number) => words.length > 1 && pairs(section) >= words.length - 1;
+      // The words of a name are next to each other, but `exit code 137` is also `exit code is 137`.
+      const least = words.length === 2 ? 0.5 : words.length - 1;
+      const hasAll = (section: number) => words.length > 1 && pairs(section) >= least;
       return (section: number) => lists.some((list) => holds(list, section)) || hasAll(section);
     });
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));

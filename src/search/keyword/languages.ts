@@ -154,6 +154,12 @@ const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a'
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
+/** Arabic plurals with other vowels than the singular: `أسعار`, `سعر`; `جداول`, `جدول`; `فواتير`, `فاتورة`. */
+const brokenPlurals = replacing(
+  [/^ا(\p{L}{2})ا(\p{L})$/u, '$1$2'],
+  [/^(\p{L}{2})ا(\p{L}[^ة])$/u, '$1$2'],
+  [/^(\p{L})وا(\p{L})ي(\p{L})$/u, '$1ا$2و$3'],
+);
 /** Removes long vowels from Arabic words of four consonants, whose plurals have other vowels: `مفتاح`, `مفاتيح`. */
 const arabicForms = (stem: string): string => {
   const consonants = stem.slice(0, 1) + stem.slice(1).replace(/[اويء]/g, '');
@@ -168,7 +174,7 @@ const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
 const polish = without(
-  /(?:owanie|owania|owaniu|owaniem|owano|owane|owany|owana|owac|acych|ujacy|uje|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
+  /(?:owanie|owania|owaniu|owaniem|owano|owane|owany|owana|owac|(?<=u)(?:wanie|wania|waniu|wac|waj|nac)|awanie|awania|awaniu|awac|acych|ujacy|uje|aj|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
 );
 const czech = without(
   /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
@@ -212,7 +218,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
     CHINESE,
     PAIRS,
     ...['ja', 'ko', 'th', 'lo', 'km', 'my'].map((code) => ({ ...PAIRS, code })),
-    language('ar', (word) => arabic(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, '')), {
+    language('ar', (word) => arabic(brokenPlurals(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, ''))), {
       script: 'Arab',
       stops: arabicStops,
       before: arabicSpelling,

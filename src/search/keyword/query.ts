@@ -139,8 +139,7 @@ export function planOf(
   function corrections(surface: string, sections: number): Map<string, number> {
     if (misspellings >= MISSPELLINGS_MAX || DIGIT.test(surface)) return new Map();
     misspellings += 1;
-    const found = dictionary.vocabulary.near(surface, CORRECTIONS_MAX);
-    const near = found.filter(({ count }) => count >= sections * OFTENER);
+    const near = similarWords(surface, dictionary, spellings).filter(({ count }) => count >= sections * OFTENER);
     return alternativesOf(near, ({ distance }) => ranking.misspelled[distance] ?? 0);
   }
 
@@ -155,7 +154,9 @@ export function planOf(
   }
 
   function addName({ folded, parts, start, end }: Word, weight: number): void {
-    const alike = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)+$/u.test(folded) ? namedAlike(folded.split('-'), ['_']) : [];
+    const alike = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)+$/u.test(folded)
+      ? namedAlike(folded.split('-'), dictionary, spellings, ['_'])
+      : [];
     const isTerm = alike.length > 0 || isTechnical(text.slice(start, end));
     const { terms } = wish([folded, ...parts, ...alike], isTerm ? weight * ranking.whole : weight);
     if (!isTerm) return;
@@ -166,21 +167,15 @@ export function planOf(
     }
   }
 
-  /** Returns the known terms for all spellings of a name: `max-connections`, `max_connections` and `maxConnections`. */
-  function namedAlike(parts: readonly string[], joints = ['-', '_', '']): string[] {
-    const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
-    const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
-    if (joints.includes('') && parts.length > 1) terms.push(...spellings.keysOf(plain(parts.join(''))));
-    return [...new Set(terms)].filter(has);
-  }
-
   function addWord(word: Word, weight: number): void {
-    const compound = word.parts.length > 0 ? [] : spellings.partsOf(word);
+    const parted = word.parts.length > 0 ? [] : spellings.partsOf(word);
+    const compound = parted.length > 0 || isKnown(word) ? parted : spellings.twoWords(word);
     const isSplit = compound.length > 1 && !isKnown(word);
-    const alike = new Map(namedAlike(word.parts).map((term) => [term, ALIKE_SHARE] as const));
+    const alike = new Map(namedAlike(word.parts, dictionary, spellings).map((term) => [term, ALIKE_SHARE] as const));
     if (!isSplit) links.push(alike.size > 0 ? wishOrCorrect(word, weight, alike) : wishOrCorrect(word, weight));
     for (const part of word.parts) wishOrCorrect(plain(part), weight * ranking.part);
-    if (word.parts.length > 0 && isKnown(word)) names.push({ terms: spellings.keysOf(word), words: [] });
+    if ((word.parts.length > 0 || compound.length > 0) && isKnown(word))
+      names.push({ terms: spellings.keysOf(word), words: [] });
     for (const part of compound) {
       const link = wishOrCorrect(plain(part), weight * ranking.part);
       if (isSplit) links.push(link);
@@ -203,11 +198,14 @@ export function planOf(
 
   function addRun(run: string, weight: number): void {
     const pairs = runTerms(run, spellings);
+    const isKnownPair = pairs.map((terms) => terms.some(has));
+    const shares = pairShares(run);
     for (const [at, terms] of pairs.entries()) {
-      const isUnknown = !terms.some(has) && misspellings < MISSPELLINGS_MAX;
+      const isUnknown = !isKnownPair[at] && misspellings < MISSPELLINGS_MAX;
       if (isUnknown) misspellings += 1;
       const also = isUnknown ? otherKana(terms[0] ?? '', pairs[at + 1]?.[0] ?? '', has) : [];
-      links.push(wish([...terms, ...also], weight));
+      const link = wish([...terms, ...also], weight * (shares[at] ?? 1));
+      if (link.share > 0 || !isBetweenWords(terms[0] ?? '', at, isKnownPair)) links.push(link);
     }
   }
 
@@ -242,9 +240,34 @@ export function planOf(
   const isStop = (word: Word) =>
     word.kind === 'word' && !isPrefix(word) && spellings.isStopWord(word.folded, text.slice(word.start, word.end));
   const allStop = symbols.size === 0 && words.every(isStop);
+  // `data base` also matches `database`, and `x forwarded for` also matches `X-Forwarded-For`.
+  const ordinary = words.filter(({ kind }) => kind === 'word');
+  const pairs = ordinary.slice(1).map((word, at) => [ordinary[at] as Word, word]);
+  const isShort = ordinary.length <= NAME_WORDS_MAX;
+  const candidates: (readonly Word[])[] = pairs.filter(
+    (pair) => !pair.every(isShort ? isStop : isKnown) && !ARTICLE.test(pair[0]?.folded ?? ''),
+  );
+  if (isShort && ordinary.length > 2) candidates.push(ordinary);
+  const runs = candidates.slice(0, WISHES_MAX).flatMap((run) => {
+    const [first = '', second = '', third = ''] = run.map(({ folded }) => folded);
+    // `auto vacuum naptime` is also `autovacuum_naptime`.
+    const joined =
+      run.length === 3
+        ? [
+            [first + second, third],
+            [first, second + third],
+          ]
+        : [];
+    const alike = [run.map(({ folded }) => folded), ...joined].flatMap((each) =>
+      namedAlike(each, dictionary, spellings),
+    );
+    return alike.length === 0 ? [] : [{ run, alike, isKnownApart: run.every(isKnown) }];
+  });
+  const inRuns = new Set(runs.flatMap(({ run }) => run));
   for (const word of words) {
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
-    if (weight === 0) continue;
+    // The unknown word of `hot fix` is a part of the known word `hotfix`, and no misspelling.
+    if (weight === 0 || (inRuns.has(word) && !isKnown(word))) continue;
     if (word.kind === 'joined') addName(word, weight);
     else add(word, isInName(word) ? weight * ranking.partOfName : weight, isPrefix(word));
   }
@@ -254,39 +277,29 @@ export function planOf(
     if (inRow.every((word) => isKnown(plain(word)))) names.push({ terms, words: inRow });
     else if (terms.length > 0) names.push({ terms, words: [] });
   }
-  const ordinary = words.filter(({ kind }) => kind === 'word');
   for (const { start, end } of unknownNames.slice(0, 1)) {
     // Look for the words of `logging.level`, because the site may contain them only inside `logging.level.root`.
     const inside = ordinary.filter((word) => start <= word.start && word.end <= end);
     if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
   }
-  // `data base` also matches `database`, and `x forwarded for` also matches `X-Forwarded-For`.
-  const pairs = ordinary.slice(1).map((word, at) => [ordinary[at] as Word, word]);
-  const isShort = ordinary.length <= NAME_WORDS_MAX;
-  const runs: (readonly Word[])[] = pairs.filter(
-    (pair) => !pair.every(isShort ? isStop : isKnown) && !ARTICLE.test(pair[0]?.folded ?? ''),
-  );
-  if (isShort && ordinary.length > 2) runs.push(ordinary);
-  for (const run of runs.slice(0, WISHES_MAX)) {
-    const parts = run.map(({ folded }) => folded);
-    const [first = '', second = '', third = ''] = parts;
-    // `auto vacuum naptime` is also `autovacuum_naptime`.
-    const joined =
-      parts.length === 3
-        ? [
-            [first + second, third],
-            [first, second + third],
-          ]
-        : [];
-    const alike = [parts, ...joined].flatMap((each) => namedAlike(each));
-    if (alike.length === 0) continue;
-    const isKnownApart = run.every(isKnown);
-    const link = wish(alike, isKnownApart ? run.length : 1);
-    if (!isKnownApart) links.push(link);
+  for (const { run, alike, isKnownApart } of runs) {
+    if (!isKnownApart) links.push(wish(alike, 1));
+    // Words that the site also has apart are one name only as a whole query: `html theme` in a longer query is not `html_theme`.
+    else if (run.length === ordinary.length) wish(alike, run.length);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
   return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
+}
+
+const JOINTS = ['-', '_', '.', ''];
+
+/** Returns the known terms for all spellings of a name: `max-connections`, `max_connections`, `max.connections`, `maxConnections`. */
+function namedAlike(parts: readonly string[], dictionary: Dictionary, spellings: Spellings, joints = JOINTS): string[] {
+  const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
+  const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
+  if (joints.includes('') && parts.length > 1) terms.push(...spellings.keysOf(plain(parts.join(''))));
+  return [...new Set(terms)].filter((term) => dictionary.sectionsWith(term) > 0);
 }
 
 /** Name in a query. A section contains the name if it contains one of `terms`, or `words` next to each other. */
@@ -334,6 +347,28 @@ function runTerms(run: string, spellings: Spellings): string[][] {
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
 }
 
+/** Weight of each pair: a word of many pairs, such as `データベース`, must not outweigh a word of one pair, such as `復元`. */
+function pairShares(run: string): number[] {
+  const scripts = pairsOf(run).map((pair) => (/^\p{Script=Han}/u.test(pair) ? 'han' : 'other'));
+  const lengths = Map.groupBy(scripts, (script) => script);
+  return scripts.map((script) => 1 / Math.sqrt(lengths.get(script)?.length ?? 1));
+}
+
+/** Characters of Japanese endings, and of common Chinese function words, as in 怎么办. */
+const FUNCTION_CHARACTER = /[\p{Script=Hiragana}怎么办如何什为吗呢的了是在和与及能可以我你有]/u;
+
+/**
+ * True if an unknown pair says nothing about the site: it is between two known words, in a Korean particle after a known word, or
+ * has function characters instead of known ones. @param at number of the pair
+ */
+function isBetweenWords(pair: string, at: number, isKnownPair: readonly boolean[]): boolean {
+  if (/^\p{Script=Hangul}/u.test(pair)) return isKnownPair.lastIndexOf(true, at) >= 0;
+  const [first = '', second = ''] = pair;
+  const isExplained = (character: string, neighbour: number): boolean =>
+    isKnownPair[neighbour] === true || FUNCTION_CHARACTER.test(character);
+  return isExplained(first, at - 1) && isExplained(second, at + 1);
+}
+
 const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
 
 /** Finds the other spelling of an unknown Japanese pair, with or without kana: `取り` for `取消`, or `取消` for `取り消`. */
@@ -346,7 +381,7 @@ function otherKana(pair: string, next: string, has: (term: string) => boolean): 
 }
 
 /** Returns the terms of a query that is a single name or symbol. Empty for other queries. */
-export function onlyIdentifier(text: string, spellings: Spellings): readonly string[] {
+export function onlyIdentifier(text: string, dictionary: Dictionary, spellings: Spellings): readonly string[] {
   const [first, ...rest] = wordsOf(text);
   const symbols = askedSymbols(text);
   const isStop = ({ kind, folded, start, end }: Word) =>
@@ -357,7 +392,9 @@ export function onlyIdentifier(text: string, spellings: Spellings): readonly str
   if (first.kind === 'joined') return [first.folded, ...first.parts];
   // A number next to signs, as in `[::-1]`, is not a name.
   const isName = first.parts.length > 0 || DIGIT.test(first.folded);
-  return isName && attachedSymbols(text).length === 0 ? spellings.keysOf(first).slice(0, 1) : [];
+  if (!isName || attachedSymbols(text).length > 0) return [];
+  const [own = ''] = spellings.keysOf(first);
+  return dictionary.sectionsWith(own) > 0 ? [own] : namedAlike(first.parts, dictionary, spellings);
 }
 
 /** Terms of the phrase in each language. Null if the phrase has no words. @param startingWith returns index terms by their beginning */
@@ -388,6 +425,11 @@ export function phraseVariants(
   return all.flatMap((terms) => startingWith(terms.at(-1) ?? '').map((end) => [...terms.slice(0, -1), end]));
 }
 
+/** Similar words of the site, without stop words: a rare `mode` is not a misspelling of `more`. */
+function similarWords(word: string, { vocabulary }: Dictionary, spellings: Spellings): Candidate[] {
+  return vocabulary.near(word, CORRECTIONS_MAX).filter((found) => !spellings.isStopWord(found.word, found.word));
+}
+
 export function correctedQuery(
   query: string,
   unfinished: boolean,
@@ -410,9 +452,10 @@ export function correctedQuery(
       continue;
     if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
     if (isInside(spellings.related(word)) || spellings.partsOf(word).length > 1) continue;
+    if (namedAlike(parts, dictionary, spellings).length > 0 || spellings.twoWords(word).length > 0) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
-    const [nearest] = looked > MISSPELLINGS_MAX ? [] : dictionary.vocabulary.near(folded, 1);
+    const [nearest] = looked > MISSPELLINGS_MAX ? [] : similarWords(folded, dictionary, spellings);
     if (nearest === undefined) continue;
     corrected += query.slice(copied, start) + dictionary.vocabulary.spellingOf(nearest.word);
     copied = end;

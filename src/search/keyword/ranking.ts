@@ -45,6 +45,8 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
+/** Prior of change logs and lists. */
+export const SECONDARY_PRIOR = -1;
 /** Factor for the score of change logs and lists. The extra score of exact titles and identifiers stays the same. */
 export const SECONDARY_PART = 0.7;
 

@@ -8,6 +8,8 @@ export interface Dictionary {
   readonly languages: readonly WordLanguage[];
   readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near' | 'has' | 'related' | 'spellingOf'>;
   sectionsWith(term: string): number;
+  /** Sections in which the terms are next to each other. */
+  withPhrase(terms: readonly string[]): readonly number[];
 }
 
 const RELATED_MAX = 24;
@@ -15,6 +17,9 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
+/** Minimum lengths of two words that a query writes as one, such as `roll back`, `time out` and `set up`. */
+const FIRST_WORD_LENGTH_MIN = 3;
+const SECOND_WORD_LENGTH_MIN = 2;
 /** Maximum length of a word that docshelf splits into the parts of a compound. */
 const COMPOUND_LENGTH_MAX = 60;
 /** Letters that link the parts of a compound. */
@@ -71,6 +76,18 @@ export class Spellings {
         for (const term of this.keysOf(plain(other)))
           shares.set(term, Math.max(shares.get(term) ?? 0, share * RELATED_SHARE));
     return shares;
+  }
+
+  /** Returns two words that the site writes next to each other, such as `roll` and `back` for an unknown word `rollback`. */
+  twoWords({ folded, parts }: Surface): string[] {
+    if (parts.length > 0 || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded)) return [];
+    for (let at = folded.length - SECOND_WORD_LENGTH_MIN; at >= FIRST_WORD_LENGTH_MIN; at -= 1) {
+      const both = [folded.slice(0, at), folded.slice(at)];
+      if (!both.every((each) => this.#isKnown(each))) continue;
+      const variants = this.variants(both.map(plain));
+      if (variants.some((terms) => this.#dictionary.withPhrase(terms).length > 0)) return both;
+    }
+    return [];
   }
 
   /** Returns the known parts of a compound: `datenbank` and `verbindung` for `datenbankverbindung`. */

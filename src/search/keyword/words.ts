@@ -36,8 +36,9 @@ const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
 const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}\p{Script=Hebrew}']+)$/iu;
 /** Matches Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
-/** Signs that belong to the following name, as in `.NET`, `@media` and `$HOME`. One or two dashes mark an option. */
-const SIGIL = /[.@$#%!:\\<]/;
+/** Signs that belong to the following name, as in `.NET`, `@media` and `~1.2.0`. One or two dashes mark an option. */
+const SIGIL = /[.@$#%!:\\<~^]/;
+const COMPARISON = /^[<>~!=]=|~>$/;
 const DASH = /[-\u2013\u2212]/;
 const OPENING = /[\s()[\]{}<>"'`|,;=\u00ab\u2018\u201c\u201e]/;
 /** Scripts that write no spaces between words, such as Chinese, and Korean, which attaches particles to words. */
@@ -52,6 +53,7 @@ const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
 /** Matches `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
 const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+(?:\p{L}{2,}\p{N}*|[ghkmstwx]))$/u;
 const DECIMAL_WITH_UNIT = /^(\p{N}+\.\p{N}+)(\p{L}{1,4})$/u;
+const DOTTED_WITH_HYPHENS = /^\p{L}[^.]*(?:\.\p{L}[^.]*)+$(?<=-.*)/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
@@ -85,7 +87,7 @@ function sigilBefore(text: string, start: number): number {
   if (last === undefined || last === ' ' || last === '\n') return 0;
   let length = 0;
   if (DASH.test(last)) length = last === '-' && text[start - 2] === '-' ? 2 : 1;
-  else if (last === ':' && text[start - 2] === ':') length = 2;
+  else if ((last === ':' && text[start - 2] === ':') || COMPARISON.test(text.slice(start - 2, start))) length = 2;
   else if (SIGIL.test(last)) length = 1;
   if (length === 0) return 0;
   const before = text[start - length - 1];
@@ -120,7 +122,9 @@ function addShortened(words: Word[], found: string, start: number): void {
 
 function addInner(words: Word[], found: string, start: number): void {
   const [, number, unit = ''] = DECIMAL_WITH_UNIT.exec(found) ?? [];
-  const pieces = (number ?? found.replace(/(?:\+\+|#)$/, '')).split(JOINT);
+  // The pieces of `hikari.maximum-pool-size` include the name `maximum-pool-size`.
+  const joint = DOTTED_WITH_HYPHENS.test(found) ? '.' : JOINT;
+  const pieces = (number ?? found.replace(/(?:\+\+|#)$/, '')).split(joint);
   if (number === undefined) addParts(words, found, pieces, start);
   else {
     addParts(words, found, [...pieces, unit], start);
@@ -221,9 +225,12 @@ export interface FoundSymbol {
   readonly end: number;
 }
 
-/** Matches operators of at least two signs, template brackets, mathematical signs, arrows, and a single sign between spaces. */
+/**
+ * Matches operators of at least two signs, brackets of templates and captures, mathematical signs, arrows, a single sign between
+ * spaces, and the sign in `operator*`.
+ */
 const SYMBOLS =
-  /\(\?[:=!<>]*|\[\^|\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
+  /\(\?[:=!<>]*|\[\^|\[[&=*]\]|(?<=\boperator ?)[!%&*+\-/<=>^|~](?![!%&*+\-/<=>^|~])|\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
 const SYMBOL_LENGTH_MAX = 8;
 
 export function symbolsOf(text: string): FoundSymbol[] {
@@ -275,14 +282,19 @@ export function askedSymbols(query: string): string[][] {
 /** Signs directly before a word, as in `#[derive]` and `:::tip`. Excludes dashes, which mark an option. */
 const LEADING_SIGNS = /(?<=^|\s)["'(`]*([^\s\p{L}\p{N}"'(`-]{2,})(?=[\p{L}\p{N}])/gu;
 
-/** Returns signs before words or between numbers, as in `2>&1`, each with the spellings to try. */
+/** Signs after a word: two or more, as in `ptr->`, or one in `operator*`. Excludes punctuation, and the signs of names such as `C++`. */
+const TRAILING_SIGNS =
+  /(?<=\p{L})(?!\+\+)[!%&*+\-/<=>^|~?[\]{}]{2,8}(?=[()]*(?:\s|$))|(?<=\boperator ?)[!%&*+\-/<=>^|~](?=[()]*(?:\s|$))/gu;
+
+/** Returns signs before or after words or between numbers, as in `2>&1`, each with the spellings to try. */
 export function attachedSymbols(query: string): string[][] {
   const leading = Array.from(query.matchAll(LEADING_SIGNS), ([, signs = '']) => [
     signs,
     ...symbolsOf(`${signs}x`).map(({ symbol }) => symbol),
   ]);
+  const trailing = Array.from(query.matchAll(TRAILING_SIGNS), ([signs]) => [signs]);
   const between = /\p{L}/u.test(query) || !/\p{N}/u.test(query) ? [] : symbolsOf(query).map(({ symbol }) => [symbol]);
-  return [...leading, ...between];
+  return [...leading, ...trailing, ...between];
 }
 
 /** Returns the same key for `What's new?` and `what's New`. */

@@ -100,6 +100,8 @@ interface Highlight {
   readonly end: number;
 }
 
+const VOWEL_SIGNS = /^\p{M}+/u;
+
 const isSymbol = (term: string): boolean => !/[\p{L}\p{N}]/u.test(term);
 
 /** Finds the words of a query in texts of one section. */
@@ -163,7 +165,9 @@ export class Marker {
         const term = this.terms.has(part) ? part : simplify(part);
         if (!this.terms.has(term)) continue;
         terms.add(term);
-        places.push({ start: at, end: at + part.length });
+        // A vowel sign belongs to the character before it.
+        const marks = VOWEL_SIGNS.exec(folded.slice(at - start + part.length))?.[0].length ?? 0;
+        places.push({ start: at, end: at + part.length + marks });
       }
       at += character.length;
     }
