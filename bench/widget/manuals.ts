@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { request } from 'undici';
 import { startShelf } from '../../test/browser/shelf-of-bundles.ts';
+import { type Manual, pageOf, readManuals } from '../../test/corpus/questions.ts';
 import { bundleFile } from '../../test/helpers/corpus.ts';
 import type { Bench } from '../../test/helpers/daemon.ts';
 import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
@@ -15,16 +15,6 @@ const RESULTS_MAX = 30;
 const PLACES_MAX = 10;
 /** The manuals have about 20,000 passages, in all their languages. */
 const READY_MS_MAX = 120 * 60_000;
-/** Versions of a page in the Docusaurus bundle have the same text. */
-const VERSION_FOLDER = /(?<=^docs\/)(?:1\.0|next)\//;
-
-interface Manual {
-  readonly archive: string;
-  readonly name: string;
-  /** Undefined for a manual in one language. */
-  readonly language: string | undefined;
-  readonly questions: readonly { readonly query: string; readonly pages: readonly string[] }[];
-}
 
 interface SearchStatus {
   readonly keyword?: string;
@@ -118,33 +108,10 @@ function print(manuals: readonly Manual[], places: ReadonlyMap<string, readonly 
   );
 }
 
-function readManuals(): Manual[] {
-  const lines = readFileSync(join(import.meta.dirname, 'questions.txt'), 'utf8')
-    .trim()
-    .split('\n');
-  const starts = lines.flatMap((line, at) => (line.startsWith('# ') ? [at] : []));
-  return starts.map((start, at) => {
-    const [, archive = '', language] = (lines[start] as string).split(' ');
-    const questions = lines.slice(start + 1, starts[at + 1]).map((line) => {
-      const [query = '', pages = ''] = line.split('\t');
-      return { query, pages: pages.split(' ') };
-    });
-    return { archive, name: archive.replace(/[-.].*/, ''), language, questions };
-  });
-}
-
 function figuresOf(places: readonly number[]): string[] {
   const within = (most: number) => places.filter((place) => place > 0 && place <= most).length;
   const sum = places.reduce((total, place) => total + (place > 0 ? 1 / place : 0), 0);
   return [`${within(1)} of ${places.length}`, `${within(3)} of ${places.length}`, (sum / places.length).toFixed(3)];
-}
-
-function pageOf(url: string): string {
-  const { pathname } = new URL(url, 'http://localhost');
-  return pathname
-    .replace(/(?:\/index)?\.html$|\/$/, '')
-    .slice(1)
-    .replace(VERSION_FOLDER, '');
 }
 
 async function searchPagefind(page: Page, origin: string, query: string): Promise<string[]> {

@@ -50,3 +50,39 @@ export function smallSites(file = 'small-sites.txt'): SmallSite[] {
 function linesOf(file: string): string[] {
   return readFileSync(join(FOLDER, file), 'utf8').trim().split('\n');
 }
+
+export interface Manual {
+  readonly archive: string;
+  readonly name: string;
+  /** Undefined for a manual in one language. */
+  readonly language: string | undefined;
+  readonly questions: readonly { readonly query: string; readonly pages: readonly string[] }[];
+}
+
+/** Six manuals of the corpus with the 77 questions of `bench/widget/questions.txt`. */
+export function readManuals(): Manual[] {
+  const lines = readFileSync(join(import.meta.dirname, '../../bench/widget/questions.txt'), 'utf8')
+    .trim()
+    .split('\n');
+  const starts = lines.flatMap((line, at) => (line.startsWith('# ') ? [at] : []));
+  return starts.map((start, at) => {
+    const [, archive = '', language] = (lines[start] as string).split(' ');
+    const questions = lines.slice(start + 1, starts[at + 1]).map((line) => {
+      const [query = '', pages = ''] = line.split('\t');
+      return { query, pages: pages.split(' ') };
+    });
+    return { archive, name: archive.replace(/[-.].*/, ''), language, questions };
+  });
+}
+
+/** Versions of a page in the Docusaurus bundle have the same text. */
+const VERSION_FOLDER = /(?<=^docs\/)(?:1\.0|next)\//;
+
+/** Page of an address, as in the list of questions. */
+export function pageOf(url: string): string {
+  const { pathname } = new URL(url, 'http://localhost');
+  return pathname
+    .replace(/(?:\/index)?\.html$|\/$/, '')
+    .slice(1)
+    .replace(VERSION_FOLDER, '');
+}
