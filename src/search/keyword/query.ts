@@ -169,7 +169,8 @@ export function planOf(
 
   function addWord(word: Word, weight: number): void {
     const parted = word.parts.length > 0 ? [] : spellings.partsOf(word);
-    const compound = parted.length > 0 || isKnown(word) ? parted : spellings.twoWords(word);
+    const maySplit = parted.length === 0 && misspellings < MISSPELLINGS_MAX && !isKnown(word);
+    const compound = maySplit ? spellings.twoWords(word) : parted;
     const isSplit = compound.length > 1 && !isKnown(word);
     const alike = new Map(namedAlike(word.parts, dictionary, spellings).map((term) => [term, ALIKE_SHARE] as const));
     if (!isSplit) links.push(alike.size > 0 ? wishOrCorrect(word, weight, alike) : wishOrCorrect(word, weight));
@@ -452,10 +453,11 @@ export function correctedQuery(
       continue;
     if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
     if (isInside(spellings.related(word)) || spellings.partsOf(word).length > 1) continue;
-    if (namedAlike(parts, dictionary, spellings).length > 0 || spellings.twoWords(word).length > 0) continue;
+    if (namedAlike(parts, dictionary, spellings).length > 0) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
-    const [nearest] = looked > MISSPELLINGS_MAX ? [] : similarWords(folded, dictionary, spellings);
+    if (looked > MISSPELLINGS_MAX || spellings.twoWords(word).length > 0) continue;
+    const [nearest] = similarWords(folded, dictionary, spellings);
     if (nearest === undefined) continue;
     corrected += query.slice(copied, start) + dictionary.vocabulary.spellingOf(nearest.word);
     copied = end;
