@@ -71,6 +71,9 @@ const SITES: readonly Site[] = [
         'Ranges|<h2 id="caret">Caret</h2><p><code>^1.2.0</code> allows minor releases.</p><h2 id="tilde">Tilde</h2><p><code>~1.2.0</code> allows patches.</p><h2 id="least">At least</h2><p><code>&gt;=1.2.0</code> has no upper end.</p>',
       smart:
         'Smart pointers|<h2 id="arrow"><code>operator-&gt;()</code></h2><p>Calls a member.</p><h2 id="star"><code>operator*()</code></h2><p>Returns the object.</p><h2 id="index"><code>operator[]()</code></h2><p>Returns an element.</p>',
+      types:
+        'Collections|<h2 id="list"><code>List&lt;T&gt;</code></h2><p>Grows as needed.</p><h2 id="map"><code>std::map&lt;K, V&gt;</code></h2><p>Sorted by key.</p>',
+      ints: 'Numbers|<p>Each int in a list is an int. The list of all int types, a map of the types, and a string.</p>',
       operators:
         'Operators|<p>An operator takes operands. Each operator has a rank, and an operator has an operator name.</p>',
       lambda:
@@ -93,6 +96,8 @@ const SITES: readonly Site[] = [
       ['operator*', '/smart.html#star'],
       ['operator[]', '/smart.html#index'],
       ['[&]', '/lambda.html'],
+      ['List<int>', '/types.html#list'],
+      ['map<string, int>', '/types.html#map'],
       ['exit code 137', '/memory.html'],
     ],
   },

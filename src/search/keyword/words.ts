@@ -74,6 +74,7 @@ export function wordsOf(written: string): Word[] {
       const sign = DASH.test(text[match.index - 1] ?? '') ? '-' : text.slice(match.index - sigil, match.index);
       addSigned(words, sign, found, { start: match.index - sigil, end: match.index + found.length });
     }
+    if (text[match.index + found.length] === '<') addGeneric(words, text, match.index, found);
     if (HAS_JOINT.test(found)) addJoined(words, found, match.index);
     else if (isPlain) addWord(words, found, match.index);
     else addPiece(words, found, match.index);
@@ -92,6 +93,14 @@ function sigilBefore(text: string, start: number): number {
   if (length === 0) return 0;
   const before = text[start - length - 1];
   return before === undefined || OPENING.test(before) ? length : 0;
+}
+
+/** Adds `vector<` for `std::vector<int>`, so that the type differs from an ordinary word, whatever its parameters are. */
+function addGeneric(words: Word[], text: string, start: number, found: string): void {
+  const end = start + found.length;
+  const type = /[\p{L}_][\p{L}\p{N}_]*$/u.exec(found);
+  if (type === null || !/^[\p{L}_?]/u.test(text.slice(end + 1))) return;
+  words.push({ kind: 'joined', ...plain(`${fold(type[0])}<`), start: start + type.index, end: end + 1 });
 }
 
 function addSigned(words: Word[], sign: string, found: string, place: Pick<Word, 'start' | 'end'>): void {
