@@ -102,6 +102,34 @@ const SITES: readonly Site[] = [
     ],
   },
   {
+    name: 'options that the site writes without a dash, and settings with a value',
+    pages: {
+      codec:
+        'Codec options|<dl><dt id="crf"><code>crf</code></dt><dd>Sets the quality, from 0 to 51.</dd><dt id="preset"><code>preset</code></dt><dd>Speed of the encoder.</dd></dl>',
+      convert: 'Convert a file|<p>Run ffmpeg with an input, and choose the quality of the output file.</p>',
+      build: 'Build types|<h2 id="type"><code>CMAKE_BUILD_TYPE</code></h2><p>One of Debug and Release.</p>',
+      list: 'Lists|<p>In a list, each line is <code>name = value</code>, as in <code>a = b</code>.</p>',
+      profile: 'Profiles|<h2 id="lto"><code>lto</code></h2><p>Optimizes at link time.</p>',
+      broker:
+        'Broker|<h2 id="create"><code>auto.create.topics.enable</code></h2><p>Creates a topic at its first use.</p><h2 id="bytes"><code>message.max.bytes</code></h2><p>Kafka rejects larger messages.</p>',
+      range:
+        'Ranges|<h2 id="closed">Closed range</h2><p><code>a...b</code> includes b.</p><h2 id="open">Half-open range</h2><p><code>a..&lt;b</code> excludes b.</p>',
+      tool: 'Clone|<p>Clone with a toml file of settings.</p>',
+    },
+    questions: [
+      ['-crf', '/codec.html#crf'],
+      ['-crf 23', '/codec.html#crf'],
+      ['ffmpeg -i clip.mov -preset slow', '/codec.html#preset'],
+      ['-DCMAKE_BUILD_TYPE=Release', '/build.html#type'],
+      ['cmake -DCMAKE_BUILD_TYPE=Release', '/build.html#type'],
+      ['lto = true', '/profile.html#lto'],
+      ['KAFKA_AUTO_CREATE_TOPICS_ENABLE', '/broker.html#create'],
+      ['a...b', '/range.html#closed'],
+      ['a..<b', '/range.html#open'],
+      ['encoder -quality', '/codec.html#preset'],
+    ],
+  },
+  {
     name: 'sections that only list others',
     pages: {
       '': 'Handbook|<ul><li><a href="/backup.html">Backup of the database</a></li><li><a href="/access.html">Access rights</a></li></ul>',

@@ -146,7 +146,8 @@ export class KeywordIndex {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
       const spellings = new Spellings(wanted, this.#file, language);
-      const corrected = correctedQuery(query, prefixLast && unfinished, this.#file, spellings);
+      const isPlain = unwanted.length === 0;
+      const corrected = isPlain ? correctedQuery(query, prefixLast && unfinished, this.#file, spellings) : null;
       return { corrected, excluded: unwanted, inclusive };
     });
   }

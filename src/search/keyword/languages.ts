@@ -103,7 +103,7 @@ const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq
  */
 function participles(stemmer: (word: string) => string, prefixes: string, ...more: (readonly [RegExp, string])[]) {
   const bare = replacing(
-    [new RegExp(`^(${prefixes})?ge(?!bruik)(\\p{L}{4,}?)e?[dt]$`, 'u'), '$1$2'],
+    [new RegExp(`^(${prefixes})?ge(?!bruik|lang)(\\p{L}{4,}?)e?[dt]$`, 'u'), '$1$2'],
     [new RegExp(`^(${prefixes})(?:ge|zu)(?=\\p{L}{3})`, 'u'), '$1'],
   );
   const others = replacing(...more);
@@ -188,6 +188,7 @@ const hebrew = (word: string): string => {
 };
 const persian = without(/(?:هايي|هاي|ها|اي|ي)$/);
 
+const FRENCH_STOPS = 'comment combien lorsqu lorsque où pourquoi puisqu puisque quand quel quelle quelles quels';
 const POLISH_STOPS =
   'a aby albo ale bez bo być co czy dla do gdy i ich ile in jak jako je jego jej jest jeśli już kiedy która które który lub ma mnie mogę można na nad nie niż o od oraz po pod przez przy są się ta tak te tego tej ten to tym w we z za ze że';
 const CZECH_STOPS =
@@ -238,7 +239,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold, unify: finnishForms }),
-    language('fr', french, { stops: frenchStops }),
+    language('fr', french, { stops: [...frenchStops, ...words(FRENCH_STOPS)] }),
     language('he', hebrew, { script: 'Hebr', stops: words(HEBREW_STOPS), before: fold }),
     language('hi', hindi, { script: 'other' }),
     language('hu', hungarian, { ...compounds, stops: hungarianStops }),

@@ -33,6 +33,7 @@ const OPERATORS_MAX = 6;
 /** With more words outside quotes, phrases are optional. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
+const LETTER = /\p{L}/u;
 /**
  * Matches a phrase in quotes, or a minus before a phrase or word. Does not match `-g` or `--global`, because readers search for
  * options. A quote after a Hebrew letter belongs to an abbreviation.
@@ -47,10 +48,11 @@ export function parseQuery(text: string, isOption: (text: string, isAtEnd: boole
   const bounded = text.slice(0, QUERY_LENGTH_MAX);
   let inclusive = '';
   let copied = 0;
+  const mayExclude = !isCommandLine(bounded, isOption);
   const wanted = bounded.replace(OPERATOR, (all: string, notPhrase, notWord, phrase, start: number) => {
     if (phrases.length + unwanted.length >= OPERATORS_MAX) return ` ${all} `;
     if (phrase === undefined) {
-      if (notWord !== undefined && isOption(all, start + all.length === bounded.length)) return all;
+      if (notWord !== undefined && !mayExclude) return all;
       unwanted.push(notPhrase ?? notWord);
       inclusive += bounded.slice(copied, start);
       copied = start + 1;
@@ -68,6 +70,15 @@ export function parseQuery(text: string, isOption: (text: string, isAtEnd: boole
     inclusive: unwanted.length > 0 ? inclusive + bounded.slice(copied) : null,
     unfinished: /[\p{L}\p{N}\p{M}_]$/u.test(wanted),
   };
+}
+
+/** True if the query has an option, or has only words after a dash. Then, the other words after a dash are also options. */
+function isCommandLine(query: string, isOption: (text: string, isAtEnd: boolean) => boolean): boolean {
+  if (/(?:^|\s)-(?:-?\p{L}(?=\s|$)|-\p{L}|[^\s"\u201c\u201e]+=)/u.test(query)) return true;
+  const excluding = Array.from(query.matchAll(OPERATOR)).filter(([, , notWord]) => notWord !== undefined);
+  const others = query.replace(OPERATOR, (all, notPhrase, notWord) => (notWord === undefined ? all : ' '));
+  if (excluding.length > 0 && !LETTER.test(others)) return true;
+  return excluding.some(({ 0: text, index }) => isOption(text, index + text.length === query.length));
 }
 
 export interface Lookup {
@@ -172,7 +183,9 @@ export function planOf(
     const maySplit = parted.length === 0 && misspellings < MISSPELLINGS_MAX && !isKnown(word);
     const compound = maySplit ? spellings.twoWords(word) : parted;
     const isSplit = compound.length > 1 && !isKnown(word);
-    const alike = new Map(namedAlike(word.parts, dictionary, spellings).map((term) => [term, ALIKE_SHARE] as const));
+    // `KAFKA_LOG_DIRS` sets `log.dirs`, so also look for the name without its first part.
+    const spelled = [word.parts, word.parts.slice(1)].map((parts) => namedAlike(parts, dictionary, spellings));
+    const alike = new Map(spelled.find(({ length }) => length > 0)?.map((term) => [term, ALIKE_SHARE] as const));
     if (!isSplit) links.push(alike.size > 0 ? wishOrCorrect(word, weight, alike) : wishOrCorrect(word, weight));
     for (const part of word.parts) wishOrCorrect(plain(part), weight * ranking.part);
     if ((word.parts.length > 0 || compound.length > 0) && isKnown(word))
@@ -224,7 +237,7 @@ export function planOf(
     const symbol = candidates.find(has);
     return symbol === undefined ? [] : [symbol];
   };
-  const symbols = new Set(askedSymbols(text).flatMap(known));
+  const symbols = new Set(askedSymbols(text.replaceAll(CONNECTING, ' ')).flatMap(known));
   for (const symbol of symbols) links.push(wish([symbol], ranking.whole));
   for (const symbol of attachedSymbols(text).flatMap(known)) {
     if (!symbols.has(symbol)) wish([symbol], 1);
@@ -317,6 +330,8 @@ function isInside(related: ReadonlyMap<string, number>): boolean {
 /** Two words that some texts write as one word, such as `RFC` and `9110`. */
 type Pair = readonly [first: string, second: string];
 
+/** Signs that connect two words of a pasted line, as in `lto = true` and `make && make install`. */
+const CONNECTING = /(?<=[\p{L}\p{N}]{2}["')]*\s+)(?:=|&&|\|\|?|;)(?=\s+["'(]*[\p{L}\p{N}]{2})/gu;
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 const OPTION_BEFORE = /(?:^|\s)-{1,2}$/;
 
@@ -437,7 +452,10 @@ export function correctedQuery(
   dictionary: Dictionary,
   spellings: Spellings,
 ): string | null {
-  const words = wordsOf(query).filter(({ kind }) => kind === 'word');
+  const all = wordsOf(query);
+  const words = all.filter(({ kind }) => kind === 'word');
+  // Paths and addresses are usually the reader's own.
+  const own = all.filter(({ kind, folded }) => kind === 'joined' && /[/@:\\]/.test(folded));
   let corrected = '';
   let copied = 0;
   let looked = 0;
@@ -446,6 +464,7 @@ export function correctedQuery(
     const isLast = end === words.at(-1)?.end;
     if (
       start < copied ||
+      own.some((name) => name.start <= start && end <= name.end) ||
       (parts.length > 0 && !folded.includes('_')) ||
       DIGIT.test(folded) ||
       spellings.isStopWord(folded, query.slice(start, end))

@@ -302,7 +302,8 @@ export function attachedSymbols(query: string): string[][] {
     ...symbolsOf(`${signs}x`).map(({ symbol }) => symbol),
   ]);
   const trailing = Array.from(query.matchAll(TRAILING_SIGNS), ([signs]) => [signs]);
-  const between = /\p{L}/u.test(query) || !/\p{N}/u.test(query) ? [] : symbolsOf(query).map(({ symbol }) => [symbol]);
+  const between =
+    /\p{L}{2}/u.test(query) || !/[\p{L}\p{N}]/u.test(query) ? [] : symbolsOf(query).map(({ symbol }) => [symbol]);
   return [...leading, ...trailing, ...between];
 }
 

@@ -83,6 +83,8 @@ function isClutterLink(link: Element): boolean {
 /** False for the footer of a quotation, which names the source of the quotation and is content. */
 function isPageFooter(element: Element): boolean {
   const parent = element.parentNode;
+  // Asciidoctor and older generators have no `footer` element.
+  if (element.tagName === 'div' && attributeOf(element, 'id') === 'footer') return true;
   return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
 }
 

@@ -44,7 +44,7 @@ describe('parseQuery()', () => {
   });
 
   it('limits the query length and the number of operators, and never throws', () => {
-    expect(parseQuery('-no '.repeat(500)).unwanted).toHaveLength(6);
+    expect(parseQuery(`x ${'-no '.repeat(100)}`).unwanted).toHaveLength(6);
     expect(parseQuery('x '.repeat(100_000)).wanted).toHaveLength(2_000);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
