@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../config/index.ts';
 import {
+  asFolderUser,
   dataPaths,
   type KeptVersion,
   keptVersion,
@@ -131,12 +132,15 @@ export async function searchOnce(
 export async function withStoredSearch<T>(config: Config, act: (stored: StoredSearch) => Promise<T>): Promise<T> {
   const network = await openNetwork(config);
   const engine = openEngine(config, network);
-  try {
-    return await act(new StoredSearch(engine));
-  } finally {
-    await engine.stop();
-    await network.close();
-  }
+  // The engine creates the folder of vectors.
+  return asFolderUser(dataPaths(config.storage.dir), async () => {
+    try {
+      return await act(new StoredSearch(engine));
+    } finally {
+      await engine.stop();
+      await network.close();
+    }
+  });
 }
 
 class StoredSearch {
