@@ -168,19 +168,25 @@ class Daemon {
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
     // End imports and fetches immediately, but complete the responses to open requests.
-    await Promise.all([
+    await this.#end([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
       ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
-      sites.stop().then(() => folder.registration.withdraw()),
+      this.#end([sites.stop()]).then(() => folder.registration.withdraw()),
       this.#parts.ownExports.stop(),
       this.#openedExports?.stop(),
     ]);
-    await this.#parts.traces.stop();
-    await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop()]);
+    await this.#end([this.#parts.traces.stop()]);
+    await this.#end([search.stop(), signIns.end(), network.close(), keys.stop()]);
     this.#listeners?.closeRates();
-    await Promise.all([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
+    await this.#end([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
+  }
+
+  /** Waits for all parts. Logs errors, because an open listener would keep the process alive if one error ended the stop. */
+  async #end(parts: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+    for (const ended of await Promise.allSettled(parts))
+      if (ended.status === 'rejected') logFailure(this.#options.log, 'stop', ended.reason);
   }
 
   #listen(): Promise<Listeners> {

@@ -1,5 +1,12 @@
 import type { Config } from '../config/index.ts';
-import { adoptDefaultDomain, ServedRecord, settleListedDomains } from '../deploy/index.ts';
+import {
+  adoptDefaultDomain,
+  asFolderUser,
+  type Deployment,
+  dataPaths,
+  ServedRecord,
+  settleListedDomains,
+} from '../deploy/index.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
 import { type DaemonOptions, startDaemon as start } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
@@ -49,7 +56,18 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
 }
 
 /** Opens a site for a command if no daemon runs. An activation stores the active release without serving requests. */
-export async function openCommandShelf(config: Config, onProgress: DaemonOptions['onProgress']) {
+export function withCommandShelf<T>(
+  config: Config,
+  onProgress: DaemonOptions['onProgress'],
+  act: (deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  return asFolderUser(dataPaths(config.storage.dir), async () => {
+    await using shelf = await openCommandShelf(config, onProgress);
+    return await act(shelf.deployment);
+  });
+}
+
+async function openCommandShelf(config: Config, onProgress: DaemonOptions['onProgress']) {
   const network = await openNetwork(config);
   const engine = openSearch(config, network);
   const folder = await openFolder(config, network, null);

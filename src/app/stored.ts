@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../config/index.ts';
 import {
+  asFolderUser,
   dataPaths,
   type KeptVersion,
   keptVersion,
@@ -129,10 +130,13 @@ export async function searchOnce(
 }
 
 export async function withStoredSearch<T>(config: Config, act: (stored: StoredSearch) => Promise<T>): Promise<T> {
-  await using opened = new AsyncDisposableStack();
-  const network = opened.adopt(await openNetwork(config), (each) => each.close());
-  const engine = opened.adopt(openEngine(config, network), (each) => each.stop());
-  return await act(new StoredSearch(engine));
+  // The engine creates the folder of vectors.
+  return asFolderUser(dataPaths(config.storage.dir), async () => {
+    await using opened = new AsyncDisposableStack();
+    const network = opened.adopt(await openNetwork(config), (each) => each.close());
+    const engine = opened.adopt(openEngine(config, network), (each) => each.stop());
+    return await act(new StoredSearch(engine));
+  });
 }
 
 class StoredSearch {

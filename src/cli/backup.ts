@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createWriteStream, type Dirent, existsSync, fstatSync, realpathSync } from 'node:fs';
 import {
-  chown,
   copyFile,
   cp,
   type FileHandle,
@@ -24,7 +23,7 @@ import type { Command } from 'commander';
 import { extract, type Pack, pack } from 'tar-stream';
 import { addEntry } from '../archive/pack.ts';
 import { runningDaemons } from '../deploy/daemons.ts';
-import { dataPaths } from '../deploy/releases/data-folder.ts';
+import { asFolderUser, dataPaths } from '../deploy/releases/data-folder.ts';
 import { DocshelfError, errnoOf, errnoState, nextFor, rethrowAs, stateOf } from '../domain/errors.ts';
 import { membersOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
@@ -93,7 +92,9 @@ export function restoreCommand(): Command {
       const next = 'Check the path of the backup.';
       const handle = file === '-' ? null : await open(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
       const from = handle?.createReadStream() ?? process.stdin;
-      const restored = await whileInterruptible(AGAIN, (signal) => restoreBackup(dir, from, signal));
+      const restored = await whileInterruptible(AGAIN, (signal) =>
+        asFolderUser(dataPaths(dir), () => restoreBackup(dir, from, signal)),
+      );
       printResult(options, restored, ({ files, bytes }) =>
         [
           `Restored ${counted(files, 'file')} (${toMiB(bytes)}) into "${dir}".`,
@@ -369,7 +370,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
   const toWriteFault = rethrowAs(
     'cannot_write',
     `restore into "${dir}"`,
-    'Make storage.dir a folder that you may write to, with enough space.',
+    'Make storage.dir a folder that the user of docshelf can write to, with enough space.',
     (error) => (errnoOf(error) === 'ENOSPC' ? 'the disk is full' : errnoState(error)),
   );
   const staging = join(dir, 'staging', `restore-${process.pid}`);
@@ -379,13 +380,8 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     const restored = await unpackInto(staging, from, signal).catch((error: unknown) =>
       errnoOf(error) === undefined ? Promise.reject(error) : toWriteFault(error),
     );
-    const { uid, gid } = await stat(dir);
-    const isForOther = process.getuid?.() === 0 && uid !== 0;
-    if (isForOther) await giveTo(staging, uid, gid);
     await flushTree(staging);
-    const lock = join(dir, 'lock');
-    await whileLocked(lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-      if (isForOther) await chown(lock, uid, gid);
+    await whileLocked(join(dir, 'lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
       // Check again, because a daemon or another restore can have written to the folder since the first check.
       await checkEmpty(dir);
       await moveContent(staging, dir);
@@ -405,14 +401,6 @@ async function removeEmpty(folder: string, top: string): Promise<void> {
     () => removeEmpty(dirname(folder), top),
     () => undefined,
   );
-}
-
-/** Sets the owner of the restored files to the owner of the data folder, because root can run the restore. */
-async function giveTo(folder: string, uid: number, gid: number): Promise<void> {
-  await chown(folder, uid, gid);
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  for (const entry of entries) await chown(join(entry.parentPath, entry.name), uid, gid);
-  await chown(dirname(folder), uid, gid);
 }
 
 /** Does not replace existing folders, because a folder can be a mount point. */

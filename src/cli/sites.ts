@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { dataPaths } from '../deploy/releases/data-folder.ts';
+import { asFolderUser, dataPaths } from '../deploy/releases/data-folder.ts';
 import { SiteStore } from '../deploy/releases/site-store.ts';
 import { listSites, removeSite } from '../deploy/releases/stored-sites.ts';
 import { DocshelfError } from '../domain/errors.ts';
@@ -63,7 +63,8 @@ function removeCommand(): Command {
         });
       }
       const { dir } = loaded.config.storage;
-      const digests = await removeSite(dataPaths(dir), domain);
+      const paths = dataPaths(dir);
+      const digests = await asFolderUser(paths, () => removeSite(paths, domain));
       printResult(options, { domain, digests }, () => {
         const rest =
           digests.length === 0

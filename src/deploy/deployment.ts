@@ -8,7 +8,7 @@ import { type ImportedBundle, Importer, type ImportRequest } from './import/impo
 import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';
-import { versionNotFound } from './releases/stored-versions.ts';
+import { noEarlierActivation, versionNotFound } from './releases/stored-versions.ts';
 import { type DeploySettings, fingerprintOf, isSameData, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { SiteLoop } from './site-loop.ts';
@@ -141,18 +141,20 @@ export class Deployment {
     const { store } = this.#context;
     return this.#loop.runExclusive(async () => {
       this.#refuseWhilePinned('roll back', null);
-      const active = await store.active();
-      const names = await store.names();
-      for (const former of active?.history ?? []) {
-        if (isSame(former, active) || !names.has(former.digest) || !(await store.has(former.digest))) continue;
-        this.#refuseWhilePinned('roll back', null);
-        return this.#choose(former, true);
-      }
-      const message = 'Cannot roll back: no previously active version is stored';
-      throw new DocshelfError('no_version', message, {
-        next: 'Activate a version that "docshelf bundle list" shows. If the list is empty, run the command again with the config of the daemon (--config FILE).',
-      });
+      const former = await this.previous();
+      this.#refuseWhilePinned('roll back', null);
+      return former === null ? Promise.reject(await noEarlierActivation(store)) : this.#choose(former, true);
     });
+  }
+
+  /** Release that a rollback activates. Null if no release of an earlier activation is stored. */
+  async previous(): Promise<ReleaseRef | null> {
+    const { store } = this.#context;
+    const active = await store.active();
+    const names = await store.names();
+    for (const former of active?.history ?? [])
+      if (!isSame(former, active) && names.has(former.digest) && (await store.has(former.digest))) return former;
+    return null;
   }
 
   /** @throws DocshelfError `version_not_found`, `pinned`, `in_use` */

@@ -8,6 +8,7 @@ export { type Unpack, unpackInThreads } from './import/unpack-thread.ts';
 export type { ReleaseRef } from './plan.ts';
 export {
   adoptDefaultDomain,
+  asFolderUser,
   type DataPaths,
   dataPaths,
   folderName,

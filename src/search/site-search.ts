@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 import type { SearchIndex } from './embedded-engine.ts';
+import { searchDirOf } from './indexing/index-builds.ts';
 import type { EmbedProgress, IndexedRelease, IndexFacts, ReportBuild } from './ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 
@@ -16,7 +18,8 @@ export interface SearchStatus {
 export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
-  | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
+  /** The error is null for a missing index, because a restored backup contains no index. */
+  | { readonly kind: 'rebuilding'; readonly error: DocshelfError | null }
   | { readonly kind: 'refused'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
 
@@ -168,7 +171,7 @@ export class SiteSearch {
         signal.throwIfAborted();
         const fault = toDocshelfError(error);
         if (fault.code === 'stopping') throw fault;
-        onEvent({ kind: 'rebuilding', error: fault });
+        onEvent({ kind: 'rebuilding', error: existsSync(searchDirOf(release)) ? fault : null });
         await this.#build(release, signal);
         return index.open(release, this.#isAsked, this);
       });

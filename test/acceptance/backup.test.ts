@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, cp, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -428,6 +428,8 @@ describe('docshelf backup and restore', () => {
       const other = await openEmptyHome();
       await mkdir(join(other, 'data'));
       await chown(join(other, 'data'), 12_345, 12_346);
+      // The owner needs access to the parent of the data folder.
+      await chmod(other, 0o755);
       expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
       for (const entry of await readdir(join(other, 'data'), { recursive: true })) {
         const { uid, gid } = await stat(join(other, 'data', entry));

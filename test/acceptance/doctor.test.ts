@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -51,6 +51,19 @@ describe('docshelf doctor', () => {
     expect(about(await doctor({ staticExport: {} }, open(0o750)), 'folder', /storage/)).toMatchObject([
       { state: 'ok' },
     ]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('names entries of the data folder that belong to another user', async () => {
+    const result = await doctor({}, async (folder) => {
+      const data = join(folder, 'data');
+      for (const path of ['releases/root', 'releases/own', 'daemons', 'lost+found'])
+        await mkdir(join(data, path), { recursive: true });
+      for (const path of ['', 'releases', 'releases/own']) await chown(join(data, path), 65_532, 65_533);
+      await chmod(data, 0o700);
+    });
+    const [, warned] = about(result, 'folder', /storage/);
+    expect(warned).toMatchObject({ state: 'warning', next: expect.stringContaining('sudo chown -R 65532:65533 "/') });
+    expect(warned?.message).toContain('2 entries of other users, such as "daemons", "releases/root".');
   });
 
   test('warns if no version is stored and no source is configured', async () => {

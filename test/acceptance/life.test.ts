@@ -1,8 +1,8 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { type ConfigFile, DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { bundle, folderOf, largeBundle } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -119,6 +119,43 @@ describe('SIGTERM', () => {
     expect(await daemon.stop()).toBe(0);
     expect(Date.now() - startedMs).toBeLessThan(DEFAULT_SHUTDOWN_MS);
   });
+});
+
+describe('a daemon that cannot write its heartbeat file', () => {
+  /** Ordinary user of the daemon, because root may write to every folder. */
+  const user = process.getuid?.() === 0 ? { uid: 65_532 } : {};
+
+  test('exits with 73 and closes its listeners if the write fails at the start', async () => {
+    const { folder, daemons } = await homeOfUser();
+    await protect(daemons);
+    const daemon = new DaemonProcess(await bench.writeConfig(folder, {}), {}, user);
+    bench.onEnd(() => daemon.kill());
+    expect(await daemon.ended()).toBe(73);
+    expect(daemon.log()).toContain('Error code: cannot_write');
+  });
+
+  test('ends immediately after SIGTERM if the write fails at the stop', async () => {
+    const { folder, daemons } = await homeOfUser();
+    const daemon = await bench.start({}, { folder, ...user });
+    await protect(daemons);
+    const startedMs = Date.now();
+    expect(await daemon.stop()).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(DEFAULT_SHUTDOWN_MS / 2);
+  });
+
+  async function homeOfUser() {
+    const folder = await bench.folder();
+    const daemons = join(folder, 'data/daemons');
+    await mkdir(daemons, { recursive: true });
+    const { uid } = user;
+    if (uid !== undefined) for (const path of [folder, join(folder, 'data'), daemons]) await chown(path, uid, uid);
+    return { folder, daemons };
+  }
+
+  async function protect(path: string): Promise<void> {
+    await chmod(path, 0o555);
+    bench.onEnd(() => chmod(path, 0o755));
+  }
 });
 
 describe('the log', () => {

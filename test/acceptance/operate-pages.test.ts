@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -132,6 +132,8 @@ describe('the commands of docs/backup.md', () => {
     async () => {
       const operator = await Operator.open();
       await bench.writeConfig(operator.folder, CONFIG);
+      // The user of the service needs access to the parent of the data folder.
+      await chmod(operator.folder, 0o755);
       writePrograms(operator.folder, { sudo: '[ "$1" = systemctl ] || exec "$@"' });
       await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz; docshelf backup docshelf-backup.tar');
       const commands = blockWith('backup', 'sudo docshelf restore')

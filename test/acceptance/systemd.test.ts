@@ -1,11 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/index.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
+import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
 const run = promisify(execFile);
@@ -47,6 +48,43 @@ describe('serve under a service manager', () => {
     const other = await bench.start({ staticExport: { enabled: false } });
     await other.stop();
     expect(other.log()).not.toContain('service manager');
+  });
+});
+
+describe('commands of root while the service is stopped', () => {
+  test.skipIf(process.getuid?.() !== 0)('leave only files that the user of the service can change', async () => {
+    const uid = 65_532;
+    const folder = await bench.folder();
+    const data = join(folder, 'data');
+    await chmod(folder, 0o755);
+    await mkdir(data);
+    await chown(data, uid, uid);
+    await bench.writeConfig(folder, {});
+    const archives = await folderOf(join(folder, 'archives'), {
+      'docs-2024-06-01.tar.gz': bundle('june'),
+      'docs-2024-07-01.tar.gz': bundle('july'),
+    });
+    // Only root can read the archives.
+    await chmod(archives, 0o700);
+    for (const args of [
+      ['import', 'archives/docs-2024-06-01.tar.gz'],
+      ['import', 'archives/docs-2024-07-01.tar.gz'],
+      ['preview', '2024-06-01'],
+      ['rollback'],
+      ['activate', '2024-07-01'],
+    ]) {
+      const { code, stderr } = await bench.run(['bundle', ...args], { cwd: folder });
+      expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' });
+    }
+    const entries = await readdir(data, { recursive: true });
+    expect(entries).toEqual(expect.arrayContaining(['session.key', 'sites/docs/active']));
+    for (const entry of entries) {
+      const { uid: user, gid: group } = await lstat(join(data, entry));
+      expect({ entry, user, group }).toEqual({ entry, user: uid, group: uid });
+    }
+    const daemon = await bench.start(null, { folder, uid });
+    await daemon.untilServing('2024-07-01');
+    expect(await bench.run(['bundle', 'remove', '2024-06-01'], { cwd: folder })).toMatchObject({ code: 0 });
   });
 });
 

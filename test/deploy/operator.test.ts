@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
+import { toDocshelfError } from '../../src/domain/errors.ts';
 import {
   codeOf,
   copyOf,
@@ -198,6 +199,17 @@ describe('rollback()', () => {
     expect(versionOf(daemon)).toBe(V1);
     expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
     expect(versionOf(daemon)).toBe(V1);
+  });
+
+  test('names the version that was active last if there is no earlier activation', async () => {
+    const { deployment } = await startDaemon(store);
+    const next = async () => toDocshelfError(await deployment.rollback().catch((error: unknown) => error)).next;
+    expect(await next()).toContain('a version that "docshelf bundle list" shows');
+    for (const version of [V1, V3]) await deployment.activate(version);
+    expect(await deployment.previous()).toEqual({ version: V1, digest: seed.january.digest });
+    await deployment.rollback();
+    expect(await deployment.previous()).toBeNull();
+    expect(await next()).toBe(`To return to version "${V3}", run "docshelf bundle activate ${V3}".`);
   });
 
   test('activates the previous version also after a restart', async () => {

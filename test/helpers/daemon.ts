@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import type { StatusReport } from '../../src/domain/status.ts';
-import { type CommandResult, type Env, type RunOptions, runDocshelf, spawnProgram } from './program.ts';
+import { type CommandResult, type Env, type RunBy, type RunOptions, runDocshelf, spawnProgram } from './program.ts';
 import { WAIT_MS_MAX, waitFor } from './wait-for.ts';
 
 export { type CommandResult, type RunOptions, runDocshelf } from './program.ts';
@@ -23,8 +23,8 @@ export type LastError = NonNullable<StatusReport['lastError']>;
 export type Status = StatusReport & { readonly search: NonNullable<StatusReport['search']> };
 
 /** Resolves when the daemon listens. Use `until` to wait for a version. */
-export async function startDaemon(configFile: string, env: Env = {}, program?: string): Promise<DaemonProcess> {
-  const daemon = new DaemonProcess(configFile, env, program);
+export async function startDaemon(configFile: string, env: Env = {}, by: RunBy = {}): Promise<DaemonProcess> {
+  const daemon = new DaemonProcess(configFile, env, by);
   try {
     await daemon.listening();
     return daemon;
@@ -47,10 +47,10 @@ export class DaemonProcess {
   #stderr = '';
   #isSignalled = false;
 
-  constructor(configFile: string, env: Env, program?: string) {
+  constructor(configFile: string, env: Env, by: RunBy = {}) {
     this.configFile = configFile;
     this.folder = dirname(configFile);
-    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env, program);
+    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env, by);
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       this.#stdout += chunk.toString();
     });
@@ -204,15 +204,14 @@ export class Bench {
    *
    * @param config null uses the config in `folder`
    * @param folder default: a new folder
-   * @param program default: the build of this checkout
    */
   async start(
     config: ConfigFile | null,
-    { folder, env, program }: { folder?: string; env?: Env; program?: string } = {},
+    { folder, env, ...by }: { folder?: string; env?: Env } & RunBy = {},
   ): Promise<DaemonProcess> {
     const home = folder ?? (await this.folder());
     const configFile = config === null ? join(home, 'config.yaml') : await this.writeConfig(home, config);
-    const daemon = await startDaemon(configFile, env, program);
+    const daemon = await startDaemon(configFile, env, by);
     this.#daemons.push(daemon);
     return daemon;
   }

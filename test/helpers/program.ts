@@ -8,14 +8,19 @@ const COMMAND_MS_MAX = 120_000;
 
 export type Env = Readonly<Record<string, string>>;
 
-export interface RunOptions {
+export interface RunBy {
+  /** Program to run. Default: the build of this checkout. */
+  readonly program?: string;
+  /** User and group of the process, which only root can set. Default: the user of the test. */
+  readonly uid?: number;
+}
+
+export interface RunOptions extends RunBy {
   /** Working directory. Default: the temporary folder. */
   readonly cwd?: string;
   readonly env?: Env;
   /** Standard input. Default: closed at once. */
   readonly input?: Uint8Array;
-  /** Program to run. Default: the build of this checkout. */
-  readonly program?: string;
 }
 
 export interface CommandResult {
@@ -28,7 +33,7 @@ export interface CommandResult {
 
 /** Runs one command to its end. */
 export async function runDocshelf(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {}, options.program);
+  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {}, options);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.on('data', (chunk: Buffer) => {
@@ -52,10 +57,16 @@ function parseOutput({ stdout, stderr }: { stdout: string; stderr: string }): un
 }
 
 /** Starts the program. The caller must end it. */
-export function spawnProgram(args: readonly string[], cwd: string, env: Env, program = PROGRAM): ChildProcess {
+export function spawnProgram(
+  args: readonly string[],
+  cwd: string,
+  env: Env,
+  { program = PROGRAM, uid }: RunBy = {},
+): ChildProcess {
   if (!existsSync(program)) throw new Error(`${program} is not there: build first (npm run build)`);
   // Pass only necessary variables, so that DOCSHELF variables of the shell do not change a test.
   const { PATH, HOME, TMPDIR } = process.env;
   const base = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value !== undefined));
-  return spawn(process.execPath, [program, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
+  const user = uid === undefined ? {} : { uid, gid: uid };
+  return spawn(process.execPath, [program, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv, ...user });
 }

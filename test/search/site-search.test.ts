@@ -87,10 +87,10 @@ it('SiteSearch builds a missing index, reports the build, and responds with 503 
   const index = new FakeIndex();
   const building = Promise.withResolvers<void>();
   index.gates.build = building.promise;
-  const { search, path, fault, kinds } = siteSearch(index);
+  const { search, events, path, fault, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
   expect(await fault()).toEqual(BUILDING);
-  expect(kinds()).toEqual(['rebuilding']);
+  expect(events).toEqual([{ kind: 'rebuilding', error: null }]);
   building.resolve();
   expect(await path()).toBe('/june/v1');
   expect(kinds()).toEqual(['rebuilding', 'indexed']);

@@ -1,7 +1,7 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, constants, readdir, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, constants, lstat, readdir, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
 import { NamedFile } from '../../config/read-config-file.ts';
 import { CONFIG_KEYS } from '../../config/schema-node.ts';
@@ -18,6 +18,8 @@ const GiB = 1024 ** 3;
 const OTHERS_READ = 0o005;
 /** Minimum free bytes for an empty data folder. Most bundles need less for their archive and their files. */
 const EMPTY_SHELF_BYTES = GiB;
+/** Maximum entries of other users to list in a warning. */
+const FOREIGN_SHOWN_MAX = 3;
 /** Number of spare inodes, because a site has thousands of small files, each with an inode. */
 const INODES_SPARE = 10_000;
 
@@ -42,9 +44,34 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
     return [faulty({ code: 'cannot_write', message, next })];
   }
   const found = [sound(`"${dir}" is writable, and on one file system.`)];
-  if (((await stat(dir)).mode & OTHERS_READ) !== 0) {
+  const { mode, uid, gid } = await stat(dir);
+  const foreign = uid === 0 ? [] : await entriesOfOthers(dir, uid);
+  if (foreign.length > 0) {
+    const names = foreign.slice(0, FOREIGN_SHOWN_MAX).map((path) => `"${path}"`);
+    const entries = `${counted(foreign.length, 'entry', 'entries')} of other users, such as ${names.join(', ')}`;
+    const state = `"${dir}" belongs to user ${uid}, but contains ${entries}. A daemon of user ${uid} cannot change them.`;
+    found.push(warning(state, `Run sudo chown -R ${uid}:${gid} "${dir}".`));
+  }
+  if ((mode & OTHERS_READ) !== 0) {
     const state = `Every user of this machine can read "${dir}", which contains keys and links.`;
     found.push(warning(state, `Run chmod o-rwx "${dir}".`));
+  }
+  return found;
+}
+
+/**
+ * Entries with another owner than `uid`, at the top level of the data folder, and among its releases and sites. The caller skips
+ * a folder of root, because Kubernetes mounts volumes that belong to root for daemons of other users.
+ */
+async function entriesOfOthers(dir: string, uid: number): Promise<string[]> {
+  const { releases, sites } = dataPaths(dir);
+  const found: string[] = [];
+  for (const folder of [dir, releases, sites]) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const path = join(folder, name);
+      const owner = await lstat(path).catch(() => null);
+      if (owner !== null && owner.uid !== uid && name !== 'lost+found') found.push(relative(dir, path));
+    }
   }
   return found;
 }

@@ -44,8 +44,9 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   else if (event.kind === 'refused') {
     log.warn({ event: kind, code: event.error.code }, `${event.error.message}. ${event.error.next ?? ''}`);
   } else if (event.kind === 'rebuilding') {
-    // Do not warn, because every restored backup causes a rebuild, which needs no action. A failed rebuild logs an error.
-    log.info({ event: kind, code: event.error.code }, `rebuilding the search index: ${event.error.message}`);
+    // Do not warn, because a rebuild needs no action. A failed rebuild logs an error.
+    if (event.error === null) log.info({ event: kind }, 'building the missing search index');
+    else log.info({ event: kind, code: event.error.code }, `rebuilding the search index: ${event.error.message}`);
   } else {
     const amount = event.kind === 'indexed' ? counted(event.sections, 'section') : counted(event.passages, 'passage');
     log.info({ event: kind, ...facts }, `${kind} ${amount}`);

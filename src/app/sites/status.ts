@@ -141,6 +141,11 @@ export function observedSite(site: Site, port: number): ObservedSite {
   return {
     address: originOf(site.config, port) + site.config.basePath,
     findings: () => site.findings(),
+    canRollBack: () =>
+      site.deployment.previous().then(
+        (previous) => previous !== null,
+        () => false,
+      ),
     search: (query) => site.explain(query),
   };
 }

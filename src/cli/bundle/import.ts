@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
@@ -9,6 +9,7 @@ import type { Config, LoadedConfig } from '../../config/index.ts';
 import { readText } from '../../config/read-config-file.ts';
 import type { Delivered } from '../../deploy/deployment.ts';
 import { fetchBundle } from '../../deploy/fetch/fetch.ts';
+import { asFolderUser, dataPaths, otherUserOf } from '../../deploy/releases/data-folder.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink, isLinkLike } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseSignatureName, refuseUnfitName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
@@ -52,7 +53,9 @@ async function previewOf(loaded: LoadedConfig, options: Options, version: string
   const site = sites.find((each) => each.domain === domain) ?? sites[0];
   if (site === undefined) throw new Error(`no site "${domain}" in the config`);
   const { previewLink } = await import('../../app/sites/preview.ts');
-  return previewLink(site, { domain, version, digest }, config.server.port);
+  return asFolderUser(dataPaths(config.storage.dir), () =>
+    previewLink(site, { domain, version, digest }, config.server.port),
+  );
 }
 
 interface ImportOptions extends SiteChoice, DaemonChoice {
@@ -167,13 +170,21 @@ async function signatureBeside(file: string): Promise<string | null> {
 }
 
 async function importHere(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {
+  if ('file' in archive && (await otherUserOf(dataPaths(config.storage.dir))) !== null) {
+    // Open the files as root, because the user of the data folder may have no access to them.
+    const signature = request.signature ?? (await signatureBeside(archive.file));
+    await using handle = await open(archive.file);
+    const stream = handle.createReadStream({ autoClose: false });
+    return await importHere(config, { stream }, { ...request, signature });
+  }
   using progress = new ProgressBar();
-  const { openCommandShelf } = await import('../../app/index.ts');
-  await using shelf = await openCommandShelf(config, progress.update);
+  const { withCommandShelf } = await import('../../app/index.ts');
   const delivery = { ...request, source: 'import' } as const;
-  return 'file' in archive
-    ? await shelf.deployment.deliver({ ...delivery, file: archive.file })
-    : await shelf.deployment.deliverStream(archive.stream, delivery);
+  return await withCommandShelf(config, progress.update, (deployment) =>
+    'file' in archive
+      ? deployment.deliver({ ...delivery, file: archive.file })
+      : deployment.deliverStream(archive.stream, delivery),
+  );
 }
 
 async function inputOf(file: string): Promise<ArchiveInput> {

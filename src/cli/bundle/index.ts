@@ -64,18 +64,14 @@ async function change(
 /** Also activates the version in a daemon that started during the change, and may have read the folder too early. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
-  // Check first whether the folder exists, because `openCommandShelf` would create it.
+  // Check first whether the folder exists, because `withCommandShelf` would create it.
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot change versions in "${dir}": there is no such folder`, {
       next: 'Run the command again with the config of the daemon (--config FILE), or in the folder of its config.yaml.',
     });
   }
-  const { openCommandShelf } = await import('../../app/index.ts');
-  let now: ReleaseRef | null;
-  {
-    await using shelf = await openCommandShelf(site.config, () => undefined);
-    now = ((await here(shelf.deployment)) ?? null) as ReleaseRef | null;
-  }
+  const { withCommandShelf } = await import('../../app/index.ts');
+  const now = ((await withCommandShelf(site.config, () => undefined, here)) ?? null) as ReleaseRef | null;
   if (now === null) return null;
   const daemon = await findDaemon(site, options).catch(() => null);
   await daemon?.call(operations.activate, { parameters: { version: now.version } });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
@@ -81,6 +81,31 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
       .catch(rethrowAs('cannot_write', `open the data folder "${dir}"`, next));
   }
   return paths;
+}
+
+/** User of the data folder if root runs this process for the daemon of that user. Null otherwise. */
+export async function otherUserOf({ dir, id }: DataPaths): Promise<Pick<Stats, 'uid' | 'gid'> | null> {
+  if (process.geteuid?.() !== 0) return null;
+  // Prefer the owner of the file `id`, because a daemon can run as root in a folder of another user.
+  const found = await stat(id).catch(() => stat(dir).catch(() => null));
+  return found === null || found.uid === 0 ? null : found;
+}
+
+/** Acts as the user of the data folder if root runs a command, so that the daemon of this user can change all new files. */
+export async function asFolderUser<T>(paths: DataPaths, act: () => Promise<T>): Promise<T> {
+  const user = await otherUserOf(paths);
+  if (user === null) return act();
+  const groups = process.getgroups?.() ?? [];
+  process.setgroups?.([user.gid]);
+  process.setegid?.(user.gid);
+  process.seteuid?.(user.uid);
+  try {
+    return await act();
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+    process.setgroups?.(groups);
+  }
 }
 
 export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<FolderIdentity | null> {

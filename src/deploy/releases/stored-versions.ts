@@ -86,3 +86,16 @@ export async function versionNotFound(
     fields: { version, stored },
   });
 }
+
+/** Error of a rollback. Its next step names the version that was active last, because a rollback cannot return to that version. */
+export async function noEarlierActivation(store: SiteStore): Promise<DocshelfError> {
+  const active = await store.active();
+  const others = (await keptVersions(store)).filter(({ digest, servedAt }) => servedAt && digest !== active?.digest);
+  const [last] = others.sort((a, b) => ((a.servedAt ?? '') < (b.servedAt ?? '') ? 1 : -1));
+  return new DocshelfError('no_version', 'Cannot roll back: there is no earlier activation to return to', {
+    next:
+      last === undefined
+        ? 'Activate a version that "docshelf bundle list" shows. If the list is empty, run the command again with the config of the daemon (--config FILE).'
+        : `To return to version "${last.version}", run "docshelf bundle activate ${last.version}".`,
+  });
+}

@@ -15,6 +15,8 @@ export interface SiteFindings {
 export interface ObservedSite {
   readonly address: string;
   findings(): SiteFindings;
+  /** False without an earlier activation. If true, a rollback can still fail, for example if the config pins a version. */
+  canRollBack(): Promise<boolean>;
   /** Returns the best results first. @throws DocshelfError `search_off`, `index_building`, `queue_full` */
   search(query: string): Promise<readonly SearchResult[]>;
 }

@@ -76,7 +76,7 @@ export function parseQuery(text: string, isOption: (text: string, isAtEnd: boole
 function isCommandLine(query: string, isOption: (text: string, isAtEnd: boolean) => boolean): boolean {
   if (/(?:^|\s)-(?:-?\p{L}(?=\s|$)|-\p{L}|[^\s"\u201c\u201e]+=)/u.test(query)) return true;
   const excluding = Array.from(query.matchAll(OPERATOR)).filter(([, , notWord]) => notWord !== undefined);
-  const others = query.replace(OPERATOR, (all, notPhrase, notWord) => (notWord === undefined ? all : ' '));
+  const others = query.replace(OPERATOR, (all, _, notWord) => (notWord === undefined ? all : ' '));
   if (excluding.length > 0 && !LETTER.test(others)) return true;
   return excluding.some(({ 0: text, index }) => isOption(text, index + text.length === query.length));
 }

@@ -103,7 +103,7 @@ export function observedAt(
   search: ObservedSite['search'] = async () => [],
 ): ObservedSite {
   const none = { policy: 'off', origins: [], ruleFaults: [], ruleFaultCount: 0, notices: [] } as const;
-  return { address, findings: () => ({ ...none, ...findings }), search };
+  return { address, findings: () => ({ ...none, ...findings }), canRollBack: async () => true, search };
 }
 
 export type AppChanges = Partial<Omit<AdminOptions, 'actions'>> & { readonly actions?: Partial<AdminActions> };

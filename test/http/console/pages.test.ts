@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { StatusReport } from '../../../src/domain/status.ts';
 import { agoInWords, bytesInWords } from '../../../src/http/console/elements.tsx';
-import { actionsThatNote, FEATURES } from '../admin/admin-example.ts';
+import { actionsThatNote, FEATURES, observedAt } from '../admin/admin-example.ts';
 import { STATUS, siteStatus } from '../status-example.ts';
 import { Operator } from './operator.ts';
 
@@ -138,6 +138,12 @@ describe('console actions', () => {
     const staying = forms.filter(([, , stays]) => stays !== undefined).map(([, action]) => action?.split('/').at(-1));
     expect(new Set(staying)).toEqual(new Set(['rollback', 'preview', 'remove']));
     expect(forms.length).toBeGreaterThan(staying.length);
+  });
+
+  it('offer a rollback only if there is an earlier activation', async () => {
+    const observe = () => ({ ...observedAt('https://acme.example/'), canRollBack: async () => false });
+    expect(await (await Operator.signedIn()).page('/sites/acme')).toContain('Roll back');
+    expect(await (await Operator.signedIn({ observe })).page('/sites/acme')).not.toContain('Roll back');
   });
 
   it('offer for each version only the actions that apply', async () => {

@@ -2,7 +2,7 @@ import type { DaemonFeatures, FeatureId, FeatureSupport } from '../../../domain/
 import type { BundleSourceKind } from '../../../domain/release.ts';
 import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts';
 import { nounOf } from '../../../domain/text.ts';
-import type { SiteFindings } from '../../admin/observed-site.ts';
+import type { ObservedSite, SiteFindings } from '../../admin/observed-site.ts';
 import {
   bytesInWords,
   Chip,
@@ -80,7 +80,7 @@ export function SiteContent({ visit, site }: SiteProps) {
       </div>
       <SiteAlerts visit={visit} site={{ ...site, notices: others }} />
       <div class="cards">
-        <ActiveCard visit={visit} site={site} address={observed.address} />
+        <ActiveCard visit={visit} site={site} observed={observed} />
         <SearchCard visit={visit} site={site} />
       </div>
       <Versions visit={visit} site={site} />
@@ -92,8 +92,8 @@ export function SiteContent({ visit, site }: SiteProps) {
   );
 }
 
-function ActiveCard({ visit, site, address }: SiteProps & { readonly address: string }) {
-  const { active, pinned, state, versions } = site;
+async function ActiveCard({ visit, site, observed }: SiteProps & { readonly observed: ObservedSite }) {
+  const { active, pinned, state } = site;
   return (
     <section class="card lead" id="active">
       <h2>Active version</h2>
@@ -116,10 +116,10 @@ function ActiveCard({ visit, site, address }: SiteProps & { readonly address: st
         )}
         {pinned !== null && pinned !== active?.version && <Fact name="Pinned">{pinned}</Fact>}
         <Fact name="Address">
-          <a href={address}>{placeOf(site)}</a>
+          <a href={observed.address}>{placeOf(site)}</a>
         </Fact>
       </dl>
-      {versions.length > 1 && (
+      {(await observed.canRollBack()) && (
         <ActionForm visit={visit} action={`${siteAddress(site.deployment.domain)}/rollback`} stays>
           <button type="submit">Roll back</button>
         </ActionForm>
