@@ -33,8 +33,8 @@ const TOO_LARGE = 'Set the path of the source to the folder of the built site on
 const LOOKS_MAX = 8;
 
 /**
- * Follows links within the folder. Omits hidden paths (`isHidden`), other links, special files, and files that archives do not
- * allow. @throws DocshelfError `bad_source` if a folder is unreadable or over the limits of an archive; the signal's reason
+ * Lists a folder, and follows links within it. Omits hidden paths (`isHidden`), other links, special files, and files that archives
+ * do not allow. @throws DocshelfError `bad_source` if it is unreadable or exceeds the limits of an archive; the signal's reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
   const root = await realpath(dir).catch(unreadable(dir));
