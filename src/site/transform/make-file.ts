@@ -23,7 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Lets concurrent requests share one transformation of a file. Has no limit, because `TransformThreads` limits the load. */
+/** Shares one transformation of a file among concurrent requests. Has no limit, because `TransformThreads` limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -76,7 +76,7 @@ const transformThreads = new TransformThreads<MountCalls>({
   max: 3,
   siteMax: 2,
 });
-/** If the rewriting of a file has ended this number of threads, docshelf serves the file without changes. */
+/** If rewriting a file has terminated this number of threads, docshelf serves the file without changes. */
 const THREAD_ENDS_MAX = 2;
 /** Maximum bytes of a page to which the main thread adds markup, at 10 ms per MiB. A worker thread handles larger pages. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
@@ -88,7 +88,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/** Adds markup and the base path, or returns `plain`. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+/** Adds markup and the base path, or returns `plain` if it cannot. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -142,7 +142,7 @@ async function mountedBytes(
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
     const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
-    // The thread has no file table, so it assumes that all paths exist. If some do not exist, repeat the call with a list of these.
+    // The thread has no file table, so it assumes that all paths exist. If some are missing, call it again with a list of them.
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
