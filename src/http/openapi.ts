@@ -175,7 +175,7 @@ export function withoutHints(schema: object): object {
 
 export interface OwnNames {
   readonly domain: string;
-  /** Host name that only this site uses. Null if the site has none. */
+  /** Host name that only this site uses. Null if no such host name exists. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }

@@ -38,7 +38,7 @@ export class ClientRates {
     this.#help = help;
   }
 
-  /** Counts a request of the client. @throws DocshelfError `rate_limited` */
+  /** Counts a request of the client. @throws DocshelfError `rate_limited` if the client exceeds its rate */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
@@ -77,7 +77,7 @@ export class GuessRates extends ClientRates {
     super({ policy: GUESS_RATE, ...options });
   }
 
-  /** Counts a wrong credential. Above the rate, delays the error, so that a client cannot guess fast. @throws as `take` */
+  /** Counts a wrong credential. Over the rate, throws `rate_limited` after a delay, so that a client cannot guess fast. */
   async takeLate(address: string): Promise<void> {
     try {
       this.take(address);

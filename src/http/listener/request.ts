@@ -8,7 +8,7 @@ import { clientLeft } from '../problem.ts';
 
 const IPV4_MAPPED = '::ffff:';
 
-/** Returns the last untrusted address: each trusted proxy appends the address of its peer, so this address is the client's. */
+/** Finds the client: the last untrusted address in X-Forwarded-For. Each trusted proxy has appended the address of its peer. */
 export function remoteAddressBehind(
   trustedProxies: readonly string[],
 ): (peer: string, forwardedFor: string | undefined) => string {

@@ -74,7 +74,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
       const own = signatures.get(part.fileName + SIGNATURE_EXTENSION);
-      // Use a single signature for the first archive even if the names of the two files do not match.
+      // If the form contains only one signature, use it for the first archive, even if the file names do not match.
       const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
       verdicts.push(await importOne(visit, part, fields, own ?? only ?? null));
     }
