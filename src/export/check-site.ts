@@ -163,7 +163,7 @@ class ServedSite {
     const folder = path.replace(INDEX_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
     if (folder === '') return '/';
-    // The address `/x` without a trailing slash can belong to the page `x.html`. Then only `/x/` opens `x/index.html`.
+    // `/x` can be the address of `x.html` instead of `x/index.html`. In this case, the address of the folder needs a slash.
     const needsSlash = this.#trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }

@@ -73,7 +73,7 @@ export async function removeWorkFolders(
   for (const name of await readdir(work)) {
     const path = join(work, name);
     if (!(await isGone(name)) || (name.includes(REPACK) && ((await ageOf(path)) ?? Infinity) < REPACK_MS_MAX)) continue;
-    // A concurrent writer can add a file between listing and removal, so retry.
+    // A concurrent writer can add a file to the folder between listing and removal, so retry.
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -48,7 +48,10 @@ export type JobCounts = { readonly queued: number; readonly running: number };
  * write to the job until the lease expires or another attempt begins. After that, its writes return false.
  */
 export interface JobQueue {
-  /** Adds a job, or returns a queued job with equal domain, version and paths. @throws DocshelfError `queue_full` over `queuedMax` */
+  /**
+   * Adds a job, or returns a queued job with equal domain, version and paths. @throws DocshelfError `queue_full` if `queuedMax` jobs
+   * wait
+   */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
   get(jobId: string): Promise<StoredJob | null>;

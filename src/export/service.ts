@@ -92,7 +92,7 @@ export class ExportService {
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /** Returns the report, empty if the job failed early. @throws DocshelfError `not_found`, or `not_completed` while the job runs */
+  /** Returns a job's report, empty if the job failed early. @throws DocshelfError `not_found`, or `not_completed` before the job ends */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);

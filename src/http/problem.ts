@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../domain/own-headers.ts';
 
-/** Replaces database errors with the database's address in public responses. Errors with `isForCallers` contain no address. */
+/** Replaces database errors in public responses: they can contain the database's address. Errors with `isForCallers` do not. */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',

@@ -51,7 +51,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** Caches a file only for the usual encoding of its path, because a path has countless encodings. @param path decoded `target` */
+  /** Caches a file only for the usual encoding of its path, because a path has countless encodings. @param path the decoded target */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);

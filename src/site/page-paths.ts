@@ -74,7 +74,7 @@ export class PagePaths {
     return again?.kind === 'file' ? again.path : null;
   }
 
-  /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded, without its first slash */
+  /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded path without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
     // At the first step, skip rules that begin an endless redirect. A redirect that only changes the last slash is not a step.
@@ -100,7 +100,7 @@ export class PagePaths {
     return false;
   }
 
-  /** False if the path belongs to a page that readers cannot open (see `isOpen`). @param path decoded, without its first slash */
+  /** False if the path belongs to a page that readers cannot open (see `isOpen`). @param path decoded path without its first slash */
   isReachable(path: string, work = new Work()): boolean {
     if (!this.hasForcedRules) return true;
     const page = this.fileAt(this.#builtFor + path, work);

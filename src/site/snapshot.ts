@@ -126,7 +126,7 @@ export class SiteSnapshot {
   }
 
   /**
-   * Finds the file, redirect or 404 for a path. A promise if it reads an older release. @param path decoded, without first slash;
+   * Finds the file, redirect or 404 for a path. A promise if it reads an older release. @param path decoded path without first slash;
    * null for other targets
    */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
@@ -198,7 +198,7 @@ export class SiteSnapshot {
     );
   }
 
-  /** Applies rules. `isByHost` is true if a rule was ignored for this host, because it redirects to the requested address itself. */
+  /** Applies rules of the site. `isByHost` is true if a rule was ignored because it redirects to the requested address itself. */
   #byRule(kind: 'forced' | 'others', built: string | null, { query, host }: SiteRequestFacts, work: Work) {
     let isByHost = false;
     const answer = (found: Found | Promise<Found> | null) => ({ found, isByHost });

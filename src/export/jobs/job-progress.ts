@@ -11,7 +11,7 @@ const SPANS = {
 } as const;
 export type JobStep = keyof typeof SPANS;
 
-/** Minimum interval of writes. Each write is flushed to the disk, so more writes would slow down the job. */
+/** Minimum interval between writes of a job's progress. Each write is flushed to the disk, so more writes would slow down the job. */
 const WRITE_EVERY_MS = 250;
 
 export class JobProgress {

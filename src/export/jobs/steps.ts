@@ -86,7 +86,7 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Exports a folder without a job. `workDir` must be on one volume. Keep `workDir` while you use the exported files. */
+/** Exports a folder without a job. `workDir` must not span several volumes. Keep it while you use the exported files. */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

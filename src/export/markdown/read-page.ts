@@ -79,7 +79,7 @@ const HEADING_LENGTH_MAX = 1_000;
 /** Matches lines that begin another block, such as a list, and so cannot be setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
-/** The title can be a one-line ATX or setext heading (CommonMark, sections 4.2 and 4.3). */
+/** Splits the title off a page. The title can be a one-line ATX or setext heading (CommonMark, sections 4.2 and 4.3). */
 function splitTitle(markdown: string): TitledBody {
   const start = markdown.search(/\S/);
   const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);

@@ -87,7 +87,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages and all other files. */
+/** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages, and files that are not pages. */
 function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
   const table = new Set(site.map(({ path }) => path));
   const wanted = new Set<string>();

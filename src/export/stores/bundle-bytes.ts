@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { PackedBundle } from '../ports.ts';
 
-/** Reads a bundle. @throws DocshelfError `cannot_read`; `store_failed` if size or digest differ at the end; the signal's reason */
+/** Reads a bundle. @throws DocshelfError `cannot_read`; `store_failed` if size or digest differ at the end; `signal.reason` */
 export async function* bundleBytes(
   bundle: PackedBundle,
   chunkBytes: number,

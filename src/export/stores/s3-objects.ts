@@ -84,7 +84,7 @@ function faultOfCode(code: string): Fault | null {
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
 
-/** Omits the SDK's error as the cause, because that error contains headers and the access key id. */
+/** Does not pass on the SDK's error as the cause, because that error contains headers and the access key id. */
 function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
@@ -163,8 +163,8 @@ export class S3Objects {
   }
 
   /**
-   * Uploads an object if needed. @param maxAgeMs age from which a stored copy is replaced @throws DocshelfError `cannot_read`; the
-   * signal's reason
+   * Uploads an object if needed. @param maxAgeMs age from which a stored copy is replaced @throws DocshelfError `cannot_read`;
+   * `signal.reason`
    */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;

@@ -136,7 +136,9 @@ export class AuditFile {
     return this.#writing;
   }
 
-  /** Returns audit lines, newest first. @param before time (RFC 3339); skips newer lines @throws DocshelfError `cannot_read` */
+  /**
+   * Returns audit lines, newest first. @param before RFC 3339 time; omits lines from this time on @throws DocshelfError `cannot_read`
+   */
   async read(limit: number, before: string | null): Promise<AuditPage> {
     const { dir } = this.#options;
     const lines: AuditLine[] = [];

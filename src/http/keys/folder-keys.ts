@@ -67,7 +67,7 @@ export class FolderKeys extends KeyStore {
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
     return this.enqueue(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-        // Read the file before a change. Reading a damaged file fails, so docshelf never overwrites it.
+        // Read the key file before each change. Reading a damaged file fails, so docshelf never overwrites it.
         await this.read();
         const keys = edit(this.lastRead);
         if (keys === this.lastRead) return;

@@ -66,7 +66,7 @@ export function clientOf(address: string): string {
 
 /** Maximum rate of wrong credentials per client: 20 typing errors, then one guess in ten seconds. */
 const GUESS_RATE: ClientPolicy = Object.freeze({ burst: 20, perSecond: 0.1 });
-/** Delay of a response to a wrong credential, multiplied by the number of responses that wait for the client (at most 10). */
+/** Delay of the response to a wrong credential, multiplied by the number of delayed responses to the same client (at most 10). */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 

@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** Registers a response. Null if there is no room. @param isFirst true to ignore the limits, if no other request is pending */
+  /** Registers a response. Null if there is no room. @param isFirst true if the connection has no other response: limits are ignored */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -317,7 +317,7 @@ export class HeldAnswer {
 const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>
   `${remoteAddress} ${remotePort} ${localPort}`;
 
-/** Derives the maximum from the open-file limit of the process, because each connection needs a file descriptor. */
+/** Derives the maximum number of connections from the process's open-file limit, because each connection needs a file descriptor. */
 function connectionsAllowed(): number {
   // Omit network interfaces from the diagnostic report of Node, because the look-up of their names can take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });

@@ -56,8 +56,8 @@ export interface Listener {
 }
 
 /**
- * Time without progress after which docshelf disconnects a client. The kernel reports progress only in steps of up to 1.4 MB, and
- * a slow client (5 KiB per second) needs five minutes for such a step.
+ * Time without progress after which docshelf disconnects a client. The kernel reports progress only in steps of up to 1.4 MB. A slow
+ * client (5 KiB per second) needs five minutes for such a step.
  */
 export const UNREAD_MS_MAX = 300_000;
 
@@ -81,7 +81,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     maxHeaderSize: HEADER_BYTES_MAX,
     // Join repeated header fields, because docshelf must ignore If-Unmodified-Since with several dates (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
-    // docshelf checks Host itself, because the response of Node has no request id.
+    // docshelf checks the Host header itself, because Node's response to an invalid Host has no request id.
     requireHostHeader: false,
   });
   // If the client ends its half of the connection, the listener for sites still responds. Other listeners cancel the request.

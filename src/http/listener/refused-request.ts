@@ -207,7 +207,7 @@ function write(refusal: Refusal, socket: Socket, meter: RequestMeter): void {
 }
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
-  // If the parsed text starts with a method and contains no line end, the request line itself exceeds the limit.
+  // If the parsed text starts with a method and contains no line end, the request line, not a header, exceeds the limit.
   const text = rawPacket?.toString('latin1') ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(text.slice(0, bytesParsed))) return TARGET_TOO_LONG;
   const line = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);

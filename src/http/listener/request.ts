@@ -46,7 +46,7 @@ function plainAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Joins the lines of a header field (RFC 9110, section 5.3). @param name in lower case */
+/** Joins the lines of a header field (RFC 9110, section 5.3). @param name field name in lower case */
 export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;

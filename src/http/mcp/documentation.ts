@@ -21,7 +21,7 @@ export interface DocumentationRelease {
   /** Paths of all pages under the base path, such as `/guides/start`, in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
-  /** Reads a page. Null if it does not exist. @param target percent-encoded path under the base path @throws the signal's reason */
+  /** Reads a page. Null if it does not exist. @param target percent-encoded path under the base path @throws `signal.reason` */
   read(target: string, signal: AbortSignal, fragment?: string | null): Promise<PageText | null>;
 }
 

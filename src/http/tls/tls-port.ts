@@ -24,7 +24,7 @@ interface RedirectTarget {
   readonly isCertifiedFor: (host: string) => boolean;
 }
 
-/** Sends `no-cache`, because browsers otherwise keep a 308 for ever. */
+/** Redirects with `no-cache`, because browsers otherwise keep a 308 for ever. */
 export function redirectAnswer(target: RedirectTarget): (request: Request, env: HttpBindings) => Response {
   return (request, env) => {
     const host = bareHost(new URL(request.url).hostname);

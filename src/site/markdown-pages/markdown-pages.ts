@@ -72,7 +72,7 @@ export class MarkdownPages {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.markdownOf(page, built);
   }
 
-  /** Markdown of a page: the bundle's own file, or else a conversion. Null for another path, and for a page that is too large. */
+  /** Markdown of a page: the bundle's own file, or else a conversion. Null if `page` is not a page, or if it is too large. */
   markdownOf(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;

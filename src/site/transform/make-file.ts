@@ -31,14 +31,17 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make transforms the file. Its signal aborts when no request waits for the file any more */
+  /** @param make function that transforms the file. Its signal aborts when no request waits for the file any more */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
     this.#make = make;
   }
 
-  /** Transforms the file. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason. The next call retries */
+  /**
+   * Transforms the file. The next call after an error tries again. @throws DocshelfError `cannot_read`, `release_damaged`;
+   * `signal.reason`
+   */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);

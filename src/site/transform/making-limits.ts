@@ -75,7 +75,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
     this.#large = lane(1, 1);
   }
 
-  /** Runs `make` with a thread. @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; the signal's reason */
+  /** Runs `make` with a thread. @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; `signal.reason` */
   run<Result>(
     { path, size }: Pick<FileEntry, 'path' | 'size'>,
     { key, signal }: Pick<Turn, 'key' | 'signal'>,

@@ -275,7 +275,7 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Error code of a failed job. Null in rows of older versions, whose `error` also contains the advice. */
+  /** Error code of a failed job. Null in rows of older versions, whose `error` also contains the advice to the user. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;

@@ -159,7 +159,7 @@ export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>):
 /** Checks the format of an existing database, and leaves its folder unchanged. @throws DocshelfError as `openSqliteJobQueue` */
 export function checkDatabase(file: string): void {
   const url = pathToFileURL(file);
-  // Use `immutable`, because SQLite would create a missing `-wal` file, and other users could not write to that file.
+  // If the `-wal` file is missing, use `immutable`: SQLite would otherwise create this file, and other users could not write to it.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1');
   try {
     const database = new DatabaseSync(url, { readOnly: true });

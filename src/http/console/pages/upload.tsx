@@ -69,7 +69,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   for await (const part of formParts(c.req.raw)) {
     if (part.fileName === null) fields.set(part.name, await textOf(part));
     if (part.fileName === null || part.fileName === '') continue;
-    // Check the token before reading any byte of a file.
+    // Check the form token before reading any byte of a file.
     requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
