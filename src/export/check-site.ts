@@ -29,7 +29,7 @@ const STYLE_SHEET = /^text\/css(?:;|$)/i;
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** Page, stored as a line of the spool file. In memory, 20,000 pages with 100 references each took 120 MB. */
+/** Addresses in one page. Stored as a line of a temporary file: 20,000 pages with 100 addresses each took 120 MB of memory. */
 type CheckedPage = { readonly path: string; readonly base: string | null; readonly references: readonly Reference[] };
 
 type Anchors = ReadonlyMap<string, string>;
@@ -163,7 +163,7 @@ class ServedSite {
     const folder = path.replace(INDEX_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
     if (folder === '') return '/';
-    // Without a trailing slash, the folder's address can belong to `x.html` instead of `x/index.html`.
+    // `/x` can be the address of `x.html` instead of `x/index.html`. In this case, the address of the folder needs a slash.
     const needsSlash = this.#trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }
@@ -174,7 +174,7 @@ type PublishedAt = { readonly origin: string; readonly prefix: string };
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;
 
-/** Finds the published site's address. Each page votes with its canonical address, without the page's own path at the end. */
+/** Finds the address of the published site: the most frequent canonical address of its pages, without the path of the page. */
 class PublishedAddress {
   readonly #votes = new Map<string, PublishedAt & { count: number }>();
 

@@ -5,12 +5,12 @@ import { DocshelfError } from '../domain/errors.ts';
 import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
-/** `pictures` and `work` have a folder per job, and `crawls` has a record per domain. Jobs share the other folders. */
+/** Subfolders of the exports folder. `pictures` has a folder per job, `work` a folder per attempt, and `crawls` a file per domain. */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** Age from which to remove a folder in which a killed process packed an archive again. Packing 8 GiB takes only minutes. */
+/** Age at which docshelf removes a temporary folder for packing an archive again. Packing 8 GiB takes only minutes. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -65,7 +65,7 @@ function noApiFolder(dir: string): DocshelfError {
 export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
-/** Keeps repack folders younger than an hour, because their process may still run. */
+/** Removes work folders for which `isGone` is true. Keeps folders for packing again for an hour: a process may still use them. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,
@@ -73,7 +73,7 @@ export async function removeWorkFolders(
   for (const name of await readdir(work)) {
     const path = join(work, name);
     if (!(await isGone(name)) || (name.includes(REPACK) && ((await ageOf(path)) ?? Infinity) < REPACK_MS_MAX)) continue;
-    // A concurrent writer can add a file between listing and removal, so retry.
+    // A concurrent writer can add a file to the folder between listing and removal, so retry.
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -18,7 +18,7 @@ export class ManifestStore {
     this.#dir = dir;
   }
 
-  /** If two jobs create the same manifest at once, both use the first written manifest. @returns key of the manifest */
+  /** Stores a manifest. If several jobs export the same content, the first written manifest stays. @returns key of the manifest */
   async take(content: BundleContent, words: Pick<ManifestFacts, 'createdAt' | 'generator'>): Promise<string> {
     const contentSha256 = digestOf(content);
     const bytes = encodeManifest({ domain: content.domain, version: content.version, ...words }, content.files);

@@ -24,7 +24,7 @@ export interface StoredJob extends Job {
   readonly fault: JobFault | null;
 }
 
-/** Attempt of a job, which a write to the job must still own. */
+/** Attempt of a job. A process may write to the job only while this attempt is the job's current one. */
 export type Claimed = Pick<StoredJob, 'jobId' | 'attempt'>;
 
 export interface NewJob extends ExportRequest {
@@ -38,7 +38,7 @@ export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
   | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
 );
 
-/** Jobs to remove. `beforeMs`: jobs that ended earlier. `newest`: number of completed and of failed jobs that stay per domain. */
+/** Ended jobs to remove: those that ended before `beforeMs`, or all except the `newest` completed and failed jobs of each domain. */
 export type OldJobs = { readonly beforeMs: number } | { readonly newest: number };
 
 export type JobCounts = { readonly queued: number; readonly running: number };
@@ -48,12 +48,15 @@ export type JobCounts = { readonly queued: number; readonly running: number };
  * write to the job until the lease expires or another attempt begins. After that, its writes return false.
  */
 export interface JobQueue {
-  /** Returns an equal queued job (domain, version, paths) if it exists. @throws DocshelfError `queue_full` over `queuedMax` */
+  /**
+   * Adds a job, or returns a queued job with equal domain, version and paths. @throws DocshelfError `queue_full` if `queuedMax` jobs
+   * wait
+   */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
   get(jobId: string): Promise<StoredJob | null>;
 
-  /** Lists jobs, newest first. @throws DocshelfError `bad_request` for a cursor that this method did not return */
+  /** Lists jobs, newest first. @throws DocshelfError `bad_request` if the cursor is not from an earlier call */
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
@@ -62,23 +65,26 @@ export interface JobQueue {
    */
   claim(leaseMs: number): Promise<StoredJob | null>;
 
-  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the process must stop the job. */
+  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: a client canceled the job, so stop it. */
   renew(job: Claimed): Promise<'held' | 'lost' | 'canceled'>;
 
-  /** `progress` and `pageCount` never decrease. `checkpoint` is the digest of the collected site, from which an attempt resumes. */
+  /** Stores progress and page count, which never decrease. `checkpoint` is the digest of the collected site, for the next attempt. */
   advance(
     job: Claimed,
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** Stores the page count of the report, because the last `advance` can have failed. Also returns false for a canceled job. */
+  /**
+   * Ends a job as `completed`, and stores its page count, because the last `advance` can have failed. Returns false if the attempt
+   * has lost the job or the job was canceled.
+   */
   complete(job: Claimed, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(job: Claimed, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
   release(job: Claimed): Promise<void>;
 
-  /** Ends a queued job as `failed` with error `canceled`, or a running job at its next `renew`. Returns null for a missing job. */
+  /** Ends a queued job as `failed` with error `canceled`, and a running job at its next `renew`. Null if the job is missing. */
   cancel(jobId: string): Promise<StoredJob | null>;
 
   report(jobId: string): Promise<ExportReport | null>;
@@ -87,10 +93,10 @@ export interface JobQueue {
 
   counts(organizationId?: string): Promise<JobCounts>;
 
-  /** Short text for polling, which changes when a job is added, progresses or ends. */
+  /** Short text that changes when a job is added, progresses or ends. Callers poll it to detect changes. */
   revision(): Promise<string>;
 
-  /** Removes ended jobs, except the newest completed job of each domain. @returns the number of removed jobs */
+  /** Removes ended jobs, except the newest completed job of each domain. @returns number of removed jobs */
   prune(old: OldJobs): Promise<number>;
 
   references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }>;
@@ -105,7 +111,7 @@ export interface BundleStore {
 
   has(sha256: string): Promise<boolean>;
 
-  /** Creates a presigned link for GET. @param ttlMs 1 s to 7 days */
+  /** Creates a signed link to download a bundle with GET. @param ttlMs validity of the link, 1 s to 7 days */
   link(
     bundle: { readonly sha256: string; readonly fileName: string },
     ttlMs: number,
@@ -120,13 +126,13 @@ export interface BundleStore {
 
 export type SharedFile = { readonly name: string; readonly changedMs: number };
 
-/** Files of jobs, except bundles, that daemons with separate data folders share. File names are paths with slashes. */
+/** Job files, except bundles, that daemons with separate data folders share. Names of files are paths with slashes. */
 export interface SharedFiles {
   put(name: string, bytes: PackedBundle, signal: AbortSignal): Promise<void>;
 
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 
-  /** @param folder ends with a slash @returns files with names relative to the folder */
+  /** Lists files with names relative to the folder. @param folder path with a slash at its end */
   list(folder: string): AsyncIterable<SharedFile>;
 
   remove(name: string): Promise<void>;
@@ -153,7 +159,7 @@ export interface VerifyCommand extends VerifyCrawlOptions {
   readonly found: FoundSoFar;
 }
 
-/** Port to the crawl, because the folders `export` and `crawl` must not import each other. */
+/** Interface of the crawler. It exists because code in `src/export` and code in `src/crawl` must not import each other. */
 export interface SiteCrawler {
   collect(order: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void>;
 
@@ -168,8 +174,8 @@ export interface SiteCrawler {
 
 export interface SearchData {
   /**
-   * @param into empty folder for the files of `_docshelf/search/` @returns false if computing the vectors takes longer than
-   * `vectorsWithinMs`. The next call continues with the vectors computed so far.
+   * Creates the search files of a site. @param into path of the empty folder for these files @returns false if computing the
+   * vectors takes longer than `vectorsWithinMs`. The next call continues with the vectors computed so far.
    */
   make(
     site: { readonly siteDir: string; readonly files: readonly FileEntry[] },

@@ -47,7 +47,7 @@ export class ExportService {
     this.#options = options;
   }
 
-  /** @throws DocshelfError `no_source` if the site has search only; `queue_full` */
+  /** Queues an export. @throws DocshelfError `no_source` if the config names no source for the site, `queue_full` */
   async start(
     { domain, organization, source }: OwnedSite,
     { version, paths }: Omit<ExportRequest, 'domain'>,
@@ -92,7 +92,7 @@ export class ExportService {
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /** A job that failed early has an empty report. @throws DocshelfError `not_found`; `not_completed` if the job has not ended */
+  /** Returns a job's report, empty if the job failed early. @throws DocshelfError `not_found`, or `not_completed` before the job ends */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);
@@ -112,12 +112,12 @@ export class ExportService {
   async cancel(organizationId: string, jobId: string): Promise<Job> {
     await this.#find('cancel', organizationId, jobId);
     const canceled = await this.#options.queue.cancel(jobId);
-    // Retention removed the job after the look-up.
+    // The job was removed by retention after `#find` found it.
     if (canceled === null) throw noSuchJob('cancel', jobId);
     return jobView(canceled);
   }
 
-  /** Packs the archive again if it is missing. @throws DocshelfError `not_found`, `not_completed`, codes of `repackBundle` */
+  /** Links to a bundle. Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, codes of `repackBundle` */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
     const { job, sha256, sizeBytes } = await this.#keepBundle('link to the bundle of', organizationId, jobId);
@@ -156,7 +156,7 @@ export class ExportService {
     return { stream, sizeBytes, fileName: bundleFileName(job) };
   }
 
-  /** Packs the archive again if it is missing, once for all calls at the same time. */
+  /** Packs the archive of a job again if it is missing. Concurrent calls share one packing. */
   async #keepBundle(act: string, organizationId: string, jobId: string) {
     const { store, repack, signal } = this.#options;
     const job = await this.#find(act, organizationId, jobId);

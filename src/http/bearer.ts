@@ -9,7 +9,7 @@ export function bearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/** Checks the admin token. @throws DocshelfError `forbidden` if the config has none, `unauthorized` if it is missing or wrong */
+/** Checks the admin token. @throws DocshelfError `forbidden` if the config has no token, `unauthorized` for a missing or wrong token */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
     throw new DocshelfError('forbidden', 'Cannot authorize the request: no admin.token is set', {
@@ -31,7 +31,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/** Compares digests, so that the response time reveals neither the expected length nor the first different character. */
+/** Compares digests of the texts, so that the response time reveals neither the expected length nor the first different character. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

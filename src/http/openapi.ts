@@ -62,7 +62,7 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
   };
 }
 
-/** Describes an operation. Members with the value undefined do not appear in the JSON document. */
+/** Describes an operation in OpenAPI. Members with the value undefined do not appear in the JSON document. */
 function describe(operation: Operation, schemas: Record<string, object>) {
   const { id, tag, security, summary, description, headers = {} } = operation;
   const parameters = parametersOf(operation);
@@ -175,7 +175,7 @@ export function withoutHints(schema: object): object {
 
 export interface OwnNames {
   readonly domain: string;
-  /** Host name that only this site uses. Null if the site has none. */
+  /** Host name that only this site uses. Null if no such host name exists. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }

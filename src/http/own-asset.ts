@@ -11,7 +11,7 @@ export interface HashedAsset {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
-  /** Bytes compressed with Brotli. Present only if a page has to wait for the file. */
+  /** File compressed with Brotli. Present only if a page has to wait for the file. */
   readonly brotli?: Uint8Array<ArrayBuffer>;
 }
 
@@ -46,7 +46,7 @@ export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
 export const ICON = new URL('site/assets/shelf.svg', import.meta.url);
 
-/** Reads a file of docshelf, and adds its digest to its name. @param before file whose content comes first in the same response */
+/** Reads a file of docshelf, and adds a digest to its name. @param before file whose content comes first in the same response */
 export function ownAsset(file: URL, before: URL | null = null): HashedAsset {
   const bytes = Buffer.concat([...(before === null ? [] : [readFileSync(before)]), readFileSync(file)]);
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

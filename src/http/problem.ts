@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../domain/own-headers.ts';
 
-/** Replaces database errors in public responses: only the log may contain the database's address. Errors with `isForCallers` omit it. */
+/** Replaces database errors in public responses: they can contain the database's address. Errors with `isForCallers` do not. */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',
@@ -11,7 +11,7 @@ const DATABASE_AWAY = new DocshelfError(
   },
 );
 
-/** Replaces an unexpected error, because its message can contain secrets. The log contains the message under the request id. */
+/** Response to an unexpected error, whose own message can contain secrets. The log contains that message with the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot process the request: docshelf failed', {
   next: 'Search the log of docshelf for the request ID. The log line contains the cause.',
 });

@@ -36,7 +36,7 @@ export function bodyReader<const Op extends Pick<Operation, 'id' | 'act' | 'body
   return async (request, env) => check(parseJson(await jsonText(request, env)));
 }
 
-/** An empty parameter counts as absent, because forms send empty fields. */
+/** An empty query parameter counts as absent, because HTML forms send empty fields. */
 export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   operation: Op,
 ): (parameters: URLSearchParams) => QueryOf<Op> {

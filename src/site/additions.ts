@@ -56,7 +56,7 @@ export function searchBoxAdditions(
   };
 }
 
-/** Adds no switcher if the bundle contains several versions, because the pages of such a bundle already have a switcher. */
+/** Adds no switcher if the bundle contains several versions, because pages of such a bundle already have a switcher. */
 export function switcherAdditions(
   { script }: SwitcherFiles,
   { version, active }: VersionLabels,
@@ -100,7 +100,7 @@ function noticeIn(
     lang: tag,
     dir: direction,
   });
-  // Set a target, because client-side routers do not handle links with a target. The browser then loads the page.
+  // Set a target, because client-side routers ignore links with a target. The browser then loads the page of the other version.
   const link = `${startTag('a', { href: address, target: '_self' })}${text(words.lead, active)}</a>`;
   return {
     head: [startTag('link', { rel: 'stylesheet', href: style })],
@@ -135,7 +135,7 @@ const ENTRIES_A_TURN = 2_048;
 export class OwnSearches {
   readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
 
-  /** Returns an empty list if the pages cannot be read, so that docshelf still serves the version. */
+  /** Lists the searches in a bundle. Returns an empty list if pages cannot be read, so that docshelf still serves the version. */
   searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;

@@ -22,7 +22,7 @@ export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
 export interface ExtraHeaders {
-  /** Id of this set of headers, used in the cache keys of a snapshot. Empty if no rule of the site applies. */
+  /** Id of this set of headers, which is a part of cache keys. Empty if no rule of the site applies. */
   readonly id: string;
   readonly headers: AnswerHeaders;
   /** `Cache-Control` from the site or operator. If null, docshelf sends `immutable` or `no-cache`, depending on the file's name. */
@@ -60,7 +60,7 @@ class Headers {
   }
 }
 
-/** Applies the preset, then the rules of the site, then the operator's settings. Caches the headers of each set of rules. */
+/** Combines the preset, then the rules of the site, then the operator's settings. Caches the headers of each set of rules. */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
@@ -76,7 +76,7 @@ export class HeaderPolicy {
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
-  /** Headers for a file. @param asked decoded path, with its first slash and the base path for which the release was built */
+  /** Returns headers for a file. @param asked decoded path with its first slash and the base path for which the release was built */
   headersFor(asked: string, type: string): ExtraHeaders {
     const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;

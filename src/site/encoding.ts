@@ -32,9 +32,9 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
   // `x-gzip` is an older name of `gzip` (RFC 9110, section 8.4.1.3).
   const weights = weightsOf(accept.replaceAll(/x-gzip/gi, 'gzip'), 0);
   const rest = weights.get('*');
-  // `*` excludes Zstandard, because a client that does not name this new coding may not support it.
+  // Do not apply `*` to Zstandard, because a client that does not name this new coding may not support it.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
-  // Without a weight, identity is acceptable, but comes after all codings that the client accepts.
+  // If Accept-Encoding does not list identity, identity is acceptable, but comes after all codings that the client accepts.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
   const most = Math.max(of('br'), of('zstd'), of('gzip'));
   if (most === 0 || most < identity) return 'identity';

@@ -13,7 +13,7 @@ import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 /** Maximum bytes of a page to read for its title and language. The head of a page with inline styles can have 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
-/** Maximum meta refreshes to follow, because a start page may only redirect to a language or version. */
+/** Maximum meta refreshes to follow from a start page, which may only redirect to the page of a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
@@ -61,7 +61,7 @@ async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPag
 
 export const readHead = (file: string): Promise<Buffer> => readBeginning(file, HEAD_BYTES);
 
-/** Maximum folders whose language is cached, 100 bytes each. Used as `maxSize`, because `max` would reserve memory. */
+/** Maximum folders whose language is cached, 100 bytes each. Used as `maxSize` of the LRU cache: `max` would reserve memory. */
 const FOLDERS_MAX = 1024;
 
 /** Selects the language of docshelf's texts on a page, from the index page of the nearest folder that names a supported language. */
@@ -87,7 +87,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** Language for a path. After a read error, uses the language of the parent folder, or else English. */
+  /** Language for a path, from the nearest index page that names one. Skips index pages that cannot be read. Default: English. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const declared = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);

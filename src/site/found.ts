@@ -9,7 +9,7 @@ export interface SiteRequestFacts {
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
-  /** True for a service worker's script. docshelf never sends an older script, which would keep serving the older version. */
+  /** True for a service worker's script. docshelf sends none from an older release, because it would keep serving that release. */
   readonly isWorker?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing` prevents caching: the file depends on `Host` or `Accept`, or is from an older release, which docshelf may remove. */
+  /** `isPassing` prevents caching. True if the file depends on `Host` or `Accept`, or is from an older, removable release. */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */
@@ -51,7 +51,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** Caches a file for a plain or usually encoded target, because a path has countless encodings. @param path decoded `target` */
+  /** Caches a file only for the usual encoding of its path, because a path has countless encodings. @param path the decoded target */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
@@ -73,7 +73,7 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Returns null if the site's 404 page must be transformed, or if docshelf's 404 page is needed and `language` is unknown. */
+/** Returns null if the site's 404 page must be transformed first, or if `language` is unknown for docshelf's own 404 page. */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

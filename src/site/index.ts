@@ -94,7 +94,7 @@ export class SiteServer {
     const known = snapshot.prepared.missingAt(target);
     if (known !== undefined) return this.#plainNotFound(known, headers);
     const asked = canonicalise(target);
-    // Leave hidden paths to the full handler, because docshelf itself may serve them.
+    // Let the full handler respond to hidden paths, because some of them are paths of docshelf itself.
     if (asked.kind !== 'path' || isWithheld(asked.path)) return null;
     const found = snapshot.needsNoOtherRelease(asked.path)
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
@@ -169,7 +169,7 @@ export class SiteServer {
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // Check for 304 first, which needs no body. Check the other conditions later, when the encoding of the body is certain.
+    // Check first for 304, which needs no body. Check all other conditions when the encoding of the body is certain.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);

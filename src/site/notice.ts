@@ -26,7 +26,7 @@ export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
 
-/** Forbids all scripts, even if the text of a notice contains markup. */
+/** Content-Security-Policy of a notice. Forbids all scripts, even if the text of the notice contains markup. */
 const policyOf = (formAction = "'none'"): string =>
   `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
 

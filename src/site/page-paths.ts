@@ -36,7 +36,7 @@ export function bundledMarkdownOf(files: Paths, page: string): string | null {
 
 export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
-/** Fixed cost, in units of `Work`, to look up a path `a`, and also `a.html` and `a/index.html`. */
+/** Fixed cost of looking up a path `a`, including `a.html` and `a/index.html`, in units of `Work`. */
 const LOOKUP_UNITS = 300;
 /** Cost, in units of `Work`, of each character of a path to look up. */
 const LOOKUP_CHARACTER_UNITS = 16;
@@ -45,7 +45,7 @@ const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** A `page` (null if no page is sent), or the path of a redirect (null if too long). `isBySlash`: only the last slash changes. */
+/** A page (null if none is sent), or a redirect to a path (null if too long). `isBySlash`: only the last slash of it changes. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -74,10 +74,10 @@ export class PagePaths {
     return again?.kind === 'file' ? again.path : null;
   }
 
-  /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded, without its first slash */
+  /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded path without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // At the first step, ignore rules that redirect endlessly. Redirects that only change the last slash do not count as a step.
+    // At the first step, skip rules that begin an endless redirect. A redirect that only changes the last slash is not a step.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -100,7 +100,7 @@ export class PagePaths {
     return false;
   }
 
-  /** False if the path belongs to a page that readers cannot open (see `isOpen`). @param path decoded, without its first slash */
+  /** False if the path belongs to a page that readers cannot open (see `isOpen`). @param path decoded path without its first slash */
   isReachable(path: string, work = new Work()): boolean {
     if (!this.hasForcedRules) return true;
     const page = this.fileAt(this.#builtFor + path, work);
@@ -117,7 +117,7 @@ export class PagePaths {
     });
   }
 
-  /** Returns the pages that readers can open (see `isOpen`). `isCut` is true if the work budget `units` ended the list early. */
+  /** Returns pages that readers can open (see `isOpen`). `isCut` is true if the list is incomplete: it cost more than `units`. */
   async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -158,7 +158,7 @@ export class PagePaths {
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  /** Yields the rules for a path, except those that serve a page for an asset, so that a missing asset results in a 404. */
+  /** Yields the rules for a path. Skips rules without a file, and rules that serve a page for an asset, which must result in a 404. */
   *applying(kind: RuleKind, built: string, work: Work) {
     for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;

@@ -88,7 +88,7 @@ function parseHttpDate(text: string | undefined): number | null {
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }
 
-/** A year more than 50 years ahead belongs to the last century (RFC 9110, section 5.6.7). */
+/** Completes a year of two digits. A year more than 50 years ahead belongs to the last century (RFC 9110, section 5.6.7). */
 function wholeYear(digits: number): number {
   const now = new Date().getUTCFullYear();
   const year = now - (now % 100) + digits;

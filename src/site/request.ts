@@ -7,7 +7,7 @@ export interface SiteRequest {
   /** @param name header in lower case @returns all values of the header, joined as HTTP defines */
   header(name: string): string | undefined;
   id(): string | null;
-  /** The returned signal aborts if the client disconnects before disposal. `client` is absent for requests without a client. */
+  /** Returns a signal that aborts if the client disconnects before disposal. The method is absent for requests without a client. */
   client?(): Disposable & { readonly signal: AbortSignal };
 }
 
@@ -15,7 +15,7 @@ type CanonicalTarget =
   /** `path` is decoded, without the leading slash. `query` is raw, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
   | { readonly kind: 'malformed' }
-  /** A well-formed target that cannot be a file name. Results in 404. */
+  /** Well-formed target that cannot be a path of a file. docshelf responds with 404. */
   | { readonly kind: 'nowhere' };
 
 const MALFORMED: CanonicalTarget = { kind: 'malformed' };

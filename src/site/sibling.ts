@@ -26,10 +26,10 @@ const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
-  // createGunzip() would decode all gzip members, but browsers decode only the first one.
+  // Do not use `createGunzip`, because it decodes all gzip members of a file, but browsers decode only the first member.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
-  // Allow a window of at most 8 MB, because clients need not support a larger window (RFC 9659).
+  // Allow a Zstandard window of at most 8 MB, because clients need not support a larger one (RFC 9659).
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
@@ -79,7 +79,7 @@ function gzipDataStart(header: Buffer): number {
   return flags & FLAGS.checksum ? at + 2 : at;
 }
 
-/** Passes the bytes on that a decoder returns. @throws Error if the bytes differ from the content */
+/** Yields the bytes of a decoder. @throws Error if these bytes differ from the content */
 function checked({ size, sha256 }: Content) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');

@@ -28,7 +28,7 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   );
 }
 
-/** Reads a file without checking its digest. @throws DocshelfError `cannot_read`; `release_damaged` if the size differs */
+/** Reads a file without checking its digest. @throws DocshelfError `cannot_read`; `release_damaged` if the size is wrong */
 export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readFile(file.diskPath).catch((error: unknown) => {
     throw unreadable(file, error);
@@ -37,7 +37,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/** Opens a part of a file to send. `onFault` is called if a later read fails, which also breaks the connection. */
+/** Opens a part of a file to send. If a later read fails, calls `onFault`, and the connection breaks. */
 export async function openFilePart(
   file: SiteFileOnDisk,
   start: number,
@@ -135,7 +135,7 @@ export class FilePart {
     return result;
   }
 
-  /** Opens the file, or reopens it after `leave`. @throws Error if the size is wrong, or if the file was replaced in the meantime */
+  /** Opens the file, again if needed. @throws Error if the size is wrong, or if the file was replaced since it was first opened */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {
@@ -178,7 +178,7 @@ export class FilePart {
   }
 }
 
-/** The listener reads `part` directly, because the stream of the response takes five times as long. */
+/** The listener reads `part` directly, because sending the stream of a response takes five times as long. */
 export class FileResponse extends Response {
   readonly part: FilePart;
 
@@ -195,7 +195,7 @@ export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
   constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // `Response` would copy bytes, so pass a stream. The listener ignores the stream and sends `whole`.
+    // Pass a stream, because `Response` would copy bytes. The listener ignores this stream and sends the bytes of `whole`.
     super(streamOf(bytes), init);
     this.whole = bytes;
   }
@@ -225,7 +225,7 @@ export function fileResponse(part: FilePart | null, init: ResponseInit): Respons
 /** Response that is completely in memory. */
 export interface FastAnswer {
   readonly status: number;
-  /** Alternating names and values, as Node expects them. */
+  /** Names and values of headers in turn, as Node expects them. */
   readonly headers: readonly string[];
   readonly body: Buffer<ArrayBuffer> | null;
 }
@@ -244,7 +244,7 @@ export function toHeaders(flat: readonly string[]): Headers {
   return fields;
 }
 
-/** Sends `no-cache`, because browsers would keep a 301 or 308 forever, although the next version may not redirect. */
+/** Redirects with `no-cache`. Browsers would otherwise keep a 301 or 308 forever, but the next version may not redirect. */
 export function redirect(status: number, location: string): Response {
   return new Response(null, {
     status,

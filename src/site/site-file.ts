@@ -10,7 +10,7 @@ import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 const ETAG_DIGITS = 32;
-/** Digits of a compressed file's digest in its entity tag, because two compressors write different bytes for one content. */
+/** Digits of a compressed file's digest in its entity tag: two compressors can write different bytes for the same content. */
 const SIBLING_TAG_DIGITS = 8;
 /** Minimum bytes of a file to compress. A smaller file fits into one packet, so compression saves no time. */
 const COMPRESSED_BYTES_MIN = 1024;
@@ -39,7 +39,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #notModified: { [tag: string]: readonly string[] } = {};
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
-  /** @param isImmutable true if the file never changes @param make creates the bytes of a file that is not on disk */
+  /** @param isImmutable true if the file never changes @param make function that creates the bytes of a file that is not on disk */
   constructor(
     entry: FileEntry,
     release: Pick<ReleaseView, 'releaseDir' | 'siteDir' | 'createdAt'>,
@@ -75,7 +75,7 @@ export class SiteFile implements SiteFileOnDisk {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
-  /** Returns null if the bundle's compressed file is missing or decodes to other bytes. Checks the file once. Never rejects. */
+  /** Finds a compressed file in the bundle. Null if it is missing or decodes to other bytes. Checks the file once. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null> {
     const found = this.#siblings[coding] ?? this.#checkSibling(coding);
     this.#siblings[coding] = found;
@@ -96,7 +96,7 @@ export class SiteFile implements SiteFileOnDisk {
     return etag;
   }
 
-  /** Key of the body in `BodyCache`. Stored, because hashing a new string takes four times as long as the look-up. */
+  /** Key of the body in `BodyCache`. Kept, because hashing a new string takes four times as long as the look-up. */
   bodyKey(encoding: Encoding): string {
     const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
     this.#bodyKeys[encoding] = key;
@@ -107,14 +107,14 @@ export class SiteFile implements SiteFileOnDisk {
     return { etag: this.etag(form), lastModifiedMs: this.#lastModifiedMs };
   }
 
-  /** Headers of a 200 response that a 304 response repeats (RFC 9110, section 15.4.5). */
+  /** Headers that a 304 response repeats from the 200 response (RFC 9110, section 15.4.5). */
   validatorHeaders(form: Form): AnswerHeaders {
     return {
       ETag: this.etag(form),
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
-      // Repeat the configured headers, because caches update headers from a 304, and the operator may have changed the config.
+      // Repeat configured headers, because the operator may have changed them, and caches take new headers from a 304 response.
       ...this.sent.headers,
     };
   }

@@ -28,7 +28,7 @@ interface VersionParts {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
-  /** Versions and searches in the bundle, which decide what docshelf adds to its pages. A list is empty if its addition is off. */
+  /** Versions and searches in the bundle, which decide what docshelf adds to its pages. Empty if docshelf adds no such feature. */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 
@@ -48,7 +48,7 @@ export interface SiteState<Settings> {
 
 export interface Beside {
   readonly active: ReleaseView | null;
-  /** Finds the page of the active version to which the notice of a page links. Null omits the notice. */
+  /** Finds the page of the active version, to which a notice on the same page of another version links. Null omits the notice. */
   readonly pages: SamePages | null;
 }
 
@@ -117,7 +117,7 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
-/** A rule that hides pages has no effect if the bundle lacks its 404 page, so the pages would be public without this notice. */
+/** Warns the operator if a rule that hides pages has no effect because the bundle lacks its 404 page. The pages are then public. */
 function hidingNotices({ release, rules, snapshot }: ServedVersion): string[] {
   const missing = [...rules.redirects.hidingPages()].filter((page) => snapshot.pages.fileAt(page, new Work()) === null);
   return missing.slice(0, NOTICES_MAX).map((page) => {
@@ -155,7 +155,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return this.#state.version?.snapshot ?? null;
   }
 
-  /** Reads a version. The returned function serves the version. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Reads a version. Returns a function that starts to serve the version. @throws DocshelfError `cannot_read`, `release_damaged` */
   async prepare(
     release: ReleaseView,
     retained: readonly KeptRelease[],
@@ -198,7 +198,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return own.filter((notice) => notice !== null);
   }
 
-  /** Serves the rebuilt version immediately, then surveys versions and searches, and rebuilds the version again after a change. */
+  /** Serves the rebuilt version at once. Then lists versions and searches, and rebuilds the version again if they have changed. */
   async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.#state.settings) {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
     const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);

@@ -37,7 +37,7 @@ import {
 import { OverlongFiles } from './transform/making-limits.ts';
 
 export interface SnapshotOptions {
-  /** Scheduler key that limits the load of each site. Default: the digest of the release. */
+  /** Scheduler key by which the load of each site is limited. Default: the digest of the release. */
   readonly site?: string;
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;
@@ -51,7 +51,7 @@ export interface SnapshotOptions {
 }
 
 export interface SnapshotSettings extends SnapshotOptions {
-  /** Further additions to the page `path`. Must be equal for equal paths, because docshelf may transform a page twice. */
+  /** Returns additional markup for the page `path`. Must return equal markup for equal paths: docshelf may transform a page twice. */
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
@@ -68,7 +68,7 @@ export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files
 
 const START_PAGE = 'index.html';
 
-/** Maximum cached files, about 1 KiB each. Used as `maxSize`, because `max` reserves 178 KiB per site (lru-cache 11.5). */
+/** Maximum cached files, about 1 KiB each. Passed as `maxSize`, because `max` reserves 178 KiB per site (lru-cache 11.5). */
 const FILES_MAX = 8192;
 
 /** Serves a release, and assets of former releases, which open tabs still request. */
@@ -125,7 +125,10 @@ export class SiteSnapshot {
     this.#site = site;
   }
 
-  /** Finds the response. Reads older releases asynchronously. @param path decoded, without first slash; null for other targets */
+  /**
+   * Finds the file, redirect or 404 for a path. A promise if it reads an older release. @param path decoded path without first slash;
+   * null for other targets
+   */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
@@ -152,7 +155,7 @@ export class SiteSnapshot {
   }
 
   #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
-    // Rules of the site do not apply to docshelf's own paths or to paths with `.` or `..` segments.
+    // Do not apply rules of the site to docshelf's own paths or to paths with `.` or `..` segments.
     const built = path === null || isInternalPath(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const work = new Work();
     const forced = this.#byRule('forced', built, asked, work);
@@ -171,7 +174,7 @@ export class SiteSnapshot {
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
-    // If the target is no path, look up `.`, which is never served, so that docshelf responds with the 404 page of the root folder.
+    // If the target is no path, look up `.`, which is never served. docshelf then responds with the 404 page of the root folder.
     const resolution = resolvePath(this.release.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
@@ -195,7 +198,7 @@ export class SiteSnapshot {
     );
   }
 
-  /** `isByHost`: a rule was ignored because it redirects to the requested address, so the result depends on the host. */
+  /** Applies rules of the site. `isByHost` is true if a rule was ignored because it redirects to the requested address itself. */
   #byRule(kind: 'forced' | 'others', built: string | null, { query, host }: SiteRequestFacts, work: Work) {
     let isByHost = false;
     const answer = (found: Found | Promise<Found> | null) => ({ found, isByHost });
@@ -280,7 +283,7 @@ export class SiteSnapshot {
     const making = {
       release,
       basePath: this.#mount.to,
-      // docshelf serves no pages of older releases, only their assets.
+      // Serve no pages of older releases, only their assets.
       added: release === this.release ? this.#added : NOTHING_ADDED,
       site: this.#site,
       overlong: this.#overlong,
@@ -308,7 +311,7 @@ function passing(found: Found): Found {
 }
 
 function keyOf(path: string, { id }: ExtraHeaders, release: Pick<KeptRelease, 'digest'> | null = null): string {
-  // Line feeds separate the parts of a key, because paths contain no control characters.
+  // Separate the members of a cache key with line feeds, because paths contain no control characters.
   return id === '' && release === null ? path : `${release?.digest ?? ''}\n${id}\n${path}`;
 }
 

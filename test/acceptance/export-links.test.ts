@@ -144,7 +144,7 @@ describe('a missing bundle file', () => {
     expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);
   });
 
-  test('is served again at its previous link after the next bundle call', async () => {
+  test('causes 404 for an existing link, which works again after a client requests a new link', async () => {
     const { bundleUrl, sha256 } = await service.bundle(job.jobId);
     await rm(bundleFile(service, sha256));
     expect((await problemOf(await fetch(bundleUrl))).status).toBe(404);

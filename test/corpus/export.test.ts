@@ -39,7 +39,7 @@ async function storedFiles({ daemon }: Exporter): Promise<string[]> {
 const bench = openBench(afterAll);
 
 describe.skipIf(corpus === undefined).each(SITES)(
-  `the folder of $name, exported, imported, served and crawled, without a model${whyNoCorpus}`,
+  `an export of the site $name without a search model${whyNoCorpus}`,
   (known) => {
     const left = new Set(known.launchers);
     const isExported = (path: string): boolean => !left.has(path) && !isHidden(path);
@@ -70,7 +70,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
 
     // The same bytes as the archive, which other tests serve and crawl.
     if (known.name === 'docusaurus-classic.tar.gz')
-      it('is served so that every link of the original site works', async () => {
+      it('keeps every link of the original site working after the bundle is imported and served', async () => {
         const { bundleUrl } = await service.bundle(jobId);
         const file = join(await bench.folder(), 'acme.tar.gz');
         await writeFile(file, await service.download(bundleUrl));

@@ -45,7 +45,7 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'sign
   readonly signal: AbortSignal;
 };
 
-/** Age from which to remove unused data: more than 7 days, the longest deadline of a running job that may need the data. */
+/** Age at which docshelf removes unused data. A running job may need the data for 7 days, its longest deadline. */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
 /** Removes old ended jobs, then all data that no job uses. @returns number of removed jobs */
@@ -53,7 +53,7 @@ export async function applyRetention(options: RetentionOptions, old: OldJobs): P
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(old);
-  // With shared jobs, continue even if `removed` is 0: another daemon may have removed jobs whose files this daemon still stores.
+  // If daemons share jobs, continue even if `removed` is 0: another daemon may have removed jobs whose files are on this disk.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

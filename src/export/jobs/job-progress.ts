@@ -11,7 +11,7 @@ const SPANS = {
 } as const;
 export type JobStep = keyof typeof SPANS;
 
-/** Minimum interval of writes. Each write is flushed to the disk, so more writes would slow down the job. */
+/** Minimum interval between writes of a job's progress. Each write is flushed to the disk, so more writes would slow down the job. */
 const WRITE_EVERY_MS = 250;
 
 export class JobProgress {
@@ -44,7 +44,7 @@ export class JobProgress {
     };
   }
 
-  /** Stores the checkpoint. If the queue is unavailable, the checkpoint is lost, and a later attempt collects the site again. */
+  /** Stores the checkpoint of a job. It is lost if the queue is unavailable: a later attempt then collects the site again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
@@ -56,7 +56,7 @@ export class JobProgress {
     this.#timer = null;
   }
 
-  /** Delays an early write instead of dropping it, because the step may not report again for minutes. */
+  /** Delays a write of the progress until the minimum interval has passed. Do not drop it: the next report may come minutes later. */
   #writeSoon(): void {
     if (this.#writing !== null || this.#timer !== null) return;
     this.#timer = setTimeout(
@@ -81,7 +81,7 @@ export class JobProgress {
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
       .advance(this.#job, checkpoint === undefined ? step : { ...step, checkpoint })
-      // Ignore an error of the queue, because the next renewal of the lease reports a lost claim.
+      // Ignore an error of the queue. If another process has taken the job, the next renewal of the lease reports it.
       .catch(() => true);
     if (!isHeld) this.#onLost();
   }

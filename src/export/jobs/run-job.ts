@@ -18,10 +18,10 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps } from './steps.ts';
 
-/** After this number of pages, the next step runs in a new thread, to free memory. Starting a thread takes 0.1 to 0.4 s. */
+/** If a step handles more pages than this, the next step runs in a new thread, to free memory. A thread starts in 0.1 to 0.4 s. */
 const PAGES_PER_THREAD_MAX = 1_000;
 
-/** Share of the job's remaining time in which to compute vectors. The rest is for packing, signing and storing. */
+/** Share of a job's remaining time for computing the vectors of the search. Packing, signing and storing need the other quarter. */
 const VECTORS_PART = 0.75;
 
 export interface RunJobOptions {
@@ -51,7 +51,7 @@ interface Attempt extends RunJobOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs one attempt from the last checkpoint. Attempts share only files that are named by digest, so they never conflict. */
+/** Runs one attempt of a job from the last checkpoint. Attempts share only files named by digest, so they never conflict. */
 export async function runJob(
   job: StoredJob,
   progress: JobProgress,
@@ -133,7 +133,7 @@ export async function runJob(
   } finally {
     await thread.terminate();
     await rm(workDir, { recursive: true, force: true });
-    // Keep the journal of an aborted crawl, because the next attempt resumes from its pages.
+    // Keep the record of crawled pages if the crawl is aborted, because the next attempt resumes from these pages.
     if (!signal.aborted) await rm(journalDir, { recursive: true, force: true });
   }
 }

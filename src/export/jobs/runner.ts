@@ -23,7 +23,7 @@ export type JobEvent =
 
 /** Interval at which the runner looks for jobs of other processes. For its own new jobs, this process calls `nudge`. */
 const POLL_MS = 1_000;
-/** Maximum attempts. A job with so many attempts probably kills its process each time. */
+/** Maximum attempts of a job. A job that reaches this number probably kills its process in each attempt. */
 const ATTEMPTS_MAX = 50;
 
 export class JobRunner {
@@ -115,7 +115,7 @@ export class JobRunner {
       } else await this.#endUnfinished(job, (await queue.renew(job)) === 'canceled' ? 'canceled' : 'lost');
     } catch (error) {
       await progress.settle();
-      // If the result cannot be stored, keep the job running, so that the next attempt resumes from the checkpoint.
+      // If the database is unavailable, keep the status `running`, so that the next attempt resumes from the checkpoint.
       if (error instanceof DocshelfError && error.code === 'database_unavailable') throw error;
       if (lease.ended === null || lease.ended === 'deadline') await this.#fail(job, lease.ended, error);
       else await this.#endUnfinished(job, lease.ended);
@@ -174,7 +174,7 @@ export class JobRunner {
 
 function spanOf(job: StoredJob): SpanOptions {
   const { attempt } = job;
-  // Record the waiting time only for a first attempt. For a later attempt, the time would include the earlier attempts.
+  // Record the waiting time only for the first attempt of a job. For a later attempt, it would include the earlier attempts.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -198,7 +198,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // Ignore a failed renewal. If another process takes the job, the next renewal or write reports the loss.
+      // Ignore an error. If another process has taken the job, the next renewal or the next write reports it.
       const state = await queue.renew(job).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };

@@ -10,7 +10,7 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SharedFiles } from '../ports.ts';
 import { readSiteTable } from './collect.ts';
 
-/** Number of concurrent requests: enough to hide the latency of about 10 ms per request. */
+/** Number of concurrent requests to the shared store: enough to hide a latency of about 10 ms per request. */
 const LANES = 16;
 
 const manifestName = (contentSha256: string): string => `manifests/${contentSha256}.json`;
@@ -43,7 +43,7 @@ export class SharedJobs {
     return this.#fetchFiles(files, signal);
   }
 
-  /** If another daemon has already stored a manifest for the same content, uses that manifest instead of this daemon's own. */
+  /** Stores a job's manifest and files for all daemons. If a manifest for the same content is already stored, uses that manifest. */
   async keepContent(contentSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const own = await this.#manifests.read(contentSha256);
     const theirs = await this.readFile(manifestName(contentSha256), signal);

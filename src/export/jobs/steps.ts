@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-// Import `pack.ts` directly, because loading all archive readers takes longer than a small job.
+// Do not import `archive/index.ts`, because it loads all archive readers, which takes longer than a small job.
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
@@ -61,7 +61,7 @@ interface PackCommand extends StoreFolders {
 interface SweepCommand extends StoreFolders {
   readonly keep: readonly string[];
   readonly recordsDir: string;
-  /** Minimum age of removed content, in ms since its last use. A running job may need younger content. */
+  /** Minimum time in ms since the last use of a stored file before docshelf removes it. A running job may need younger files. */
   readonly olderThanMs: number;
 }
 
@@ -86,7 +86,7 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Exports a folder without a job. `workDir` must be on one volume. Keep `workDir` while you use the exported files. */
+/** Exports a folder without a job. `workDir` must not span several volumes. Keep it while you use the exported files. */
 export async function exportFolder(
   source: FolderSettings,
   workDir: string,

@@ -62,10 +62,10 @@ function section(title: string, pages: readonly Page[]): string {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Maximum bytes of `llms-full.txt`, about 250,000 tokens, because language models read no more. */
+/** Maximum bytes of `llms-full.txt`, about 250,000 tokens, because common language models read no more. */
 const FULL_BYTES_MAX = 1024 ** 2;
 
-/** The same folder always produces the same bytes. Fragments are not checked here, because the job checks the exported site. */
+/** Exports a folder of Markdown files. Equal folders produce equal bytes. Fragments of links are checked later, by the job. */
 export async function collectMarkdown(dir: string, ...[request, sink, signal]: Parameters<SiteSource>): Promise<void> {
   const find = (finding: Finding) => sink.find(finding);
   const site = await readSite({ ...request, dir, signal, find });
@@ -74,7 +74,7 @@ export async function collectMarkdown(dir: string, ...[request, sink, signal]: P
   const renderer = createRenderer();
   let full = '';
   const written = new Set<string>();
-  // Prefer the folder's own files to generated files with the same path.
+  // If a file of the source folder has the same path as a generated file, export only the file of the source folder.
   const write = async (path: string, content: string | { readonly file: string }) => {
     signal.throwIfAborted();
     if (written.has(path)) return;

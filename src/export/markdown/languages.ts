@@ -16,7 +16,7 @@ const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
 const COUNTERPARTS_MIN = 0.5;
 
-/** Returns the default language, then the languages of `docs.json` or translated top folders, then languages that pages name. */
+/** Returns the default language, then languages of `docs.json` or of translated top folders, then languages in front matter. */
 export function findLanguages(
   declared: readonly LanguageSettings[],
   defaultCode: string | null,
@@ -44,7 +44,7 @@ export function languageOfPage(path: string, named: string | null, languages: re
   return language;
 }
 
-/** Key that translations of a page share: the address without the language's folder or suffix such as `.fr`. */
+/** Key that all translations of a page share: the address without the language, such as `start` for `fr/start` and `start.fr`. */
 export function translationKey(address: string, language: Language): string {
   if (language.folder !== '' && address.startsWith(language.folder)) return address.slice(language.folder.length);
   return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;
@@ -98,7 +98,7 @@ const KEYS = [
 ] as const;
 export type Words = Readonly<Record<(typeof KEYS)[number], string>>;
 
-/** Texts in the order of `KEYS`, one line per language, so that a translator sees all of them. */
+/** Texts of generated pages in the order of `KEYS`. Each language is one line, so that a translator sees all texts. */
 export const LINES: Readonly<Record<string, string>> = {
   en: 'Skip to content|Navigation|On this page|Previous|Next|Version|Language|New|Copy|Copied|Colours|light|dark|same as the system|Note|Tip|Important|Warning|Caution|Table|Link to|Page not found|There is no such page here.|To the start page|More',
   de: 'Zum Inhalt springen|Navigation|Auf dieser Seite|Zurück|Weiter|Version|Sprache|Neu|Kopieren|Kopiert|Farben|hell|dunkel|wie das System|Hinweis|Tipp|Wichtig|Warnung|Achtung|Tabelle|Link zu|Seite nicht gefunden|Diese Seite gibt es hier nicht.|Zur Startseite|Mehr',

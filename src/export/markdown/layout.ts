@@ -6,7 +6,7 @@ import { canonicalOf, referenceOf, type View } from './view.ts';
 
 export type PageBody = { readonly heading: string; readonly text: RenderedText };
 
-/** Maximum characters of a description, because search engines show no more. */
+/** Maximum characters of a page's meta description, because search engines show no more. */
 const DESCRIPTION_LENGTH_MAX = 160;
 
 export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
@@ -142,7 +142,7 @@ function head(view: View, { title, description }: DocumentParts): string {
 <meta name="color-scheme" content="light dark">
 ${meta('description', description)}${meta('keywords', page?.tags.join(', ') ?? null)}${meta('docsearch:language', local.language.code)}${meta('docsearch:version', version)}${page === null || page.isNoindex ? meta('robots', 'noindex') : ''}${meta('generator', 'docshelf')}${meta('og:title', page?.title ?? null, 'property')}${meta('og:site_name', site.name, 'property')}${meta('og:type', page === null ? null : 'article', 'property')}<link rel="icon" href="${escapeHtml(to(icon))}">
 `;
-  // Embed the files in a 404 page, because browsers can show the page at any path, where relative addresses would not work.
+  // Embed style and script in the 404 page: browsers can show this page at any path, so relative addresses would not work.
   const own = site.css === null ? '' : `<link rel="stylesheet" href="${escapeHtml(to(site.css))}">\n`;
   return page === null
     ? `${lines}<style>\n${theme.css.text}</style>\n<script>\n${theme.js.text}</script>`
@@ -207,7 +207,10 @@ function themeSwitch({ local }: View): string {
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;
 }
 
-/** Maximum entries of a full navigation. On a larger site, each page shows only its branch, to avoid quadratic growth. */
+/**
+ * Maximum entries of a complete navigation. On a larger site, a page shows only its branch, because complete navigations on all
+ * pages would grow with the square of the page count.
+ */
 const ENTRIES_MAX = 400;
 const NEIGHBOURS_MAX = 200;
 

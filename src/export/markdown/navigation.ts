@@ -15,7 +15,6 @@ export function* pagesBelow(nodes: readonly NavigationNode[]): Generator<Page, v
   }
 }
 
-/** Number of pages and links in a navigation. */
 export const countEntries = (nodes: readonly NavigationNode[]): number =>
   nodes.reduce((sum, node) => sum + (node.kind === 'group' ? countEntries(node.children) : 1), 0);
 
@@ -23,7 +22,7 @@ export const firstPageIn = (nodes: readonly NavigationNode[]): Page | null => pa
 
 type FindPage = (name: string) => Page | 'excluded' | null;
 
-/** Returns the language's navigation, else the site's navigation with translated pages, else a navigation from the folders. */
+/** Returns the language's own navigation, or else the site's navigation with translated pages, or else one built from the folders. */
 export function navigationOf(
   language: Language,
   pages: readonly Page[],

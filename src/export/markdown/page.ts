@@ -46,7 +46,7 @@ export const namesOfPage = ({ path, markdownPath, address }: Page): readonly str
 
 const decodePath = (path: string): string => decodeOrKeep(path).normalize('NFC');
 
-/** Relative reference, which works on any host, under any path and on disk. */
+/** Relative reference from one page to another. It works on every host, under every base path, and for files on disk. */
 export const relativeReference = (from: string, to: string): string =>
   encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 

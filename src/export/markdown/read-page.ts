@@ -7,10 +7,10 @@ import { languageTag } from '../../web/language-tag.ts';
 import { type FoundFile, statSource, walkFolder } from '../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
-/** Packages of the tools that build the documentation. Their Markdown files are not pages. */
+/** Folder of npm packages, such as the tools that build the documentation. Markdown files of packages are not pages. */
 const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
 
-/** Lists files in path order, except `node_modules`. @throws DocshelfError `bad_source` */
+/** Lists files in path order, without `node_modules`. @throws DocshelfError `bad_source` if `dir` is not a readable folder */
 export async function readFolder(
   dir: string,
   find: SiteSink['find'],
@@ -28,7 +28,7 @@ export async function readFolder(
 
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
-    // The listing already resolved symbolic links, so reject a link that was created later.
+    // Reject a symbolic link, because it was created after the listing, which resolved all links.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
     if (size > bytesMax)
@@ -79,7 +79,7 @@ const HEADING_LENGTH_MAX = 1_000;
 /** Matches lines that begin another block, such as a list, and so cannot be setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
-/** The title can be a one-line ATX or setext heading (CommonMark, sections 4.2 and 4.3). */
+/** Splits the title off a page. The title can be a one-line ATX or setext heading (CommonMark, sections 4.2 and 4.3). */
 function splitTitle(markdown: string): TitledBody {
   const start = markdown.search(/\S/);
   const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
@@ -102,7 +102,7 @@ const MATTER_LENGTH_MAX = 64 * 1024;
 const TRUE_WORDS = /^(?:true|yes|on)$/i;
 const FALSE_WORDS = /^(?:false|no|off|)$/i;
 
-/** @throws DocshelfError `bad_source` */
+/** @throws DocshelfError `bad_source` if the front matter is invalid */
 export function readFrontMatter(path: string, text: string) {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';

@@ -64,7 +64,7 @@ export async function readSite(options: SiteOptions) {
   const root = set.pages.find(({ address }) => address === '') ?? sites[0]?.home ?? null;
   const rendered = new Set(set.pages.map(({ path }) => path));
   const byKey = Map.groupBy(set.pages, ({ key }) => key);
-  // Use the reserved domain `.example` (RFC 2606), so that the address never belongs to another site.
+  // Placeholder for a missing `url`. Nobody can own a site in the reserved domain `.example` (RFC 2606).
   const standIn = `https://${options.domain}.example`;
   if (settings.url === null) {
     const detail = `"url" is not set, so canonical addresses begin with ${standIn}`;
@@ -159,7 +159,7 @@ export function plainTitle(heading: string | null): string | null {
 
 interface PageSet {
   readonly pages: readonly Page[];
-  /** Source paths and other names of pages that are not exported: pages of later versions, and pages outside `paths`. */
+  /** Source paths and alternative names of pages that are not exported: pages for later versions, and pages outside `paths`. */
   readonly excludedNames: ReadonlySet<string>;
   readonly notFound: ReadonlyMap<string, FoundFile>;
 }
@@ -220,7 +220,7 @@ function makePage({ source, stem, matter, title }: Draft, languages: readonly La
   };
 }
 
-/** Compares versions or dates, with numbers by value, so that `v1.9` comes before `v1.10`. */
+/** True if `since` is a later version or date than `version`. Compares numbers by value, so `v1.10` is later than `v1.9`. */
 function isLater(since: string | null, version: string | null): boolean {
   return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
 }

@@ -28,7 +28,7 @@ interface Env extends PageContext {
 
 export function createRenderer() {
   const md = new MarkdownIt({ html: true, linkify: true });
-  // Link only addresses with a scheme, because `guide.md` is a file, not a host in the top-level domain of Moldova.
+  // In plain text, link only addresses with a scheme. Otherwise, the file name `guide.md` links to a host in Moldova.
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   const envOf = (state: StateCore) => state.env as unknown as Env;
   md.core.ruler.after('block', 'callouts', (state) => {
@@ -70,7 +70,7 @@ export function createRenderer() {
   };
 }
 
-/** Fragment of a heading by GitHub's algorithm, so that links that work in a repository also work in the site. */
+/** Creates the fragment of a heading by GitHub's algorithm, so that links that work in a repository also work in the site. */
 export function slugify(title: string): string {
   const slug = title
     .trim()
@@ -121,7 +121,7 @@ function makeTasks(tokens: readonly Token[]): void {
 const CODE_WORD = /^`([A-Za-z][A-Za-z0-9_.-]*)`$/;
 const ALIGNMENT = /text-align:\s*(left|center|right)/;
 
-/** Writes the alignment of cells as classes. If the first cell of a row is one code word, that word becomes the id of the row. */
+/** Writes the alignment of table cells as classes. If the first cell of a row is one code word, that word becomes the row's id. */
 function makeTables(tokens: Token[], words: Words): void {
   const taken = new Set(tokens.map((token) => token.attrGet('id')).filter((id) => id !== null));
   for (const [index, token] of tokens.entries()) {

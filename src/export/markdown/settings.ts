@@ -6,10 +6,10 @@ export const SETTINGS_FILE = 'docs.json';
 
 export type SiteSettings = ReturnType<typeof readSettings>;
 
-/** Hue of a site. The theme sets the lightness, so that text stays readable. */
+/** Accent colour of a site, without its lightness. The theme sets the lightness, so that text stays readable. */
 export interface Tone {
   readonly hue: number;
-  /** Factor of the chroma: 1 for colour, 0 for grey. */
+  /** Factor of the theme's chroma: 1 for a colour, 0 for a grey. */
   readonly tint: 0 | 1;
 }
 
@@ -171,7 +171,7 @@ const entriesOf = (settings: SettingsReader, depth: number): readonly Navigation
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** Reads settings. Reports each value of the wrong kind with the path of its key. Null counts as absent. */
+/** Reads settings of a Markdown site. Reports each value of the wrong type with the path of its key. Null counts as absent. */
 class SettingsReader {
   readonly #values: Readonly<Record<string, Json>>;
   readonly #prefix: string;

@@ -45,7 +45,7 @@ export async function readTheme(name: string, tone: Tone): Promise<Theme> {
   };
 }
 
-/** The file name changes with the content, so that caches may keep the file forever. */
+/** Adds a digest of the content to the name of a theme file, so that caches may keep the file forever. */
 function themeFile(name: string, text: string): TextFile {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return { path: `assets/${name.replace('.', `.${hash}.`)}`, text };

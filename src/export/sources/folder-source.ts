@@ -16,7 +16,7 @@ type FolderSourceOptions = { readonly path: string; readonly workDir: string; re
 const IN_FLIGHT_MAX = 16;
 const LAUNCHER = 'it only opens the bundle without docshelf, and is not part of the site';
 
-/** Copies static files byte for byte. Omits a folder that wraps the whole site, and launchers such as `serve.js`. */
+/** Collects a built site, byte for byte. Omits a folder that wraps the whole site, and launchers such as `serve.js`. */
 export async function collectFolder(
   options: FolderSourceOptions,
   ...[request, sink, signal]: Parameters<SiteSource>
@@ -46,7 +46,7 @@ async function openFolder(options: FolderSourceOptions, sink: SiteSink, signal: 
   throw badSource(path, 'it is neither a folder nor a file', either);
 }
 
-/** Selects the same files as an import, so that the bundle matches its manifest. */
+/** Selects the files that an import of the bundle would accept, so that the bundle and its manifest list the same files. */
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
@@ -87,7 +87,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages and all other files. */
+/** Selects pages by paths such as `/guides/start`, `guides/start.html` or `/guides/`. Keeps 404 pages, and files that are not pages. */
 function limitTo(paths: readonly string[], site: readonly FoundFile[], source: string, sink: SiteSink) {
   const table = new Set(site.map(({ path }) => path));
   const wanted = new Set<string>();
@@ -110,7 +110,7 @@ function decodedPath(path: string): string | null {
   return url === null || url.origin !== OWN_ORIGIN ? null : (percentDecode(url.pathname)?.slice(1) ?? null);
 }
 
-/** @throws DocshelfError `bad_source` if the archive is unreadable or has no page; a code of `ARCHIVE_RULES` */
+/** @throws DocshelfError `bad_source` if the archive is unreadable or has no page; a code of `ARCHIVE_RULES` if it breaks a rule */
 async function unpackArchive(
   { path: file, workDir, limits }: FolderSourceOptions,
   sink: SiteSink,

@@ -33,8 +33,8 @@ const TOO_LARGE = 'Set the path of the source to the folder of the built site on
 const LOOKS_MAX = 8;
 
 /**
- * Follows links within the folder. Omits hidden paths (`isHidden`), other links, special files, and files that archives do not
- * allow. @throws DocshelfError `bad_source` if a folder is unreadable or over the limits of an archive; the signal's reason
+ * Lists a folder, and follows links within it. Omits hidden paths (`isHidden`), other links, special files, and files that archives do
+ * not allow. @throws DocshelfError `bad_source` if it is unreadable or exceeds the limits of an archive; `signal.reason`
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
   const root = await realpath(dir).catch(unreadable(dir));
@@ -69,7 +69,7 @@ class FolderWalk {
   }
 
   async #read(folder: Folder): Promise<Folder[]> {
-    // Read names as bytes, because a name that is not UTF-8 would be decoded to a name that does not exist.
+    // Read file names as bytes, because a name that is not UTF-8 would be decoded to a name that does not exist.
     const reading = readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' });
     const entries = await reading.catch(unreadable(folder.dir));
     entries.sort((a, b) => Buffer.compare(a.name, b.name));

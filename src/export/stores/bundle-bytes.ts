@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { PackedBundle } from '../ports.ts';
 
-/** @throws DocshelfError `store_failed` after the last byte if size or digest differ, `cannot_read`; the signal's reason */
+/** Reads a bundle. @throws DocshelfError `cannot_read`; `store_failed` if size or digest differ at the end; `signal.reason` */
 export async function* bundleBytes(
   bundle: PackedBundle,
   chunkBytes: number,
@@ -70,7 +70,7 @@ export function bundleGone(sha256: string): DocshelfError {
 /** Maximum validity of a link in S3 (SigV4, X-Amz-Expires). docshelf applies this maximum to all links. */
 export const LINK_MS_MAX = 7 * 24 * 3600_000;
 
-/** Validity in seconds, counted from the start of the current second: at least `ttlMs` from now, at most LINK_MS_MAX. */
+/** Validity of a link in seconds, counted from the start of the current second: at least `ttlMs` from now, at most LINK_MS_MAX. */
 export function linkSeconds(ttlMs: number, nowMs: number): number {
   return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);
 }

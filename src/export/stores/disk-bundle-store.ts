@@ -17,7 +17,7 @@ interface SigningKeysOptions {
 }
 
 export interface SigningKey {
-  /** Number of the key, from 1. The key with the highest number signs. */
+  /** Number of the key, counted from 1. The key with the highest number signs new links. */
   readonly id: string;
   readonly secret: KeyObject;
   readonly createdAtMs: number;
@@ -74,14 +74,14 @@ export class SigningKeys {
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const text = `${JSON.stringify({ secret, createdAt: new Date(nowMs()).toISOString() })}\n`;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    // If another process has written its key first, use that key.
+    // If another process has just written a key with this number, use that key.
     await writeOnce(this.#fileOf(id), text, 0o600);
     const made = await this.#read(id);
     if (made === null) throw damaged(this.#fileOf(id), 'it was removed right after it was created');
     return made;
   }
 
-  /** Removes keys that were replaced so long ago that all their signatures have expired. */
+  /** Removes replaced keys when all links that they signed have expired, but always keeps the two newest keys. */
   async #removeUseless(): Promise<void> {
     const { signedMsMax, nowMs } = this.#options;
     const ids = await this.#ids();
@@ -131,7 +131,7 @@ interface DiskBundleStoreOptions {
 const KEYS_ROTATE_MS = 7 * 24 * 3600_000;
 const READ_BYTES = 256 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
-/** Unix time in seconds, without leading zeros, so that a link has only one form. */
+/** Expiry of a link as Unix time in seconds. Leading zeros are invalid, so that a link has only one spelling. */
 const EXPIRES = /^[1-9]\d{0,11}$/;
 const QUERY_NAMES = 'expires,keyId,signature';
 const AGAIN =
@@ -164,7 +164,7 @@ export class DiskBundleStore implements BundleStore {
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
-    // Always flush the folder, because the process that stored an existing bundle may have been killed before its flush.
+    // Flush the folder even if the bundle exists, because the process that stored it may have been killed before its flush.
     await flushPath(this.#bundlesDir);
   }
 
@@ -193,7 +193,7 @@ export class DiskBundleStore implements BundleStore {
     const key = await this.#keys.find(query.get('keyId') ?? '');
     if (key === null && hasExpired) throw expired(fileName, expiresS);
     if (key === null) throw invalid(fileName);
-    // Compare in constant time, and as text, because several base64url texts decode to the same bytes.
+    // Compare signatures in constant time. Compare them as text, because several base64url texts decode to the same bytes.
     const given = Buffer.from(query.get('signature') ?? '');
     const expected = Buffer.from(signatureOf(sha256, fileName, expiresS, key.secret));
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid(fileName);
@@ -250,7 +250,7 @@ function gone(fileName: string): DocshelfError {
 const CONTENT_TYPE = 'application/gzip';
 /** First field of the signed bytes, so that a signature is not valid for other data that the same key signs. */
 const PURPOSE = 'docshelf bundle link, version 1';
-/** Second field of the signed bytes. HEAD needs no separate link, because a response to HEAD is a part of the response to GET. */
+/** Second field of the signed bytes. The signature for GET also permits HEAD, whose response contains no additional data. */
 const METHOD = 'GET';
 
 function signatureOf(sha256: string, fileName: string, expiresS: number, secret: KeyObject): string {

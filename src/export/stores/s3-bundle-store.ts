@@ -17,8 +17,8 @@ const bundleObject = (sha256: string): ObjectName => ({
 });
 
 /**
- * Links are presigned for GET (SigV4), so Amazon rejects HEAD with 403. If temporary credentials sign a link, such as those of a
- * role, the link expires with the credentials. `expiresAt` is then the earlier time.
+ * Links are presigned for GET (SigV4), so Amazon rejects HEAD with 403. A link also expires with the temporary credentials that
+ * signed it, such as those of a role. `expiresAt` is then the earlier time.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
@@ -43,7 +43,7 @@ export class S3BundleStore implements BundleStore {
 
   async link({ sha256, fileName }: { readonly sha256: string; readonly fileName: string }, ttlMs: number) {
     const { client } = this.#objects;
-    // Sign by the clock of the store, which checks the expiry. The SDK knows the difference of the clocks after the first request.
+    // Sign by the clock of the store, which checks the expiry. After its first request, the SDK knows how far both clocks differ.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
@@ -82,7 +82,7 @@ export class S3BundleStore implements BundleStore {
 }
 
 const FOLDER = 'jobs/';
-/** Age from which docshelf uploads a file again that jobs still use, because a sweep removes files after 8 days (`UNUSED_MS`). */
+/** Age from which docshelf uploads a needed file again. Files older than 8 days (`UNUSED_MS`) can be removed at any time. */
 const AGE_MS_MAX = 4 * 24 * 3_600_000;
 
 const sharedFile = (name: string): ObjectName => ({

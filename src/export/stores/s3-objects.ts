@@ -84,12 +84,12 @@ function faultOfCode(code: string): Fault | null {
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
 
-/** Omits the SDK's error as the cause, because that error contains headers and the access key id. */
+/** Does not pass on the SDK's error as the cause, because that error contains headers and the access key id. */
 function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  // Error code from the server. Print it only if it is a plain word.
+  // Print the error code of the server only if it is a plain word, because a server can send any text.
   const code = /^[A-Za-z][A-Za-z0-9.]{0,63}$/.test(name) ? name : 'unknown';
   const fault = faultOfCode(code) ?? faultOfStatus(status, code) ?? connectionFault(error);
   return new DocshelfError('store_failed', `Cannot ${act}: ${fault.state}`, {
@@ -98,7 +98,7 @@ function storeFault(error: unknown, act: StoreAct): DocshelfError {
   });
 }
 
-/** Finds the error by HTTP status, because a response to HEAD has no body with an error code. */
+/** Describes an error by its HTTP status, because a response to HEAD has no body with an error code. */
 function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) {
@@ -152,7 +152,7 @@ export interface ObjectName {
 
 const ROUNDS_MORE = 6;
 
-/** Every call throws `store_failed` if the store is unusable. Importing this file loads the AWS SDK (0.13 s). */
+/** Objects in an S3 bucket. Every call throws `store_failed` if the store is unusable. This file loads the AWS SDK (0.13 s). */
 export class S3Objects {
   readonly client: S3Client;
   readonly #options: S3ObjectsOptions;
@@ -162,7 +162,10 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** @param maxAgeMs age from which a stored copy is uploaded again @throws DocshelfError `cannot_read`; the signal's reason */
+  /**
+   * Uploads an object if needed. @param maxAgeMs age from which a stored copy is replaced @throws DocshelfError `cannot_read`;
+   * `signal.reason`
+   */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);
@@ -261,20 +264,20 @@ const isNotFound = (error: unknown): boolean =>
 
 type S3Object = { readonly Bucket: string; readonly Key: string };
 
-/** Minimum bytes of a part in S3. With the limit of 10,000 parts, an upload can have 48 GiB, six times the largest bundle. */
+/** Bytes of an uploaded part: the minimum of S3. With 10,000 parts, an upload can have 48 GiB, six times the largest bundle. */
 export const PART_BYTES = 5 * 1024 ** 2;
-/** Number of concurrent parts: enough to hide the latency of requests, with only 20 MiB of memory. */
+/** Number of parts to upload concurrently: enough to hide the latency of requests, with only 20 MiB of memory. */
 const PARTS_AT_ONCE = 4;
 const GIVE_UP_MS_MAX = 10_000;
-/** Maximum age of an upload to resume. Older uploads may have other settings, and a lifecycle rule can end them at any time. */
+/** Maximum age of an unfinished upload to resume. Older uploads may have other settings, and a lifecycle rule can end them. */
 const RESUMED_MS_MAX = 24 * 3600_000;
 
-/** A stored part is recognized by its checksum, or else by its ETag, which is an MD5 of the part unless KMS encrypts it. */
+/** Uploaded part, identified by its checksum, or else by its ETag, which is an MD5 of the part unless KMS encrypts the part. */
 type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
 
 /**
- * Parts become visible only after the digest of the whole bundle was checked. Each request has the SHA-256 of its bytes, so that
- * the store rejects damaged bytes. Skips parts that an earlier `send()` or a killed process has uploaded.
+ * Uploads a bundle in parts, which become visible only after the digest of the whole bundle was checked. Each request has the SHA-256
+ * of its bytes, so that the store rejects damaged bytes. Skips parts that are already uploaded.
  */
 export class S3Upload {
   readonly #client: S3Client;
@@ -356,7 +359,7 @@ export class S3Upload {
     );
   }
 
-  /** Resumes the newest upload. False if no upload exists, or if the store or the access key does not allow listing uploads. */
+  /** Resumes the newest unfinished upload. False if none exists, or if the store or the access key does not allow listing uploads. */
   async #resume(signal: AbortSignal): Promise<boolean> {
     const options = { abortSignal: signal };
     const { Bucket, Key } = this.#object;
@@ -391,7 +394,7 @@ export class S3Upload {
   }
 }
 
-/** Omits the checksum if the store returns none, because such a store does not support checksums. */
+/** Omits the checksum of a part if the store returned none, because such a store does not support checksums. */
 function storedOf({ ETag, ChecksumSHA256 }: StoredPart): StoredPart {
   return { ETag, ...(ChecksumSHA256 === undefined ? {} : { ChecksumSHA256 }) };
 }

@@ -68,7 +68,7 @@ export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: 
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
   readonly token: () => Secret | null;
-  /** Allowed host names in addition to the listener's own names. */
+  /** Host names that requests may address, in addition to the names of the listener itself. */
   readonly hosts: () => readonly string[];
   readonly trustedProxies: readonly string[];
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
@@ -79,14 +79,14 @@ export interface AdminOptions extends FaultHooks {
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: {
-    /** Text that changes with each change of an API key and with each audit line. */
+    /** Text that changes when an API key changes, and when docshelf writes an audit line. */
     readonly changes: () => string;
     readonly jobs: () => Promise<string>;
   };
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
-  /** Identity of the data folder, to compare with `FOLDER_HEADER`. Null if the folder is missing. */
+  /** Identity of the data folder, to compare with the header `docshelf-folder`. Null if the folder is missing. */
   readonly folder: () => Promise<string | null>;
-  /** Text of the last valid config, for `LAST_GOOD_PATH`. */
+  /** Text of the last valid config, which commands read at `LAST_GOOD_PATH`. */
   readonly lastGood: () => Secret | null;
   readonly actions: AdminActions;
   readonly programVersion: string;
@@ -209,7 +209,7 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
         site
           .upload(fileName, body, { version, activate: activate !== 'false', signature, source, signal })
           .catch((error: unknown) => {
-            // Also check the socket, because `signal` can miss a disconnect after the body is read.
+            // Check the socket in addition to `signal`, because `signal` can miss a disconnect after the body is read.
             if (signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`import "${fileName}"`);
             if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
             throw error;
@@ -233,7 +233,7 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
     return actions.site(c.req.param('domain') ?? null);
   }
 
-  /** Runs an action that can change the active version, and writes the version before and after it into the audit line. */
+  /** Runs an action that can change the active version. The audit line contains the active versions before and after the action. */
   function swap<Result>(
     c: Context<AdminEnv>,
     site: SiteActions,
@@ -251,7 +251,7 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
   }
 }
 
-/** Key under which a signature waits for its archive. Contains the domain, because files of two sites can have the same name. */
+/** Key to store a signature until its archive is uploaded. Contains the domain: files of two sites can have the same name. */
 const pendingName = (c: Context<AdminEnv>, fileName: string): string => `${c.req.param('domain') ?? ''}/${fileName}`;
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
@@ -259,10 +259,10 @@ const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
-  // Set no idle limit for a command on the socket, because the command can wait for data from a pipe.
+  // Set no idle limit for an upload over the daemon's socket, because a command can wait for data from a pipe.
   if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
-    // Remove the idle limit after the upload, because the import can take longer.
+    // Remove the idle limit after the upload, because the import of the bundle can take longer than the limit.
     incoming?.once('end', () => incoming.setTimeout(0));
   }
   if (req.raw.body === null)
@@ -270,7 +270,7 @@ function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): Rea
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Passes the request body on. @throws DocshelfError `bad_request` if the client disconnects */
+/** Yields the bytes of a request body. @throws DocshelfError `bad_request` if the client disconnects */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -288,7 +288,7 @@ function versionOf(c: Context<AdminEnv>): string {
 
 const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param('fileName') ?? '');
 
-/** Describes the admin listener. The examples contain the first site and the first organization of the daemon. */
+/** Creates the OpenAPI document of the admin listener. Its examples contain the daemon's first site and first organization. */
 export function adminDocument({ features, service, programVersion }: AdminOptions): OpenApiDocument {
   const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });

@@ -59,7 +59,7 @@ export async function requireFolder(named: string | undefined, folder: () => Pro
   throw new DocshelfError('daemon_unreachable', state, { next: 'Restart the daemon, then run the command again.' });
 }
 
-/** Checks the token first, so that docshelf reads no byte of a rejected upload. */
+/** Checks the admin token before the body is read, so that docshelf reads no byte of a rejected upload. */
 export function requireAdmin(endpoint: AdminEndpoint, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     const client = c.env?.incoming?.socket.remoteAddress ?? '';

@@ -6,7 +6,7 @@ export interface SiteFindings {
   /** Mode of `features.enforce`. With `off`, browsers send no reports. */
   readonly policy: 'off' | 'report' | 'on';
   readonly origins: readonly ReportedOrigin[];
-  /** Invalid rules, up to 200 per file. */
+  /** Invalid rules of the site, at most 200 per rule file. */
   readonly ruleFaults: readonly RuleFault[];
   readonly ruleFaultCount: number;
   readonly notices: readonly string[];
@@ -17,6 +17,6 @@ export interface ObservedSite {
   findings(): SiteFindings;
   /** False without an earlier activation. If true, a rollback can still fail, for example if the config pins a version. */
   canRollBack(): Promise<boolean>;
-  /** Returns the best results first. @throws DocshelfError `search_off`, `index_building`, `queue_full` */
+  /** Searches the site, and returns the best results first. @throws DocshelfError `search_off`, `index_building`, `queue_full` */
   search(query: string): Promise<readonly SearchResult[]>;
 }

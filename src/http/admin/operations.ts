@@ -126,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** Returns a variant of an operation on versions or bundles that selects the site by its domain. Other operations have no variant. */
+/** Returns the operation with the site's domain in its path. Empty unless the operation is about versions or bundles. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
@@ -194,10 +194,10 @@ const pinned = {
 } as const;
 const activeNow = { 200: { description: 'The version that is active now.', schema: releaseSchema } } as const;
 
-/** Header in which a command sends the identity of its data folder to the socket. */
+/** Header with the identity of the data folder, which a command sends with each call to the daemon's socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
-/** Path of the last valid config, for commands with an invalid config file. Only the socket serves it: a config can contain secrets. */
+/** Path of the last valid config, used while the config file is invalid. Only the socket serves it: a config can contain secrets. */
 export const LAST_GOOD_PATH = '/v1/config';
 
 /** Calls of the admin listener and of the daemon's socket. For a new call, add its handler in `actions.ts`. */

@@ -19,7 +19,7 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly rates: RequestCounter;
   readonly exports?: ExportService;
   readonly audit: ExportApiOptions['audit'];
-  /** Handler of links to bundles. Absent if the links point to another server, such as S3. */
+  /** Serves bundle links. Absent if bundle links point to another server, such as S3. */
   readonly download?: AnswerDownload;
   readonly tracer: Tracer;
   readonly programVersion: string;
@@ -35,7 +35,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.use(async (c, next) => {
     await next();
-    // Do not use `c.header`, because it creates a new response, which the adapter would send as a stream.
+    // Do not use `c.header`, because it creates a new response, which the adapter for Node would send as a stream.
     const { headers } = c.res;
     headers.set('X-Content-Type-Options', 'nosniff');
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');

@@ -21,7 +21,7 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-/** Indexes the sites and keys of organizations. @param fault returns the error of the last read of the stored keys, or null */
+/** Indexes the sites and keys of organizations. @param fault function that returns the last error of reading stored keys, or null */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,
@@ -38,7 +38,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Number of leading bytes of a digest that select the keys to compare. With 2 bytes, most of 10,000 keys are alone in their group. */
+/** Number of first bytes of a key's digest by which keys are grouped. With 2 bytes, most of 10,000 keys are alone in their group. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -116,7 +116,7 @@ export interface KeyChecks {
   readonly onKeyUse?: (sha256: string) => void;
 }
 
-/** Runs before all other checks, so that clients without a key learn nothing about domains and jobs. */
+/** Requires an API key. Runs before all other checks, so that clients without a key learn nothing about domains and jobs. */
 export function requireKey({ access, onKeyUse }: KeyChecks, wanted: KeyType): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { keys, sites } = access();
@@ -137,7 +137,7 @@ export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-/** Rejects a site of another organization in the same way as a missing site. @throws DocshelfError `not_found` */
+/** Returns a site. Treats a site of another organization like a missing site. @throws DocshelfError `not_found` */
 export function ownSite(c: Context<ApiEnv>, act: string, name: string): OwnedSite {
   const { organization, sites } = c.var.caller;
   const site = sites.find(name);

@@ -21,7 +21,7 @@ export interface ExportApiOptions {
 
 const RETRY_AFTER_S = 2;
 
-/** These routes do not allow requests from other origins, because a browser must not use an admin key. */
+/** Routes of the export API. They do not allow requests from other origins, because a browser must not use an admin key. */
 export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
   const jobOf = (c: C) => [c.var.caller.organization.id, c.req.param('jobId') ?? ''] as const;
@@ -79,14 +79,14 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/** Serves a bundle to clients with a signed link. A new link can resume a download, because all links have the same entity tag. */
+/** Serves a bundle by a signed link. All links to a bundle have the same entity tag, so a new link can resume a download. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const { method, path: target } = c.req;
     const request = { method, target, header: (name: string) => c.req.header(name), id: () => requestIdOf(c.env) };
-    // Validate only by the digest, because packing the same bundle again changes the modification time of the file.
+    // Use only the digest as a validator, because packing the same bundle again changes the modification time of its file.
     const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     // Send `no-store`, so that private caches (RFC 9111, section 5.2.2.5) do not keep the bundle longer than the link.
     const headers = { ETag: validators.etag, 'Cache-Control': 'no-store' };
@@ -115,7 +115,7 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
   };
 }
 
-/** Returns the requested range. Null for the whole bundle, and for methods other than GET (RFC 9110, section 14.2). */
+/** Returns the requested range of a bundle. Null for the whole bundle, and for methods other than GET (RFC 9110, section 14.2). */
 function rangeOf(request: SiteRequest, bundle: LinkedBundle, validators: Validators) {
   const header = request.method === 'GET' ? request.header('range') : undefined;
   if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
@@ -138,7 +138,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   });
 }
 
-/** Builds the error for the log if a bundle cannot be read to its end. The client gets no message, only a broken connection. */
+/** Builds the error to log if an archive cannot be read to its end. The client gets no message, because its connection breaks. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send the rest of "${fileName}": the archive cannot be read`, {
     next: 'Check the volume of storage.dir. A client can resume the download with a range request.',

@@ -12,7 +12,7 @@ const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
 
 export interface Actor {
   readonly by: (typeof ACTOR_KINDS)[number];
-  /** Name of the session or id of the key, but never a credential. Null for other kinds of actors. */
+  /** Name of the console session, or id of the API key, but never a credential. Null for other kinds of actors. */
   readonly id: string | null;
   readonly client: string | null;
   readonly requestId: string | null;
@@ -130,13 +130,15 @@ export class AuditFile {
     this.#options = options;
   }
 
-  /** Resolves after the write. Reports a failed write only to `onFault`, because the log also contains the line. */
+  /** Appends a line. Reports a failed write only to `onFault`, and does not reject, because docshelf's log also contains the line. */
   append(line: AuditLine): Promise<void> {
     this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
     return this.#writing;
   }
 
-  /** Returns the newest lines first. @param before maximum time (exclusive), in RFC 3339 @throws DocshelfError `cannot_read` */
+  /**
+   * Returns audit lines, newest first. @param before RFC 3339 time; omits lines from this time on @throws DocshelfError `cannot_read`
+   */
   async read(limit: number, before: string | null): Promise<AuditPage> {
     const { dir } = this.#options;
     const lines: AuditLine[] = [];
@@ -146,7 +148,7 @@ export class AuditFile {
       lines.push(...found.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
       if (lines.length > limit) break;
     }
-    // Put all lines of a millisecond on the same page, because `before` selects pages by time.
+    // Return all lines of a millisecond at once, because the next call selects older lines by their time.
     const last = lines[limit - 1]?.at;
     const rest = lines.slice(limit);
     const end = limit + rest.length - rest.filter(({ at }) => at !== last).length;

@@ -6,11 +6,11 @@ import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visi
 
 interface ActionResultProps extends VisitProps {
   readonly message: ActionMessage;
-  /** Name under which the session stores the message. The undo button sends this name, so without a name, no button appears. */
+  /** Name of the message in the session. The undo button sends this name, so a message without a name has no undo button. */
   readonly name?: string | undefined;
 }
 
-/** The result gets the focus, so that screen readers announce it first. */
+/** Result of an action. It gets the focus, so that screen readers announce it first. */
 export function ActionResult({ visit, message, name }: ActionResultProps) {
   const { text, problem, link, each = [], undo = [] } = message;
   const { root } = visit;
@@ -63,7 +63,7 @@ interface PageCall extends CallInput {
   readonly failed?: string;
 }
 
-/** Sends a call to the admin API. If the call fails or a sign-in is missing, `value` is null, and the page shows `instead`. */
+/** Calls the admin API for a page. If the call fails or needs a sign-in, `value` is null, and `instead` is the content to show. */
 export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, { hint, failed, ...input }: PageCall) {
   if (visit.session === null && operations[id].security !== null)
     return { value: null, status: 200, instead: <p class="card empty">{hint}</p> };
@@ -80,7 +80,7 @@ interface ActionFormProps extends VisitProps {
   readonly class?: string;
   readonly enctype?: 'multipart/form-data';
   readonly 'aria-labelledby'?: string;
-  /** True if the action redirects to the same page. `live.js` then sends the form in the background. */
+  /** True if the action redirects to the page that contains the form. `live.js` then sends the form in the background. */
   readonly stays?: true;
   readonly fields?: Readonly<Record<string, string>>;
   readonly children?: Child;

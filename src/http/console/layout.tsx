@@ -17,7 +17,7 @@ interface PageContent {
   readonly page?: string;
   readonly status?: number;
   readonly headers?: Headers;
-  /** State that the page shows. The page reloads only if this state changes. */
+  /** Status of the daemon that the page shows. The page reloads only if this status changes. */
   readonly state?: StatusReport;
   /** True if the page must not reload itself, for example because the server can show its content only once. */
   readonly isStill?: boolean;

@@ -10,7 +10,7 @@ import { isSame } from '../bearer.ts';
 import type { CreatedKey } from '../keys/key-schemas.ts';
 import { SiteCookie } from '../sign-in/sealed-cookies.ts';
 
-/** Lifetime of a session: a working day. */
+/** Maximum lifetime of a session: a working day. */
 const SESSION_MS = 12 * 3600_000;
 /** Maximum sessions. Each takes 2 KiB with its messages. The least recently used session is dropped first. */
 const SESSIONS_MAX = 1_000;
@@ -79,13 +79,13 @@ export interface Undo {
   readonly domain: string;
   readonly activated: ReleaseRef;
   readonly former: ReleaseRef;
-  /** True for a rollback. To undo it, docshelf activates `former`: a second rollback would activate another release. */
+  /** True for a rollback. To undo a rollback, docshelf activates `former`: a second rollback would activate another release. */
   readonly isOfRollback: boolean;
 }
 
 const KEPT_MAX = 20;
 
-/** Messages by name. An address contains only the name, so that a foreign link cannot make a page show arbitrary text. */
+/** Result messages by name. Addresses contain only the name, so that a foreign link cannot make a page show arbitrary text. */
 class Messages {
   readonly #kept = new LRUCache<string, ActionMessage>({ max: KEPT_MAX });
 

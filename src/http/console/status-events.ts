@@ -62,9 +62,9 @@ export class StatusEvents {
   async #check(): Promise<void> {
     const beganMs = performance.now();
     const { status, revisions } = this.#options;
-    // Read the changes before the status. If a change happens between the two reads, the next check then reports it.
+    // Read `changes` before the status. If a change happens between the two reads, the next check then reports it.
     const changes = revisions.changes();
-    // Check each topic separately, because the database of jobs can be unavailable. A failed check counts as unchanged.
+    // Check state and jobs separately, because the database of jobs can be unavailable. A failed check counts as unchanged.
     const reported = await Promise.all([
       this.#report(
         'state',

@@ -20,7 +20,7 @@ export interface ConsoleVisit {
   readonly sessions: Sessions;
   readonly signIns: SignInAudit;
   readonly assets: ConsoleAssets;
-  /** Null if nobody is signed in. The page is then read-only. */
+  /** Session of the operator. Null if the operator is not signed in: the page is then read-only. */
   readonly session: ConsoleSession | null;
   /** Relative path to `/`, such as `../`, so that links also work behind a proxy with a path. */
   readonly root: string;
@@ -42,7 +42,7 @@ export interface SignedVisit extends SessionVisit {
 
 type Answer = Response | Promise<Response>;
 
-/** Handlers: `act` gets a form with a valid token, `take` checks the form token itself, and `enter` needs no session. */
+/** Route of the console. `act` runs after a check of the form token, `take` checks the token itself, `enter` needs no session. */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
   | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }
@@ -60,7 +60,7 @@ export interface CallInput {
 
 export async function call({ c, parts, sessions, session }: ConsoleVisit, id: OperationId, input: CallInput = {}) {
   const operation: Operation = operations[id];
-  // Check the session here, because the call skips the guard of the listener, and a session can end during a long upload.
+  // Check the session here: the call skips the token check of the admin listener, and a session can end during a long upload.
   if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };

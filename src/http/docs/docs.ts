@@ -43,7 +43,7 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => OpenApiDocu
   });
 }
 
-/** The page is readable without its script, which adds forms to send calls. Relative addresses work behind a proxy with a path. */
+/** API reference page. Its script only adds forms to send calls. Relative addresses work behind a proxy with a path. */
 function docsPage(document: OpenApiDocument, files: Readonly<Record<'css' | 'js', string>>): string {
   const { info, tags, components } = document;
   const calls = callsOf(document);

@@ -35,7 +35,7 @@ export class FolderKeys extends KeyStore {
     this.#lock = join(dir, 'keys.lock');
   }
 
-  /** Opens the store even if its file is damaged, and reports the damage. */
+  /** Opens the key store even if its file is damaged, and reports the damage. */
   static async open({ dir, ...options }: KeyStoreOptions & { readonly dir: string }): Promise<FolderKeys> {
     const store = new FolderKeys(dir, options);
     await store.begin();
@@ -67,7 +67,7 @@ export class FolderKeys extends KeyStore {
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
     return this.enqueue(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-        // Read the file first. If it is damaged, the read fails, so docshelf never overwrites a damaged file.
+        // Read the key file before each change. Reading a damaged file fails, so docshelf never overwrites it.
         await this.read();
         const keys = edit(this.lastRead);
         if (keys === this.lastRead) return;

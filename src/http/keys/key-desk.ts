@@ -22,7 +22,7 @@ export class KeyDesk {
     this.#options = options;
   }
 
-  /** Lists the keys of the config and the store. @param organization null lists the keys of all organizations */
+  /** Lists the keys of the config and the store. @param organization null for the keys of all organizations */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#options.store.list(), await this.#options.store.lastUses()];
@@ -33,7 +33,9 @@ export class KeyDesk {
       .map(({ sha256, ...key }) => ({ ...key, lastUsedAt: uses.get(sha256) ?? null }));
   }
 
-  /** Returns the secret of the created key only once. @throws DocshelfError `not_found`, `bad_request`, and as `KeyStore.add` */
+  /**
+   * Returns the secret of the created key only once. @throws DocshelfError `not_found`, `bad_request`, and the codes of `KeyStore.add`
+   */
   async create({ organization, type, name, expiresAt: wanted = null }: NewKey): Promise<CreatedKey> {
     this.#require(organization, ACT);
     const now = new Date();

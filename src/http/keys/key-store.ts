@@ -16,7 +16,7 @@ export const isKey = (text: string): boolean => /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}
 
 /** Key created at run time. docshelf stores only its digest. */
 export interface MadeKey {
-  /** `key_` and 16 random lower-case hex digits. */
+  /** Id of the key: `key_` and 16 random lower-case hex digits. */
   readonly id: string;
   readonly organization: string;
   readonly type: KeyType;
@@ -32,12 +32,12 @@ export const KEYS_MAX = 10_000;
 /** Maximum stored times of last use, 100 bytes each. */
 export const USES_MAX = 20_000;
 
-/** Interval of reads. Two reads fit into 5 s, the maximum time until a change by another daemon must apply. */
+/** Interval at which docshelf reads stored keys. Two reads fit into 5 s, within which a change by another daemon must apply. */
 const READ_EVERY_MS = 2_000;
 const WRITE_USES_EVERY_MS = 60_000;
 
 export interface KeyStoreOptions {
-  /** Called only for the first of consecutive errors of the same kind. After an error, the last successfully read keys stay valid. */
+  /** Called for the first of consecutive errors of the same kind. After an error, the last successfully read keys stay valid. */
   readonly onFault: (error: unknown) => void;
   readonly readEveryMs?: number | undefined;
   readonly usesEveryMs?: number | undefined;
@@ -116,7 +116,7 @@ export abstract class KeyStore {
     ).unref();
   }
 
-  /** Never rejects. If the stored times cannot be read, the result contains only times in memory. */
+  /** Returns the times of last use. Never rejects: if the stored times cannot be read, the result contains only times in memory. */
   async lastUses(): Promise<Uses> {
     const written = await this.readUses().catch(() => new Map<string, string>());
     return joinedUses(written, this.#pendingUses);

@@ -38,7 +38,7 @@ export class ClientRates {
     this.#help = help;
   }
 
-  /** Counts a request of the client. @throws DocshelfError `rate_limited` */
+  /** Counts a request of the client. @throws DocshelfError `rate_limited` if the client exceeds its rate */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
@@ -66,7 +66,7 @@ export function clientOf(address: string): string {
 
 /** Maximum rate of wrong credentials per client: 20 typing errors, then one guess in ten seconds. */
 const GUESS_RATE: ClientPolicy = Object.freeze({ burst: 20, perSecond: 0.1 });
-/** Delay of a response to a wrong credential, multiplied by the number of responses that wait for the client (at most 10). */
+/** Delay of the response to a wrong credential, multiplied by the number of delayed responses to the same client (at most 10). */
 const DELAY_MS = 1_000;
 const TURNS_MAX = 10;
 
@@ -77,7 +77,7 @@ export class GuessRates extends ClientRates {
     super({ policy: GUESS_RATE, ...options });
   }
 
-  /** Counts a wrong credential. Above the rate, delays the error, so that a client cannot guess fast. @throws as `take` */
+  /** Counts a wrong credential. Over the rate, throws `rate_limited` after a delay, so that a client cannot guess fast. */
   async takeLate(address: string): Promise<void> {
     try {
       this.take(address);

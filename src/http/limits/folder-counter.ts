@@ -15,7 +15,7 @@ interface FolderCounterOptions {
   readonly retryMs?: number;
 }
 
-/** Maximum time to wait for the lock. Another daemon usually keeps it for about 0.1 ms. */
+/** Maximum time to wait for the lock of the counter's file. Another daemon usually keeps the lock for about 0.1 ms. */
 const LOCK_MS_MAX = 10_000;
 const LOCK_PAUSE_MS_MAX = 4;
 const RETRY_MS = 1_000;
@@ -34,7 +34,7 @@ export class FolderCounter implements RequestCounter {
   readonly #unstored = new RequestTable(':memory:');
   /** All requests of this daemon, which count while the folder is unavailable. */
   readonly #own = new RequestTable(':memory:');
-  /** Requests of other daemons and earlier runs, as last read from the folder. */
+  /** Requests that other daemons and earlier runs of this daemon have counted, as last read from the folder. */
   readonly #others = new Map<string, { readonly count: number; readonly readMs: number }>();
   #isFailing = false;
   #retryMs = 0;
@@ -87,7 +87,7 @@ export class FolderCounter implements RequestCounter {
     return new RequestTable(this.#file);
   }
 
-  /** Closes the damaged file. Deletes only a file that was just opened: another daemon can have replaced an older open file. */
+  /** Closes the damaged file, and deletes it if it was just opened. If it was open before, another daemon can have replaced it. */
   #replaceDamaged(isOpen: boolean): void {
     this.close();
     if (isOpen) return;
@@ -123,11 +123,11 @@ export class FolderCounter implements RequestCounter {
     };
   }
 
-  /** Counts all requests of other daemons as sent at the last read of the folder, so that no request leaves the window too early. */
+  /** Counts all requests of other daemons as sent at the last read of the folder, so that none leaves the window too early. */
   #othersOf(organization: string, nowMs: number): number {
     const others = this.#others.get(organization);
     if (others === undefined || nowMs >= others.readMs + this.policy.windowMs) return 0;
-    // If the clock was set back, count the requests of other daemons for a full window from now.
+    // If the clock was set back, count the requests of other daemons for the whole window of the rate limit from now.
     if (nowMs < others.readMs) this.#others.set(organization, { ...others, readMs: nowMs });
     return others.count;
   }
@@ -142,7 +142,10 @@ interface Used {
 
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
-/** Does not flush writes: a power failure can lose the requests of the last seconds. Row numbers give the count without a scan. */
+/**
+ * Table of counted requests. Does not flush writes: a power failure can lose the last seconds. The first and last row number give the
+ * count.
+ */
 class RequestTable {
   readonly #database: DatabaseSync;
   readonly #expire: StatementSync;
@@ -187,7 +190,7 @@ class RequestTable {
 
   used(organization: string, nowMs: number, windowMs: number): Used {
     this.#expire.run(organization, nowMs - windowMs);
-    // If the clock was set back, move future requests to now, so that they leave the window in time.
+    // If the clock was set back, stored requests can have a future time. Set it to now, so that no request counts too long.
     this.#clamp.run(organization, nowMs);
     const [first, last] = [this.#first, this.#last].map((statement) => rowOf(statement, organization));
     return first === undefined || last === undefined

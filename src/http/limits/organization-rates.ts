@@ -11,13 +11,13 @@ export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000
 export interface RateVerdict {
   readonly isAllowed: boolean;
   readonly remaining: number;
-  /** Seconds until the oldest request leaves the window of the rate limit, rounded up. */
+  /** Seconds until the oldest counted request leaves the window of the rate limit, rounded up. */
   readonly resetS: number;
 }
 
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /** Counts a request. Null if docshelf allows the request without counting it. @throws DocshelfError `database_unavailable` */
+  /** Counts a request. Null if docshelf allows a request that it cannot count. @throws DocshelfError `database_unavailable` */
   take(organization: string): Promise<RateVerdict | null>;
 }
 

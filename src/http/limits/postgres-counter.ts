@@ -12,9 +12,7 @@ const PRUNE_EVERY_MS = 60_000;
 
 type Waiting = PromiseWithResolvers<RateVerdict>;
 
-/**
- * Requests that arrive during a database call wait for the next call, which counts them together, so few connections are enough.
- */
+/** Requests that arrive during a database call wait for the next call, which counts them together, so few connections are enough. */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;
@@ -73,7 +71,7 @@ export class PostgresCounter implements RequestCounter {
 }
 
 interface GuardedCounterOptions {
-  /** Returns `open` to allow requests that docshelf cannot count, or `closed` to reject them. */
+  /** Returns how to treat requests that docshelf cannot count: `open` allows them, and `closed` rejects them. */
   readonly onFault: () => 'open' | 'closed';
   readonly report: (error: unknown) => void;
 }

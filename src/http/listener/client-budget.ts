@@ -8,7 +8,7 @@ interface Limits {
 const MiB = 1024 ** 2;
 const LIMITS = {
   connection: { requests: 128, bytes: 2 * MiB },
-  // One client address gets at most half of the bytes in `all`, so that other addresses always have room.
+  // Limit each client address to half of the bytes in `all`, so that other addresses always have room.
   address: { requests: 1_024, bytes: 32 * MiB },
   all: { requests: 4_096, bytes: 64 * MiB },
   /** Milliseconds without progress after which the budget can end a client's response to make room. */
@@ -84,7 +84,7 @@ class Scope {
     }
   }
 
-  /** Ends the response that has made no progress for the longest time. False if that time is shorter than `stillMs`. */
+  /** Ends a response that has made no progress for `stillMs`. Returns false if none is found among the first `SEARCHED_MAX`. */
   cutStill(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#lookAgainMs) return false;
@@ -154,7 +154,7 @@ export class ClientBudget {
     return hasRoom;
   }
 
-  /** If there is no room, closes a connection that has no pending response and has sent nothing since the last check. */
+  /** True below `max` connections, or after closing a connection without a pending response or new bytes since the last check. */
   #hasRoom(connections: Map<Opened, Connection>, max: number): boolean {
     if (connections.size < max) return true;
     let looks = 0;
@@ -172,7 +172,7 @@ export class ClientBudget {
     return false;
   }
 
-  /** Registers a response. Null if there is no room. @param isFirst true ignores the limits: the connection has no other pending request */
+  /** Registers a response. Null if there is no room. @param isFirst true if the connection has no other response: limits are ignored */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -268,7 +268,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** Increases the reservation to `bytes`. Returns false if the budget does not have room for twice the increase. */
+  /** Increases the reservation to `bytes` if the budget has room for twice the increase. Otherwise, returns false. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);
@@ -288,7 +288,7 @@ export class HeldAnswer {
 
   measureIdleMs(nowMs: number): number {
     const moved = this.isUnread ? this.#client.readBytes() : this.#client.sentBytes();
-    // If `moved` is null, the request is complete and the server must respond, so the client is not idle.
+    // If `moved` is null, docshelf has the complete request and must respond, so do not count the client as idle.
     if (moved !== null && moved === this.#moved) return nowMs - this.#movedMs;
     this.#moved = moved ?? -1;
     this.#movedMs = nowMs;
@@ -317,7 +317,7 @@ export class HeldAnswer {
 const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>
   `${remoteAddress} ${remotePort} ${localPort}`;
 
-/** Derives the maximum from the open-file limit of the process, because each connection needs a file descriptor. */
+/** Derives the maximum number of connections from the process's open-file limit, because each connection needs a file descriptor. */
 function connectionsAllowed(): number {
   // Omit network interfaces from the diagnostic report of Node, because the look-up of their names can take seconds.
   const report = Object.assign(process.report, { excludeNetwork: true });

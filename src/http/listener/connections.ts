@@ -6,10 +6,13 @@ import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 const UNDERWAY_MS = 500;
 export const LINGER_MS = 2_000;
 
-/** Replaces `closeIdleConnections`, which omits unused connections, and connections whose response began before the stop. */
+/**
+ * Open connections. Replaces Node's `closeIdleConnections`, which omits unused connections, and connections whose response began before
+ * the stop.
+ */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
-  /** Latest response of each connection. Omits prepared responses from memory, which never wait for the body of a request. */
+  /** Latest response of each connection. Omits responses prepared in memory, which never wait for the body of a request. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
   readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
@@ -18,7 +21,7 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // Keep connections with a pending response, because creating the response can take longer than this timeout.
+    // Keep a connection with a pending response, because creating a response can take longer than the server's timeout.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
@@ -64,7 +67,7 @@ export class Connections {
     return held;
   }
 
-  /** Calls `act` after the previous responses of the connection are sent. A response that starts earlier would wait in memory. */
+  /** Calls `act` after all earlier responses of the connection are sent. A response that starts before then would wait in memory. */
   whenPreviousSent(answer: ServerResponse, act: () => void): void {
     const { socket } = answer.req;
     const former = this.#former.get(answer);
@@ -82,7 +85,7 @@ export class Connections {
     setImmediate(() => this.#now(answer));
   }
 
-  /** Calls the delayed `act` of the latest request now, because an error of the parser is about to end the connection. */
+  /** Runs the response that `afterPacket` has delayed, because an error of the parser is about to end the connection. */
   respondNow(socket: Socket): void {
     const latest = this.#latest.get(socket);
     if (latest !== undefined) this.#now(latest);

@@ -56,8 +56,8 @@ export interface Listener {
 }
 
 /**
- * Time without progress after which docshelf disconnects a client. The kernel reports progress only in steps of up to 1.4 MB, and
- * a slow client (5 KiB per second) needs five minutes for such a step.
+ * Time without progress after which docshelf disconnects a client. The kernel reports progress only in steps of up to 1.4 MB. A slow
+ * client (5 KiB per second) needs five minutes for such a step.
  */
 export const UNREAD_MS_MAX = 300_000;
 
@@ -69,7 +69,7 @@ const TIMES = {
   unreadMsMax: UNREAD_MS_MAX,
   checkMs: 1_000,
 };
-/** Adds `X-Request-Id` to every response. @throws DocshelfError `port_taken`, `cannot_listen` */
+/** Opens a listener, which adds `X-Request-Id` to every response. @throws DocshelfError `port_taken`, `cannot_listen` */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, onRequest = () => undefined, onFault } = options;
   const times = { ...TIMES, ...options.times };
@@ -81,10 +81,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     maxHeaderSize: HEADER_BYTES_MAX,
     // Join repeated header fields, because docshelf must ignore If-Unmodified-Since with several dates (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
-    // docshelf checks Host itself, because the response of Node has no request id.
+    // docshelf checks the Host header itself, because Node's response to an invalid Host has no request id.
     requireHostHeader: false,
   });
-  // Respond on a site even after the client ends its half of the connection. Other listeners cancel the request.
+  // If the client ends its half of the connection, the listener for sites still responds. Other listeners cancel the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
   server.prependListener('connection', (socket) => {
@@ -215,14 +215,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** Host name or IPv4 address with an optional port. For any other Host, the framework validates the request. */
+/** Host name or IPv4 address with an optional port. The framework checks requests with any other Host header. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
-  // A request for the script of a service worker gets no prepared response, because `forWorker` can change the response.
+  // Use no prepared response for the script of a service worker, because `forWorker` can change the response.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)

@@ -11,7 +11,7 @@ import { REQUEST_ID_HEADER, requestField } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
 export const HEADER_BYTES_MAX = 32 * 1024;
-/** Maximum characters of a target. A path and a query of 4,096 bytes each fit, even if every byte is escaped. */
+/** Maximum characters of a request target. A path and a query of 4,096 bytes each fit, even if every byte is escaped. */
 export const TARGET_LENGTH_MAX = 16 * 1024;
 
 interface Refusal {
@@ -70,7 +70,7 @@ export function hostsIn(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Checks the type of the object instead of `httpVersion`, because a request line can contain any version. */
+/** Checks the type of the object instead of `httpVersion`, because a client can write any version into its request line. */
 export const isHttp2 = (incoming: IncomingMessage): boolean => 'stream' in incoming;
 
 /** Copies the host of an HTTP/2 request from `:authority` (RFC 9113, section 8.3.1). */
@@ -106,7 +106,7 @@ function refusalParts({ status, state }: Refusal, requestId: string) {
 /** Responds synchronously, before the parser can find an error in the rest of the request and end the connection. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
   const { headers: fields } = outgoing.req;
-  // Respond with a page, because a reader may have followed a link that is too long.
+  // Respond with an HTML page if the client accepts one, because a reader may have followed a link that is too long.
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
@@ -144,7 +144,7 @@ export function answerMalformed(
     if (answered.has(socket)) return;
     answered.add(socket);
     connections.respondNow(socket);
-    // Send nothing on an unused connection. Also send nothing during another response, which would become unreadable.
+    // Send nothing on an unused connection, and nothing in the middle of another response, which would become unreadable.
     const isUnused = socket.bytesRead === 0;
     const incomplete = connections.incompleteOf(socket);
     const isAsked = incomplete !== undefined && !incomplete.writableEnded;
@@ -152,7 +152,7 @@ export function answerMalformed(
       socket.destroy();
       return;
     }
-    // Send nothing if the request already has a response, or if a previous request was the last one (RFC 9112, section 9.6).
+    // Send nothing if the request has a response, or an earlier request was the last of the connection (RFC 9112, section 9.6).
     if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
       connections.whenIdle(socket, () => socket.destroySoon());
       return;
@@ -207,7 +207,7 @@ function write(refusal: Refusal, socket: Socket, meter: RequestMeter): void {
 }
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
-  // If the parsed text starts with a method and contains no line end, the request line itself exceeds the limit.
+  // If the parsed text starts with a method and contains no line end, the request line, not a header, exceeds the limit.
   const text = rawPacket?.toString('latin1') ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(text.slice(0, bytesParsed))) return TARGET_TOO_LONG;
   const line = text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);

@@ -8,7 +8,7 @@ import { clientLeft } from '../problem.ts';
 
 const IPV4_MAPPED = '::ffff:';
 
-/** Returns the last untrusted address: each trusted proxy appends the address of its peer, so this address is the client's. */
+/** Finds the client: the last untrusted address in X-Forwarded-For. Each trusted proxy has appended the address of its peer. */
 export function remoteAddressBehind(
   trustedProxies: readonly string[],
 ): (peer: string, forwardedFor: string | undefined) => string {
@@ -46,7 +46,7 @@ function plainAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Joins the lines of a header field (RFC 9110, section 5.3). @param name in lower case */
+/** Joins the lines of a header field (RFC 9110, section 5.3). @param name field name in lower case */
 export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;

@@ -59,7 +59,7 @@ const BYTES_LOGGED = Symbol('bytes logged');
 interface Begun {
   readonly requestId: string;
   readonly startedMs: number;
-  /** Address of the socket, read at the start, because a closed socket has no address. */
+  /** Address of the client's socket. Read it at the start of the request, because a closed socket has no address. */
   readonly peer: string;
 }
 
@@ -132,7 +132,7 @@ export class RequestMeter {
 const TEXT_LENGTH_MAX = 1024;
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
-/** Returns a JSON object without braces. A serializer would take as much processor time as the rest of a request. */
+/** Returns a function that writes a JSON object without braces. A serializer would take as much time as the rest of a request. */
 export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [siteField, versionField] = [lastField('site'), lastField('version')];
@@ -159,7 +159,7 @@ export function accessLog(trustedProxies: readonly string[]): (served: ServedReq
     const us = Math.round(durationMs * 1000);
     const fraction = us % 1000;
     const zeros = fraction < 10 ? '00' : fraction < 100 ? '0' : '';
-    // Remove the query and user information, because they can be credentials.
+    // Remove the query and the user information from the referrer, because they can be credentials.
     const shownReferrer = referrer?.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
     return (
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +

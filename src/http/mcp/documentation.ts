@@ -10,7 +10,7 @@ export interface Documentation {
   /** Origin of `server.publicUrl`, which makes addresses absolute. If the origin is null, addresses are paths. */
   readonly origin: string | null;
   readonly search: Search | null;
-  /** Null if no version is active, or readers have no access to the version. @param version null for the active version */
+  /** Opens a version. Null if readers have no access, or if no version is active. @param version null for the active version */
   release(version: string | null): Promise<DocumentationRelease | null>;
   versions(): Promise<readonly string[]>;
 }
@@ -21,7 +21,7 @@ export interface DocumentationRelease {
   /** Paths of all pages under the base path, such as `/guides/start`, in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
-  /** Null if the page does not exist. @param target percent-encoded path under the base path @throws the signal's reason */
+  /** Reads a page. Null if it does not exist. @param target percent-encoded path under the base path @throws `signal.reason` */
   read(target: string, signal: AbortSignal, fragment?: string | null): Promise<PageText | null>;
 }
 

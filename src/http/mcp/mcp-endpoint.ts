@@ -87,7 +87,7 @@ export function mcpEndpoint(options: McpEndpointOptions): AnswerSiteSearch {
   };
 }
 
-/** Selects the format of the response from the Accept header. With `either`, the MCP package chooses the format. */
+/** Selects the response format by Accept. With `either`, the MCP package chooses. Null if the client accepts neither format. */
 function formOf(accept: string | null): 'json' | 'stream' | 'either' | null {
   if (!acceptsType(accept, JSON_TYPE)) return acceptsType(accept, STREAM_TYPE) ? 'stream' : null;
   return prefersType(accept ?? '', STREAM_TYPE, JSON_TYPE) ? 'either' : 'json';
@@ -118,7 +118,10 @@ interface OriginPlace {
   readonly hosts: readonly string[];
 }
 
-/** Ignores a Host that others can control: with DNS rebinding, a malicious page sends its own name as Host and Origin. */
+/**
+ * True if docshelf itself has this origin. Do not trust Host: with DNS rebinding, a malicious page sends its own name as Host and
+ * Origin.
+ */
 export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) return false;
@@ -128,7 +131,7 @@ export function isOwnOrigin(origin: string, host: string | undefined, { publicUr
     const ours = names.length === 0 ? [own.hostname] : names;
     if (url.protocol === own.protocol && url.port === own.port && ours.includes(url.hostname)) return true;
   }
-  // Do not compare the schemes, because a proxy can terminate TLS.
+  // Compare Origin with Host, but ignore the scheme, because a proxy can terminate TLS.
   if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
   const name = hostName(url.host);
   const isOfThisMachine = isIP(bareHost(name)) !== 0 || name === 'localhost' || name === hostname().toLowerCase();
@@ -173,7 +176,7 @@ async function whole(
   return new Response(body, { status: answer.status, headers });
 }
 
-/** Extracts the responses from a stream of events. Omits notifications about requests, because these requests have ended. */
+/** Extracts the responses from a stream of events. Omits notifications, because the requests that they are about have ended. */
 function responsesIn(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')

@@ -10,7 +10,7 @@ interface McpServerOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Replaces the default validator, which each request would create but not use, because docshelf sends no requests to clients. */
+/** Replaces the default validator of client responses, which each call would create. docshelf sends no requests to clients. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('docshelf does not send requests to clients');
@@ -93,7 +93,7 @@ const LIST_LENGTH = 100;
 const TEXT_MAX = 200_000;
 const MARKDOWN = 'text/markdown';
 
-/** Lists the pages in parts. @param cursor path of the last page of the previous part, so that the cursor stays valid after a swap */
+/** Lists the pages in parts. @param cursor path of the last page in the previous part; it stays valid for another version */
 async function listResources(site: Documentation, cursor: string | undefined) {
   const release = await site.release(null);
   if (release === null) return { resources: [] };

@@ -18,7 +18,7 @@ interface AssistantTool {
 /** Default UTF-16 code units of a text, about 5,000 tokens. Common assistants warn above 10,000 tokens, and cut at 25,000. */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
-/** Maximum UTF-16 code units of all results together. Assistants can read the rest of a cut text at the address of the result. */
+/** Maximum UTF-16 code units of all search results together. Assistants can read the rest of a cut result at its address. */
 const FOUND_LENGTH_MAX = 60_000;
 const LIST_DEFAULT = 100;
 const LIST_MAX = 500;
@@ -234,7 +234,7 @@ export interface TreeQuestion {
   readonly limit: number;
 }
 
-/** Lists a folder. @param pages paths in the order of UTF-16 code units @returns in `next`, the next value of `after` or null */
+/** Lists a folder. @param pages paths in UTF-16 order @returns `next` is the `after` of the next call, or null at the end */
 export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion) {
   // Add the page `/guides` to the folder `/guides/`, because a site can write folders without a slash.
   const below = pages.filter((path) => path.startsWith(folder) || `${path}/` === folder);
@@ -247,10 +247,10 @@ export function listTree(pages: readonly string[], { folder, isRecursive, after,
 const pageEntry = (path: string): TreeEntry => ({ kind: 'page', path });
 
 function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
-  // Group the pages by the name after the folder, with a slash if the name is a folder.
+  // Group the pages by subfolder: the path up to the first slash after `folder`. A page without such a slash is its own group.
   const groups = Map.groupBy(pages, (page) => page.slice(0, page.indexOf('/', folder.length) + 1) || page);
   const entries = Array.from(groups, ([path, inside]): TreeEntry => {
-    // Show a folder as a page if it contains only its own start page.
+    // Show a subfolder as a page if it contains only its own start page.
     const isPage = inside.length === 1 && inside[0] === path;
     return isPage ? pageEntry(path) : { kind: 'folder', path, pages: inside.length };
   });

@@ -53,7 +53,7 @@ class RequestMetrics {
 
 export const labelOf = (site: string | null | undefined) => (site == null ? {} : { site });
 
-/** Value of a series, which docshelf only increments. A counter of prom-client would hash its labels for each event. */
+/** Value of a series that docshelf only increments. A counter of prom-client would hash its labels for each event. */
 export interface Cell {
   value: number;
 }
@@ -253,7 +253,7 @@ export function addProcessMetrics(registry: Registry): void {
   add('nodejs_external_memory_bytes', 'Memory of buffers outside the heap, in bytes.', () => {
     return process.memoryUsage().external;
   });
-  // Subtract one, because `readdirSync` itself opens the folder.
+  // Subtract the file descriptor with which `readdirSync` reads the folder.
   const openFiles = () => readdirSync('/proc/self/fd').length - 1;
   if (process.platform === 'linux') add('process_open_fds', 'Open file descriptors.', openFiles);
   new Gauge({

@@ -11,16 +11,16 @@ export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
-    /** Versions that the site serves (at most one). If `site` is null, the versions that all sites serve. */
+    /** Active version of the site, if it has one. If `site` is null, the active versions of all sites together. */
     readonly active?: readonly Pick<ActiveVersion, 'version' | 'digest' | 'activatedAt'>[];
     /** State of the search index. Absent if the search is off. */
     readonly search?: SearchReading | undefined;
-    /** Time when the bundle link expires. Null if the site has no link, or its link does not expire. */
+    /** Expiry of the site's bundle link, in ms since 1970. Null if the site has no link, or its link does not expire. */
     readonly linkEndsAtMs?: number | null;
     readonly isFetchFailing?: boolean;
   }[];
   readonly isReady: boolean;
-  /** Null if this process has no jobs, or cannot count its jobs now. */
+  /** Queued and running export jobs. Null if docshelf cannot count them now, for example because the database is unavailable. */
   readonly jobs: ExportJobs | null;
   /** Space on the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
@@ -30,7 +30,7 @@ export interface Readings {
 
 export interface SearchReading {
   readonly waiting: number;
-  /** Time of the last build in milliseconds since 1970. Null while the index does not exist. */
+  /** Time of the last build of the search index, in milliseconds since 1970. Null while the index does not exist. */
   readonly builtAtMs: number | null;
 }
 
@@ -41,7 +41,7 @@ export interface VolumeSpace {
 
 export type ExportJobs = StatusReport['jobs'];
 
-/** Sampling interval for the delay of the event loop. Readers notice only longer delays. */
+/** Sampling interval for the delay of the event loop. Readers do not notice shorter delays. */
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
@@ -63,7 +63,7 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** Omits the label `site` if there are more sites than `metrics.sites` allows. */
+  /** Adds the label `site` only if there are at most `metrics.sites` sites. */
   useConfig(config: { readonly sites: readonly unknown[]; readonly metrics: { readonly sites: number } }): void {
     this.#namesSites = config.sites.length <= config.metrics.sites;
   }
@@ -97,7 +97,7 @@ export class Metrics {
     for (const { dependency, isUp } of dependencies) dependencyUp.set({ dependency }, isUp ? 1 : 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
-    // Subtract the interval, because a sample is the whole time between two ticks, not only the delay.
+    // Subtract the sampling interval, because a sample is the whole time between two ticks, not only the delay.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();
     return this.#registry.metrics();

@@ -22,7 +22,7 @@ interface Order {
   readonly done: (holds: Promise<boolean>) => void;
 }
 
-/** Caches results under keyed digests. Clients take turns, so that a client with many guesses delays only itself. */
+/** Checks passwords. Caches results by keyed digests. Clients take turns, so that a client with many guesses delays only itself. */
 export class PasswordCheck {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
@@ -44,7 +44,7 @@ export class PasswordCheck {
     this.#waitingInAllMax = waitingInAllMax;
   }
 
-  /** Checks all hashes in one call: the times of separate calls would reveal names. @throws DocshelfError `rate_limited` */
+  /** Checks all hashes in one call: the times of separate calls would reveal user names. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean {
     const digest = this.#digestOf(password, hashes);
     const known = this.#known.get(digest) ?? this.#asked.get(digest);
@@ -175,7 +175,7 @@ export class BasicPasswords implements SignIn {
     return this.#challenge(incoming);
   }
 
-  /** Adds hashes so that each check takes as long as one hash of the highest cost. Each cost takes twice the time of the previous cost. */
+  /** Adds hashes so that each check takes as long as one hash of the highest cost. Each cost step doubles the time. */
   #compared(name: string, hash: string | undefined): readonly string[] {
     const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
     const others = costs.map((cost) => nobodysHash(name, cost));

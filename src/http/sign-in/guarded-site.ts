@@ -23,7 +23,7 @@ const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0
 
 export const isFree = (target: string): boolean => FREE.test(target);
 
-/** Runs before routing, so that new routes under the base path also require a sign-in. */
+/** Requires a sign-in before routing, so that new routes under the base path also require it. */
 export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
     const asked = siteRequest(request, env);
@@ -40,7 +40,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
   };
 }
 
-/** Null if the reader may read the site. An error denies access. */
+/** Returns the response for a reader without access. Null if the reader may read the site. An error denies access. */
 export async function admit(
   signIn: SignIn,
   env: HttpBindings,

@@ -75,7 +75,7 @@ export class Issuer {
 interface ProviderOptions {
   readonly issuer: Issuer;
   readonly clientId: string;
-  /** Null for a public client, whose only protection is PKCE. */
+  /** Secret of the client. Null for a public client, which only PKCE protects. */
   readonly clientSecret: Secret | null;
 }
 
@@ -134,7 +134,7 @@ export function isBadToken(error: unknown): boolean {
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
 }
 
-/** Contains only one word of the cause, because a client can cause this error, and must not choose the text of a log line. */
+/** Builds the error of a failed sign-in. Contains only one word of the cause: a client must not choose the text of a log line. */
 export function refusedSignIn(error: unknown): DocshelfError {
   const word = wordOf(error);
   const next =

@@ -131,7 +131,7 @@ export class OidcSignIn implements SignIn {
       .valuesIn(incoming.headers.cookie)
       .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
       .find((each) => each?.id === state.id);
-    // If two windows began a sign-in, only the later cookie exists. The earlier window then uses the session of the later one.
+    // If two windows began a sign-in, the browser keeps only the later cookie. The earlier window then uses the other's session.
     if (flow === undefined || flow === null) {
       return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
     }
@@ -219,7 +219,7 @@ function isProtocolFault(error: unknown): boolean {
   return (
     error instanceof oidc.AuthorizationResponseError ||
     (error instanceof oidc.ResponseBodyError && error.status < 500) ||
-    // Exclude the codes for missing or unreadable responses, because they mean that the provider is unavailable.
+    // Exclude the codes for missing or unreadable responses, because an unavailable provider has not rejected the sign-in.
     (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
     isBadToken(error)
   );

@@ -51,12 +51,12 @@ const [IV_BYTES, TAG_BYTES] = [12, 16];
 export class Seals {
   readonly #keys: readonly Buffer[];
 
-  /** @param keys the first key seals, and every key opens, so that an operator can replace a key without signing readers out */
+  /** @param keys secrets: the first seals, and all of them open. An operator can thus replace a secret without signing readers out */
   constructor(keys: readonly string[]) {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
   }
 
-  /** Encrypts a value. @param purpose context of the value. `open` reads the text only with the same purpose */
+  /** Encrypts a value. @param purpose context of the value; `open` needs the same purpose to read the value */
   seal(purpose: string, value: object, ttlMs: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));

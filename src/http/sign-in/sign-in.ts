@@ -3,7 +3,7 @@ import type { DocshelfError } from '../../domain/errors.ts';
 import { type Notice, noticeResponse } from '../../site/index.ts';
 import { peerOf, requestField, trustedPeers } from '../listener/request.ts';
 
-/** Builds a page in the reader's language, because the language of the site could reveal its content. */
+/** Builds a page of docshelf in the reader's language, because the language of the site could reveal the site's content. */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
   const header = (name: string): string | undefined => requestField(headers, name);
   const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
@@ -12,7 +12,7 @@ export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Om
 
 interface TrustedHeaderOptions {
   readonly name: string;
-  /** Addresses and networks in CIDR notation. docshelf accepts the header only from these proxies. */
+  /** Trusted proxies: addresses, or networks in CIDR notation. docshelf accepts the sign-in header only from these proxies. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export class TrustedHeader implements SignIn {
     return ownPage(incoming, {
       status: 401,
       words: 'notSignedIn',
-      // A 401 must have a challenge (RFC 9110, section 11.6.1). Browsers ignore this unknown scheme.
+      // A 401 response must have a challenge (RFC 9110, section 11.6.1). Browsers ignore the unknown scheme `Proxy-Header`.
       headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
     });
   }
@@ -49,7 +49,7 @@ export class TrustedHeader implements SignIn {
 export interface SignIn {
   /** Request headers that the sign-in depends on, as the value of `Vary`. */
   readonly vary: string;
-  /** Returns null if the reader may read. @param begins false rejects a reader without starting a sign-in, such as on the shelf page */
+  /** Returns null if the reader may read. @param begins true to start a missing sign-in, false to only reject the reader */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
   /** True if docshelf knows, without waiting, that `admit` accepts a GET request of this reader. */
   knows(incoming: IncomingMessage): boolean;

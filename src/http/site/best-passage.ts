@@ -16,7 +16,7 @@ function isCode(lines: readonly string[]): boolean {
   return count * 2 >= lines.length && lines.length > 0 && count > 0;
 }
 
-/** Returns the block with the most hits. Blocks end at blank lines. In code, returns the lines around the first hit. */
+/** Returns the text block with the most search hits. Blocks end at blank lines. In code, returns the lines around the first hit. */
 export function bestPassage(text: string, highlights: readonly Hit[]) {
   const blocks = [...text.matchAll(/\S[\s\S]*?(?=\n\s*\n|$)/g)].map(({ index, 0: block }) => {
     const end = index + block.length;

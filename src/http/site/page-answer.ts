@@ -15,7 +15,7 @@ export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding)
   return { body, headers: { 'Content-Length': String(body.length), ...coding } };
 }
 
-/** Allows only docshelf's own scripts, styles and addresses, so that injected markup has no effect. */
+/** Content-Security-Policy. Allows only docshelf's own scripts, styles and addresses, so that injected markup has no effect. */
 function policyOf(hasScript: boolean): string {
   const own = [hasScript && 'script-src', 'style-src', 'img-src', hasScript && 'connect-src', 'form-action'];
   const allowed = own.filter(Boolean).map((name) => `${name} 'self'`);
@@ -24,7 +24,7 @@ function policyOf(hasScript: boolean): string {
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // Do not send the query of the reader to other origins.
+  // Do not send the reader's search query to other origins.
   'Referrer-Policy': 'same-origin',
   ...OWN_HEADERS,
 };
@@ -54,7 +54,7 @@ export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage)
   });
 }
 
-/** For HEAD, the framework removes the body. */
+/** Builds a response with its body even to HEAD, because the framework then removes the body. */
 export function documentAnswer(type: string, body: string): Response {
   return new Response(body, {
     headers: {

@@ -85,7 +85,7 @@ interface Report {
   readonly blocked: unknown;
 }
 
-/** Reports in the formats of `report-uri` and `report-to`. Null for another body. */
+/** Parses browser reports in the formats of `report-uri` and `report-to`. Null if the body has neither format. */
 function reportsIn(bytes: Buffer): Report[] | null {
   const parsed = jsonOf(bytes.toString());
   if (!Array.isArray(parsed)) {
@@ -124,7 +124,7 @@ function isOwn(request: Request, site: ReportedSite): (report: Report) => boolea
   };
 }
 
-/** Origin of the blocked address. Null for schemes, inline scripts and other text that is not an address. */
+/** Origin of the blocked address. Null for other text, such as `inline`, `eval` or `data`. */
 function loadedOrigin(blocked: unknown): string | null {
   const url = URL.parse(String(blocked));
   return url !== null && /^(?:https?|wss?):$/.test(url.protocol) ? url.origin : null;

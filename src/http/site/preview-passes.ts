@@ -7,7 +7,7 @@ import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 export const PREVIEW_MS = 24 * 3600_000;
 
 interface PreviewPassesOptions {
-  /** @throws DocshelfError `cannot_read`, `cannot_write` */
+  /** Keys that seal preview links. @throws DocshelfError `cannot_read`, `cannot_write` */
   readonly keys: () => Promise<readonly string[]>;
   /** Domain of the site. Links are sealed for this domain, so that a link of one site does not open another site. */
   readonly site: string;
@@ -35,7 +35,7 @@ export class PreviewPasses {
     return `${this.#options.basePath}${VERSION_ADDRESSES.slice(1)}${release.version}/?${PARAMETER}=${pass}`;
   }
 
-  /** Cookie for a reader with a valid preview link. Null for other readers. @throws as `keys` */
+  /** Returns a cookie if the reader has a valid preview link, or else null. @throws DocshelfError `cannot_read`, `cannot_write` */
   async cookieFor(release: ReleaseRef, { target }: Pick<SiteRequest, 'target'>): Promise<string | null> {
     const pass = new URLSearchParams(/\?.*/s.exec(target)?.[0]).get(PARAMETER);
     if (pass === null) return null;

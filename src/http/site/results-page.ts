@@ -39,7 +39,7 @@ const CONTENT_LENGTH_MAX = 2000;
 
 type Words = PageLanguage['words'];
 
-/** Returns a page that works without a script. */
+/** Returns the HTML of the search results page, which works without a script. */
 export function resultsPage({ language, written, outcome, assets }: ResultsPage): string {
   const { searchBox, resultsPage: texts } = language.words;
   const title = searchBox.open;
@@ -150,7 +150,7 @@ function link(address: string, text: string): string {
   return `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
 }
 
-/** Returns an address on the host of the site, whatever the path contains. */
+/** Returns an address on the host of the site, even if the path begins like the address of another host. */
 const onHost = (path: string): string => `/${withoutHost(path)}`;
 
 function pageGroup(path: string, sections: readonly SearchResult[], hasVersions: boolean): string {

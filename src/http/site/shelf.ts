@@ -15,7 +15,7 @@ import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
-/** A site on the shelf page. Escape its texts, because they are untrusted. */
+/** Site on the shelf page. Escape its title, description and other texts, because they are untrusted. */
 export interface ListedSite {
   readonly domain: string;
   readonly title: string | null;
@@ -41,7 +41,7 @@ interface ShelfPage {
 
 const SHELF_QUERY_LENGTH_MAX = 200;
 
-/** Builds text, because `hono/html` takes 58 ms for 1,000 sites. Includes hidden sites, so that the script can show them. */
+/** Builds HTML as text: `hono/html` takes 58 ms for 1,000 sites. Includes sites that do not match, which the script can show later. */
 function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
@@ -133,7 +133,7 @@ function matches(site: ListedSite, words: readonly string[]): boolean {
 const folded = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 export interface ShelfAppOptions {
-  /** Sites of the list, without sites in the state `off`. @param host the Host header, for `shelfAddress` */
+  /** Sites to list on the shelf page, without sites in the state `off`. @param host value of the Host header, for `shelfAddress` */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   current(): ShelfState;
   readonly assets: SiteAssets;

@@ -32,7 +32,7 @@ export class SiteAssets {
     return { css: `assets/${css.name}`, js: `assets/${js.name}`, svg: `assets/${svg.name}` };
   }
 
-  /** Null if no such file exists. @param path path of the request under the base path */
+  /** Serves a file of docshelf. Null if no such file exists. @param path path of the request under the base path */
   answer(path: string, basePath: string, acceptEncoding: string | undefined, method: string): Response | null {
     if (!path.startsWith(ASSET_ADDRESSES)) return null;
     const isHead = method === 'HEAD';
@@ -114,13 +114,16 @@ export function searchBoxFiles(): AssetFolder {
 }
 
 const SWITCHER_ASSETS = new URL('assets/switcher/', import.meta.url);
-/** Selector of the version switcher. `:not(#_)` always matches, and makes these rules stronger than rules of the page. */
+/** Selector of the version switcher. `:not(#_)` always matches, and makes docshelf's style rules stronger than those of the page. */
 const ON_PAGES = 'docshelf-versions:not(#_)';
 
 const SWITCHER_SCRIPT = 'switcher.js';
 const SWITCHER_STYLE = 'switcher.css';
 
-/** The switcher's script contains its texts and style. The style sheet is for pages with a notice but without the script. */
+/**
+ * Files of the version switcher. Its script contains the texts and style. Pages with a notice but without the script use the style
+ * sheet.
+ */
 export function switcherFiles(): AssetFolder {
   const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
     readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),

@@ -78,10 +78,10 @@ function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
   ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
 }
 
-/** Authority of an absolute target. A target with user information does not match (RFC 9110, section 4.2.4). */
+/** Host and port of a request target in absolute form. User information in a target is invalid (RFC 9110, section 4.2.4). */
 const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
 
-/** Null if the target has no path, such as `*`, `host:port` or another scheme. */
+/** Splits a request target. Null if the target has no path, such as `*`, `host:port` or another scheme than http and https. */
 function splitTarget(target: string): { host: string | null; path: string; query: string } | null {
   const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
   if (absolute === null && !target.startsWith('/')) return null;
@@ -100,14 +100,14 @@ interface ShelfPlace {
   readonly publicUrl: string | null;
 }
 
-/** Path if the requested host serves the site, or else an address with the first host of the site. */
+/** Address of a site on the shelf page: a path if the requested host serves the site, or else an address with its first host. */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
   const path = normalBasePath(site.basePath);
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // The site has no configured host, and the requested host belongs to another site. Only `publicUrl` can lead to the site.
+  // If the site has no configured host, and the requested host belongs to another site, only `publicUrl` can lead to the site.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);

@@ -80,7 +80,7 @@ export function forWorker(
         'Content-Type': 'text/javascript; charset=utf-8',
         'Content-Length': String(Buffer.byteLength(RETIRED_WORKER)),
         'Cache-Control': 'no-store',
-        // Permit any scope, because the scope of the former worker can be wider than the folder of its script.
+        // Permit any scope for the new worker, because the scope of the old worker can be wider than the folder of its script.
         'Service-Worker-Allowed': '/',
         Vary: 'Service-Worker',
       },

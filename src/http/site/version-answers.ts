@@ -21,7 +21,7 @@ export type OpenedVersion =
       /** True for a staged version, which only readers with a preview link can see. Lists and caches must not contain it. */
       readonly isStaged: boolean;
       readonly isThere: () => Promise<boolean>;
-      /** Percent-encoded address of the same page in the active version. Null if the page does not exist there. @param path decoded */
+      /** Percent-encoded address of a page in the active version. Null if the page does not exist there. @param path decoded path */
       readonly canonical: (path: string) => Promise<string | null>;
     };
 
@@ -29,7 +29,7 @@ export interface VersionSource {
   list(): Promise<readonly ListedVersion[]>;
   /** Opens a version for a reader. Null if the version does not exist, or the reader must not know that it exists. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
-  /** Returns the encoded path of the same page in version `to`. Null if a version is hidden. @param path decoded, without leading slash */
+  /** Returns the encoded path of a page in version `to`. Null if a version is hidden. @param path decoded path without leading slash */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 

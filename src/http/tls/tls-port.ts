@@ -24,7 +24,7 @@ interface RedirectTarget {
   readonly isCertifiedFor: (host: string) => boolean;
 }
 
-/** Sends `no-cache`, because browsers otherwise keep a 308 for ever. */
+/** Redirects with `no-cache`, because browsers otherwise keep a 308 for ever. */
 export function redirectAnswer(target: RedirectTarget): (request: Request, env: HttpBindings) => Response {
   return (request, env) => {
     const host = bareHost(new URL(request.url).hostname);
@@ -64,11 +64,11 @@ export interface TlsSettings {
   /** Keys with their certificates. The first pair also serves clients that request no name, or a name without a certificate. */
   readonly pairs: readonly KeyPair[];
   readonly http2: boolean;
-  /** Null if responses must not have Strict-Transport-Security. */
+  /** Maximum age in Strict-Transport-Security, in ms. Null omits this header from responses. */
   readonly hstsMs: number | null;
 }
 
-/** RFC 8996 deprecates older versions of TLS. */
+/** Minimum version of TLS, because RFC 8996 deprecates TLS 1.0 and TLS 1.1. */
 const MIN_VERSION = 'TLSv1.2';
 
 interface Served {
@@ -170,7 +170,7 @@ export class TlsPort {
     return this.#served.find(({ certificate }) => isCertifiedFor(certificate, host));
   }
 
-  /** Destroys connections that have sent nothing yet. Handshakes in progress can finish within their time limit. */
+  /** Destroys connections on which the client has sent nothing yet. Handshakes in progress can finish within their time limit. */
   drain(): void {
     this.#isDraining = true;
     for (const socket of this.#silent) socket.destroy();

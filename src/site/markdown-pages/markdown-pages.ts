@@ -38,7 +38,7 @@ const LIST_TYPE = 'text/plain; charset=utf-8';
 const LISTS = ['llms.txt', 'llms-full.txt'] as const;
 type ListName = (typeof LISTS)[number];
 const LISTS_FOLDER = 'markdown';
-/** Format of `llms.txt`. Increase the number if the text changes, because docshelf stores the file with the release. */
+/** Format of `llms.txt`. Increase the number if docshelf generates another text, because the file is stored with the release. */
 const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
@@ -49,7 +49,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** File cache of the snapshot. Keys that `MarkdownPages` adds end in a line feed, so that they differ from the snapshot's keys. */
+  /** File cache of the snapshot. Keys for Markdown end in a line feed, so that they differ from all other keys. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;
@@ -72,7 +72,7 @@ export class MarkdownPages {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.markdownOf(page, built);
   }
 
-  /** Markdown of a page: the bundle's own file, or else a conversion. Null for another path, and for a page that is too large. */
+  /** Markdown of a page: the bundle's own file, or else a conversion. Null if `page` is not a page, or if it is too large. */
   markdownOf(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
@@ -116,7 +116,7 @@ export class MarkdownPages {
     return list;
   }
 
-  /** Writes `llms.txt`, also if the client disconnects, because docshelf stores the file with the release. */
+  /** Creates a list such as `llms.txt`. Continues if the client disconnects, because docshelf stores the list with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
     const { releaseDir, createdAt } = this.#release;
@@ -221,7 +221,7 @@ export class MarkdownPages {
   }
 }
 
-/** Returns false if the list cannot be written, for example because the release was removed. */
+/** Stores `llms.txt` or `llms-full.txt`. Returns false if the file cannot be written, for example because the release was removed. */
 async function keepList(folder: string, name: string, bytes: Buffer): Promise<boolean> {
   try {
     await mkdir(folder).catch((error: unknown) => {

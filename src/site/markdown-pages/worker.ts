@@ -14,7 +14,7 @@ const HEAD_BYTES = 128 * 1024;
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
-/** Matches 404 pages, whole books on one page, search pages, indexes of terms and modules, and source code. */
+/** Matches paths to omit from `llms.txt`: 404 pages, books on one page, search pages, indexes of terms and modules, source code. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
@@ -27,7 +27,7 @@ interface HeadsOrder {
   readonly title: string | null;
 }
 
-/** Returns the listed pages. `navigation` contains the links of the start page, then those of the first page of each section. */
+/** Returns the pages to list. `navigation` contains the links of the start page, then those of the first page of each section. */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];

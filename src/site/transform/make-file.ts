@@ -23,7 +23,7 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Lets concurrent requests share one transformation of a file. Has no limit, because `TransformThreads` limits the load. */
+/** Shares one transformation of a file among concurrent requests. Has no limit, because `TransformThreads` limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
 export class LazyTransform {
@@ -31,14 +31,17 @@ export class LazyTransform {
   readonly sent: ExtraHeaders;
   readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
 
-  /** @param make transforms the file. Its signal aborts when no request waits for the file any more */
+  /** @param make function that transforms the file. Its signal aborts when no request waits for the file any more */
   constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
     this.path = path;
     this.sent = sent;
     this.#make = make;
   }
 
-  /** Transforms the file. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason. The next call retries */
+  /**
+   * Transforms the file. The next call after an error tries again. @throws DocshelfError `cannot_read`, `release_damaged`;
+   * `signal.reason`
+   */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);
@@ -76,7 +79,7 @@ const transformThreads = new TransformThreads<MountCalls>({
   max: 3,
   siteMax: 2,
 });
-/** If the rewriting of a file has ended this number of threads, docshelf serves the file without changes. */
+/** If rewriting a file has terminated this number of threads, docshelf serves the file without changes. */
 const THREAD_ENDS_MAX = 2;
 /** Maximum bytes of a page to which the main thread adds markup, at 10 ms per MiB. A worker thread handles larger pages. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
@@ -88,7 +91,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/** Adds markup and the base path, or returns `plain`. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+/** Adds markup and the base path, or returns `plain` if it cannot. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -142,7 +145,7 @@ async function mountedBytes(
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
     const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
-    // The thread has no file table, so it assumes that all paths exist. If some do not exist, repeat the call with a list of these.
+    // The thread has no file table, so it assumes that all paths exist. If some are missing, call it again with a list of them.
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };

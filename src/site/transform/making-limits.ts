@@ -3,9 +3,9 @@ import type { FileEntry } from '../../domain/release.ts';
 import { type CallsOf, HEAPS, ProcessorLimit, Thread, type ThreadCall } from '../../threads/index.ts';
 import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
-/** Maximum processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
+/** Maximum processor time to transform a file. The slowest real file, a page of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** Time for an aborted call to end before docshelf terminates its thread. Starting a new thread takes about as long. */
+/** Time for an aborted call to end. After that, docshelf terminates its thread. Starting a new thread takes about as long. */
 const ABORT_WITHIN_MS = 200;
 /** After this number of slow files, docshelf transforms no further large files of the release. */
 const OVERLONG_MAX = 5;
@@ -22,7 +22,7 @@ export class OverlongFiles {
     return !this.#paths.has(path) && (this.#paths.size < OVERLONG_MAX || size <= SMALL_BYTES);
   }
 
-  /** Returns true if the file was too slow or has ended `endsMax` threads, so that docshelf must not transform it again. */
+  /** Records an error. True if the file was too slow or has ended `endsMax` threads, so that docshelf must not transform it again. */
   note(path: string, error: unknown, endsMax: number): boolean {
     const { code } = toDocshelfError(error);
     const ends = (this.#ends.get(path) ?? 0) + 1;
@@ -32,7 +32,7 @@ export class OverlongFiles {
     return isOver;
   }
 
-  /** Sentence for the operator about the slow files. @param effect end of `Files of version "1" …`, such as `have no Markdown` */
+  /** Message to the operator about files that were too slow. @param effect words after `Files of version "1"`: `have no Markdown` */
   notice(version: string, effect: string): string | null {
     if (this.#paths.size === 0) return null;
     const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
@@ -54,7 +54,7 @@ interface MakersOptions {
 
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** One thread for each place of the scheduler, so that the end of a thread affects only one file. */
+  /** As many threads as the scheduler runs calls, so that a crash of a thread affects only one file. */
   readonly threads: readonly Thread<Calls>[];
 }
 
@@ -75,7 +75,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
     this.#large = lane(1, 1);
   }
 
-  /** Runs `make` with a thread. @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; the signal's reason */
+  /** Runs `make` with a thread. @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; `signal.reason` */
   run<Result>(
     { path, size }: Pick<FileEntry, 'path' | 'size'>,
     { key, signal }: Pick<Turn, 'key' | 'signal'>,

@@ -9,15 +9,15 @@ import { integrityTargets, mountFile } from '../../web/mount/index.ts';
 interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that the rewriter wrongly presumed to exist. Sent instead of the file table, which can have 500,000 entries. */
+  /** Paths that the rewriter wrongly assumed to exist. Sent instead of the file table, which can have 500,000 entries. */
   readonly absent: ReadonlySet<string>;
-  /** New `integrity` values of changed files, by address. */
+  /** Changed values of the attribute `integrity`, by the address of the linked file. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 export interface MountAnswer {
   readonly bytes: Uint8Array | null;
-  /** Paths that the rewriter presumed to be files or pages of the site. If a path is neither, `bytes` is wrong. */
+  /** Paths that the rewriter assumed to be files or pages of the site. If a path is neither, `bytes` is wrong. */
   readonly presumed: ReadonlySet<string>;
   readonly integrity: ReturnType<typeof integrityTargets>;
 }

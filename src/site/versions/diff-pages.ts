@@ -21,7 +21,7 @@ interface ChangedPage extends NamedPage {
 export interface PagesDiff {
   readonly added: readonly NamedPage[];
   readonly removed: readonly NamedPage[];
-  /** Pages with the same words at a new address. */
+  /** Pages with the same words in both versions, but at a new address. */
   readonly moved: readonly (NamedPage & { readonly from: string })[];
   readonly changed: readonly ChangedPage[];
   readonly unchanged: number;
@@ -38,7 +38,7 @@ interface PageText extends NamedPage {
   readonly isTooLarge: boolean;
 }
 
-/** Page of only one version. Has no text, to save memory if the versions have no page in common. */
+/** Page that only one version has. Stored without its text, to save memory if the versions have no page in common. */
 interface LonePage extends NamedPage {
   /** Digest of the text. Null for a page without text, which cannot match a moved page. */
   readonly digest: string | null;
@@ -50,7 +50,7 @@ type Pair = { readonly [Side in 'before' | 'after']?: FileEntry };
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/** Compares the main text of all pages, because a changed menu would change every page. @param onProgress gets 0 to 1 */
+/** Compares the main text of all pages, because a changed menu would change every page. @param onProgress receives 0 to 1 */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,

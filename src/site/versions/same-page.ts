@@ -9,7 +9,7 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/** Maximum titles to read, 0.3 ms each. If more pages have no counterpart, the versions have different structures. */
+/** Maximum titles to read, 0.3 ms each. If more pages have no page at the same address, the versions have different structures. */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
 /** Number of file table entries to read before docshelf handles other requests. */
@@ -40,7 +40,7 @@ export class SamePages {
     const [first, second] = pages
       .map((page) => ({ page, shared: sharedNames(page, path) }))
       .sort((a, b) => b.shared - a.shared);
-    // If two pages with the title are equally near to the path, return neither.
+    // If two pages with the same title are equally near to the path, return neither.
     if (first === undefined || first.shared === second?.shared) return null;
     return readerAddress(first.page, path, to);
   }
@@ -50,13 +50,13 @@ export class SamePages {
     this.#known.set(from, ofFrom);
     const titles = ofFrom.get(to) ?? readTitles(from.files, to);
     ofFrom.set(to, titles);
-    // After a read error, the next call tries again.
+    // Forget a failed read, so that the next call tries again.
     titles.catch(() => ofFrom.delete(to));
     return titles;
   }
 }
 
-/** Address with or without the trailing slash, as the release requires. Null if the release has no such page. */
+/** Returns the address with or without a trailing slash, as the release requires. Null if the release has no such page. */
 function addressOf(path: string, { files, trailingSlash }: ReleaseView): string | null {
   const found = resolvePath(files, path, trailingSlash);
   if (found.kind === 'file') return path;
@@ -75,7 +75,7 @@ function nearestParent(path: string, to: ReleaseView): string {
   return '';
 }
 
-/** Address with an extension if the requested path has one, except for an index page. */
+/** Returns the address of a page. Keeps its extension if the requested path has one, but not for an index page. */
 function readerAddress(page: string, asked: string, to: ReleaseView): string {
   const bare = page.replace(PAGE_NAME, '').replace(/\/$/, '');
   return (/\.x?html?$/i.test(asked) && !/(?:^|\/)index\.\w+$/i.test(page) ? page : addressOf(bare, to)) ?? page;

@@ -32,7 +32,7 @@ export class SqlJobQueue implements JobQueue {
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
   #lastFaultMs = Number.NEGATIVE_INFINITY;
-  /** Runs the calls of `add` one after the other, so that the jobs of this process keep the order of the calls. */
+  /** Runs the calls of `add` one after the other, so that jobs of this process are queued in the order of these calls. */
   readonly #adding = new Scheduler(1);
 
   constructor({ database, statements, wallMs = Date.now }: SqlJobQueueOptions) {
@@ -67,7 +67,7 @@ export class SqlJobQueue implements JobQueue {
   claim(leaseMs: number): Promise<StoredJob | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
-      // No process can renew its lease during a database outage, so after an error, treat no lease as expired for `leaseMs`.
+      // No process can renew a lease during a database outage. After a database error, treat leases as valid for `leaseMs`.
       const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
       // Usually no job is waiting, so query first without a lock.
       while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
@@ -214,12 +214,12 @@ export class SqlJobQueue implements JobQueue {
     }
   }
 
-  /** Retries while the database is unavailable: if the result is lost, another attempt of the job repeats the finished work. */
+  /** Stores the final status of a job. Retries during a database outage, because otherwise another attempt repeats the job. */
   async #end(job: Claimed, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
     const end = () => this.#changes(this.#database, ending, { ...refOf(job), ...values });
     const { result, faults } = await patiently(end);
     if (result || faults === 0) return result;
-    // The statement may have succeeded although the connection was lost, so read the status.
+    // Read the job's status, because a statement can succeed even if the connection is lost before the response.
     const [ended] = await this.#database.run<{ readonly status: string }>(this.#sql.ended, refOf(job));
     return ended?.status === status;
   }
@@ -245,7 +245,7 @@ const failure = ({ code, message, next }: JobFault, report: ExportReport | null)
   report: report === null ? null : JSON.stringify(report),
 });
 
-/** Maximum time of all retries. Longer than a restart or a failover of the database server. */
+/** Maximum time to retry a statement. Longer than a restart or a failover of the database server. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 500;
 
@@ -275,7 +275,7 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Error code of a failed job. Null in rows of older versions, whose `error` also contains the advice. */
+  /** Error code of a failed job. Null in rows of older versions, whose `error` also contains the advice to the user. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;
@@ -320,7 +320,7 @@ const cursorOf = (seq: number): string => Buffer.from(String(seq)).toString('bas
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
-  // Node's decoder ignores invalid characters. To reject a cursor with such characters, encode the number again and compare.
+  // Encode the number again and compare, because `Buffer` ignores invalid base64url characters instead of rejecting the cursor.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
   throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is not a cursor`, {
     next: 'Send the unchanged nextCursor of an earlier response, or omit it to start with the newest job.',
@@ -352,7 +352,7 @@ export function thisHolder(): Holder | null {
   }
 }
 
-/** True if the process is certainly dead. A process of another host or container counts as alive. @param here `thisHolder()` */
+/** True if the process is certainly dead. Processes of other hosts or containers count as alive. @param here the current process */
 export function isGone(holder: Holder, here: Holder | null): boolean {
   if (holder.bootId !== here?.bootId || holder.pidNamespace !== here.pidNamespace) return false;
   return !isRunning(holder.pid, holder.startTicks);

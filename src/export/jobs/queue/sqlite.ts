@@ -27,10 +27,10 @@ const OF_HOLDERS = [
   'references',
 ] as const;
 
-/** Maximum time to end the thread, longer than a call can wait for the lock of another process (`BUSY_MS_MAX`). */
+/** Maximum time to wait for the queue's thread to end. Longer than a call waits for another process's lock (`BUSY_MS_MAX`). */
 const ENDING_MS_MAX = 10_000;
 
-/** Starts the thread of the queue. @throws DocshelfError as all its calls: `data_folder_newer`, `cannot_write`, `cannot_read`, `busy` */
+/** Starts the queue's thread. @throws DocshelfError as all calls do: `data_folder_newer`, `cannot_write`, `cannot_read`, `busy` */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
@@ -74,7 +74,7 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
       queue ??= new SqlJobQueue({ database, statements: SQLITE_STATEMENTS, wallMs: () => clocks.wallMs() });
       return await (queue[method] as (...args: readonly unknown[]) => unknown).apply(queue, [...args]);
     } catch (error) {
-      // If a newer daemon has migrated the file, the statements of this daemon can fail. Report `data_folder_newer` instead.
+      // If a newer daemon has migrated the database, statements of this daemon can fail. Report `data_folder_newer` in this case.
       if (resultCodeOf(error) === ERROR) database?.checkVersion(file);
       throw asStoreFault(file, error);
     }
@@ -119,7 +119,7 @@ export class SqliteDatabase implements JobDatabase {
     });
   }
 
-  /** @throws DocshelfError `data_folder_newer` */
+  /** @throws DocshelfError `data_folder_newer` if a newer docshelf has written the file */
   checkVersion(file: string): void {
     knownVersion(this.#database, file);
   }
@@ -137,7 +137,10 @@ export class SqliteDatabase implements JobDatabase {
   }
 }
 
-/** @throws DocshelfError `data_folder_newer`, `cannot_write` for a symbolic link; errors of SQLite and the file system */
+/**
+ * Opens or creates the database of jobs. @throws DocshelfError `data_folder_newer` if a newer docshelf wrote the file, `cannot_write`
+ * if it is a symbolic link; errors of SQLite and the file system
+ */
 export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
   refuseLink(file);
@@ -153,10 +156,10 @@ export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>):
   }
 }
 
-/** Checks the format of an existing file, and does not change its folder. @throws DocshelfError as `openSqliteJobQueue` */
+/** Checks the format of an existing database, and leaves its folder unchanged. @throws DocshelfError as `openSqliteJobQueue` */
 export function checkDatabase(file: string): void {
   const url = pathToFileURL(file);
-  // If the file `-wal` is missing, SQLite would create one that other users could not write to. `immutable` prevents this.
+  // If the `-wal` file is missing, use `immutable`: SQLite would otherwise create this file, and other users could not write to it.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1');
   try {
     const database = new DatabaseSync(url, { readOnly: true });
@@ -177,7 +180,7 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // Pause before a retry: SQLite reports some conflicts without waiting, for example if two processes create the file.
+      // Pause before a retry. SQLite reports some lock conflicts at once, for example if two processes create the database.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }
@@ -212,7 +215,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
   }
 }
 
-/** @throws DocshelfError `data_folder_newer` */
+/** @throws DocshelfError `data_folder_newer` if a newer docshelf has written the file */
 function knownVersion(database: DatabaseSync, file: string): number {
   const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() as {
     version: number;
@@ -291,7 +294,7 @@ const TABLES = `
   CREATE TABLE turns (organization_id TEXT PRIMARY KEY, last_claim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** The unique index allows one running job per domain. Separate indexes keep claims fast with 100,000 ended jobs. */
+/** Indexes of jobs. `running` allows one running job per domain. Partial indexes keep claims fast with 100,000 ended jobs. */
 const INDEXES = `
   CREATE INDEX listed ON jobs (organization_id);
   CREATE INDEX listed_by_domain ON jobs (organization_id, domain);

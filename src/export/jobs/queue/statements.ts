@@ -69,7 +69,7 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
 
     holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
     endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
-    // After a restart or a clock change, `leased_at_ms` can be in the future. `abs` limits the delay of the expiry to `leaseMs`.
+    // After a restart or a clock change, `leased_at_ms` can be in the future. `abs` expires leases that are `leaseMs` or more ahead.
     nextAbandoned: `
       SELECT ${candidate} FROM ${jobs} AS job
       WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)

@@ -304,7 +304,7 @@ async function undoOne(visit: SessionVisit, status: StatusReport, { domain, ...u
     : await call(visit, 'rollback', { domain });
   return { text: problem === null ? `${domain}: version ${former.version} is active again` : text, problem };
 
-  /** Compares digests, because another release can now have the same version label. */
+  /** Compares the digests of releases, because another release can now have the same version label. */
   function isSame({ digest }: StoredVersion): boolean {
     return digest === former.digest;
   }

@@ -89,7 +89,7 @@ export function DiffPages({ visit, domain, diff }: DiffProps) {
   );
 }
 
-/** Removed pages come first, because readers lose them. */
+/** Show removed pages first, because readers lose these pages. */
 function rowsOf(
   { before, after, added, removed, moved, changed }: VersionsDiff,
   linkTo: (version: string, page: string) => Child,
@@ -145,7 +145,7 @@ interface DiffFormProps extends VisitProps {
   readonly to?: string | undefined;
 }
 
-/** Needs a session, because a site can require a sign-in for the pages that are compared. */
+/** Form to compare versions. It needs a session, because a site can require a sign-in for the compared pages. */
 export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
   const labels = site.versions.map(({ version }) => version);
   if (visit.session === null || labels.length < 2) return null;

@@ -122,7 +122,7 @@ function listOf(parameter: (name: string) => string | null | undefined): SiteLis
 
 const sortOf = ({ sort, isDescending }: SiteList): string => (isDescending ? '-' : '') + sort;
 
-/** Query string of the list. It omits default values, so that equal lists have the same address. */
+/** Query string of the list of sites. It omits default values, so that equal lists have the same address. */
 function addressOf(list: SiteList): string {
   const { show, query } = list;
   const sort = sortOf(list);

@@ -15,7 +15,7 @@ export const searchRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/search', run: showSearch },
 ];
 
-/** Needs a session, because results contain text of sites that can require a sign-in. */
+/** Shows results only if the operator is signed in, because a site can require a sign-in for the text in results. */
 async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const { c, root, parts, session } = visit;
   const domain = parameterOf(visit, 'domain');

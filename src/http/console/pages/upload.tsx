@@ -69,12 +69,12 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   for await (const part of formParts(c.req.raw)) {
     if (part.fileName === null) fields.set(part.name, await textOf(part));
     if (part.fileName === null || part.fileName === '') continue;
-    // Check the token before reading any byte of a file.
+    // Check the form token before reading any byte of a file.
     requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
       const own = signatures.get(part.fileName + SIGNATURE_EXTENSION);
-      // Use a single signature for the first archive even if the names of the two files do not match.
+      // If the form contains only one signature, use it for the first archive, even if the file names do not match.
       const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
       verdicts.push(await importOne(visit, part, fields, own ?? only ?? null));
     }
