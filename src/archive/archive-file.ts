@@ -5,9 +5,9 @@ import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Bytes to read shortly after the previous read. Zip headers are close together, so one large read saves many system calls. */
+/** Size of a read close after the previous read. Zip headers are close together, so one large read saves many system calls. */
 const WINDOW_BYTES = 128 * 1024;
-/** Bytes to read at any other position. Few, because a hostile archive can have a million headers in any order. */
+/** Size of a read not close after the previous read. Small, because a hostile archive can have a million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {
@@ -19,7 +19,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Keeps the size that the archive has at opening, and ignores bytes that are added later. */
+/** Reads an archive up to the size that it has at opening, and ignores bytes that are added later. */
 export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
   readonly limits: ArchiveLimits;

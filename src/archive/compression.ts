@@ -6,7 +6,7 @@ import type { Refuse } from './rules.ts';
 
 /** Bytes per call of zlib, which runs in another thread. For smaller chunks, the call takes longer than the compression. */
 const CHUNK_BYTES = 256 * 1024;
-/** Gzip header (RFC 1952, section 2.3) without time and system. Replaces zlib's header, which names the real system. */
+/** Gzip header (RFC 1952, section 2.3) without time and operating system. zlib's header names the operating system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /** Compresses to one gzip member, whose bytes depend on content, level and zlib version, but not on the size of the chunks. */
@@ -44,7 +44,7 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   } catch (error) {
     throw gunzipRefusal(error, archive);
   }
-  // Node ignores all bytes after a zero byte that follows a gzip member. Accept only zeros there.
+  // Accept only zeros after the last gzip member. If the first byte after a member is zero, Node ignores all further bytes.
   for await (const rest of archive.chunks(decoder.bytesWritten)) {
     if (!isZeros(rest)) throw archive.refuse('trailing_garbage', TRAILING);
   }
@@ -74,7 +74,7 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
-/** Maximum frames, which each need a new decoder. Seekable zstd writes frames of 128 KiB or more, so 8 GiB of content are possible. */
+/** Maximum frames of a stream, each of which needs a new decoder. Seekable zstd writes 128 KiB or more per frame, so 8 GiB are possible. */
 const FRAMES_MAX = 65_536;
 const OUTPUT_BYTES = 256 * 1024;
 
@@ -157,7 +157,7 @@ function readWindow(descriptor: number): number {
   return base + (base / 8) * (descriptor & 7);
 }
 
-/** RFC 8878, section 3.1.1.1.4: a field of two bytes contains the size minus 256. */
+/** RFC 8878, section 3.1.1.1.4: a size field of two bytes contains the size minus 256. */
 function readContentSize(field: Buffer): number {
   if (field.length === 8) return Number(field.readBigUInt64LE());
   return field.readUIntLE(0, field.length) + (field.length === 2 ? 256 : 0);
@@ -212,7 +212,7 @@ class ByteCursor {
 }
 
 async function* pumped(chunks: AsyncIterable<Buffer>, transform: NodeJS.ReadWriteStream): AsyncGenerator<Buffer> {
-  // Ignore the error here, because pipeline also passes the error to the transform, whose iterator throws it.
+  // Ignore errors of pipeline, because pipeline also passes them to the transform, whose iterator throws them.
   pipeline(Readable.from(chunks, { objectMode: false }), transform, () => {});
   yield* transform as AsyncIterable<Buffer>;
 }

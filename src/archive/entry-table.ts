@@ -45,10 +45,10 @@ export class Texts {
   }
 }
 
-/** Makes UTF-8 bytes sort like UTF-16, where U+E000 to U+FFFF (0xEE, 0xEF) follow surrogate pairs (0xF0 and higher). */
+/** Maps bytes so that UTF-8 sorts like UTF-16: U+E000 to U+FFFF (0xEE, 0xEF) after surrogate pairs (0xF0 and higher). */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
-/** Stores one text per index, in two bytes. Allows up to 65,535 distinct texts. */
+/** Stores one text per index, as a number of two bytes. Allows up to 65,535 distinct texts. */
 export class SharedTexts {
   readonly #texts: string[] = [];
   readonly #byText = new Map<string, number>();
@@ -146,7 +146,7 @@ export class EntryTable implements Iterable<ArchiveEntry> {
   }
 }
 
-/** Names in NFC with their kinds. Finds exact names, and detects names that differ only by case. */
+/** Stores entry names in NFC with their kinds. Finds exact names, and detects names that differ only by case. */
 export class NameTable {
   readonly #texts: Texts;
   readonly #salt = randomBytes(4).readUInt32LE();
@@ -191,7 +191,11 @@ export class NameTable {
     return this.#texts.read(this.#places[node] as number, this.#bytes[node] as number);
   }
 
-  /** Adds a name as an implied folder. @param name must not be in the table @returns a name that differs only by case, or null */
+  /**
+   * Adds an implied folder.
+   * @param name entry name that is not in the table
+   * @returns a stored name that differs only by case, or null if there is none
+   */
   add(name: string, place: number): string | null {
     const node = this.#size;
     this.#size += 1;

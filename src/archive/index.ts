@@ -32,7 +32,7 @@ interface ExtractOptions extends InspectOptions {
   readonly findSame?: FindSame;
 }
 
-/** Writes no file. @throws DocshelfError codes of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
+/** Checks an archive without writing any file. @throws DocshelfError with a code of `ARCHIVE_RULES`, `bad_manifest` or `cannot_read` */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
   await using archive = await ArchiveFile.open(file, options);
@@ -51,7 +51,10 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   throw archive.refuse('no_pages', 'it contains no HTML page');
 }
 
-/** Does not flush the files. After an error, the caller must remove both folders. @throws DocshelfError `wrong_crc`, `wrong_size` */
+/**
+ * Unpacks the files without flushing them to disk. After an error, the caller must remove `siteDir` and `ownDir`.
+ * @throws DocshelfError `wrong_crc`, `wrong_size`
+ */
 export async function extractArchive(
   file: string,
   listing: ArchiveListing,
@@ -74,7 +77,10 @@ export async function extractArchive(
   return extracted;
 }
 
-/** Verifies the content, and the manifest if present. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
+/**
+ * Verifies the content of an archive, and its manifest if present.
+ * @throws DocshelfError codes of `extractArchive`, `bad_manifest`, `manifest_mismatch`
+ */
 export async function verifyArchive(file: string, listing: ArchiveListing, options: InspectOptions) {
   const files = new ExtractedFiles(listing);
   const manifest = new BundleManifest(listing, options.name, options.act);
@@ -166,7 +172,10 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
   if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
 }
 
-/** Content of site files by path, without missing paths. Null for a file with more than `bytesMax` bytes. @throws DocshelfError as `readEntries` */
+/**
+ * Returns the content of site files by path, without missing files. The content is null if a file has more than `bytesMax` bytes.
+ * @throws DocshelfError codes of `readEntries`
+ */
 export async function readArchiveFiles(
   file: string,
   listing: ArchiveListing,
@@ -222,7 +231,8 @@ function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
     if (head[0] === 0x1f && head[1] === 0x8b) return 'tar.gz';
     const magic = head.readUInt32LE(0);
     if (magic === ZSTD_MAGIC || isSkippableMagic(magic)) return 'tar.zst';
-    // `PK` and the type of the first record: a local header, the end record of an empty zip, or the marker of a split zip.
+    // A zip begins with `PK` and the type of its first record: a local header, the end record of an empty zip, or the marker of a
+    // split zip.
     if (magic === 0x04034b50 || magic === 0x06054b50 || magic === 0x08074b50) return 'zip';
   }
   if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeros(head))) return 'tar';

@@ -1,7 +1,7 @@
 import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
 interface NamedEntry {
-  /** Name without leading `./` and trailing slash. Empty for the root of the archive. */
+  /** Entry name without leading `./` and trailing slash. Empty for the root of the archive. */
   readonly name: string;
   readonly kind: 'file' | 'folder';
 }
@@ -12,7 +12,7 @@ export interface ArchiveEntry extends NamedEntry {
 
 export interface Layout {
   readonly root: string;
-  /** `_docshelf/`, or `html/_docshelf/` if somebody packed an unpacked bundle as the folder `html`. Empty if it does not exist. */
+  /** `_docshelf/`, or `html/_docshelf/` if somebody packed an unpacked bundle as the folder `html`. Empty if neither folder exists. */
   readonly ownRoot: string;
   /** Names of ignored files (`Start Docs.*`, serve.js, README.txt), up to `NAMED_MAX`. */
   readonly launchers: readonly string[];

@@ -19,14 +19,14 @@ export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
   readonly entries: EntryTable;
-  /** Number of files, with launchers and the files of `_docshelf/`, but without by-products (`isByProduct`). */
+  /** Number of files, including launchers and the files of `_docshelf/`, but without by-products (`isByProduct`). */
   readonly files: number;
   readonly totalBytes: number;
   /** Up to `NAMED_MAX` pairs of names that differ only by case. If the data folder ignores case, docshelf rejects the archive. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** Maximum UTF-8 bytes of all names, with implied folders. Enough for 1,000,000 files with names of 128 bytes. */
+/** Maximum UTF-8 bytes of all entry names, including implied folders. Enough for 1,000,000 files with names of 128 bytes. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
 export class ListingBuilder {

@@ -75,7 +75,7 @@ const MANIFEST = objectOf({
   createdAt: { type: 'string', format: 'date-time' },
   generator: { type: 'string', minLength: 1, maxLength: 200 },
   pageCount: { type: 'integer', minimum: 0 },
-  /** Files except the manifest. In the head, this list is empty, because `ManifestReader` checks each file separately. */
+  /** Files except the manifest. Empty when docshelf checks this schema, because `ManifestReader` removes and checks each file before. */
   files: { type: 'array', maxItems: 0 },
 });
 
@@ -103,10 +103,16 @@ function manifestIndex(listing: ArchiveListing): number {
   return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
-/** Parser state. `head`: outside `files`. `first`: before any file. `next`: after a comma. `behind`: after a file. `file`: in a file. */
+/**
+ * Parser state. `head`: outside `files`. `first`: before the first file. `next`: after a comma. `behind`: after a file. `file`:
+ * in a file.
+ */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
-/** Splits the bytes into the head and single files, so that only one file is in memory at a time. @throws DocshelfError `bad_manifest` */
+/**
+ * Splits a manifest into its head (all except `files`) and single files, so that only one file is in memory at a time.
+ * @throws DocshelfError `bad_manifest`
+ */
 export class ManifestReader {
   readonly #bad: DocumentFault;
   readonly #onFile: (file: ManifestFile) => void;
@@ -125,7 +131,8 @@ export class ManifestReader {
 
   /**
    * @param name file name of the bundle in error messages
-   * @param onFile may throw an error. `end` then throws the same error, unless the head is invalid or has a newer format
+   * @param onFile callback for each file. If it throws an error, `end` throws the same error, unless the rest of the manifest is
+   * invalid or has a newer format
    */
   constructor(name: string, onFile: (file: ManifestFile) => void) {
     this.#bad = faultsOf(name);
@@ -165,7 +172,7 @@ export class ManifestReader {
       this.#isBehindBlank = true;
       return;
     }
-    // Reject a blank inside a number or word. The head omits blanks, but `1 2` must not become 12.
+    // Reject a blank inside a number or word. The parser omits blanks outside of strings, so `1 2` would become 12.
     const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
     this.#isBehindBlank = false;
     if (isParted) throw this.#bad('it is not valid JSON');

@@ -9,7 +9,11 @@ import { hashFile } from '../files/read.ts';
 const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
 const PREHASH = 'blake2b512';
 
-/** @param secretKey key file of `minisign -G -W` @param trustedComment one line, also signed @throws DocshelfError `config_invalid` for the key */
+/**
+ * @param secretKey key file of `minisign -G -W`
+ * @param trustedComment line of text, which is also signed
+ * @throws DocshelfError `config_invalid` if the key is invalid
+ */
 export async function signFile(
   file: string,
   secretKey: string,
@@ -22,7 +26,11 @@ export async function signFile(
   return signatureText({ ...parts, globalSignature: sign(null, globalMessage(parts), key) });
 }
 
-/** @param text content of the `.minisig` file @throws DocshelfError `bad_signature` with key ids in `fields.expected`, `config_invalid` */
+/**
+ * @param text content of the `.minisig` file
+ * @throws DocshelfError `bad_signature` with the trusted key ids in `fields.expected`; `config_invalid` if a public key is
+ * invalid
+ */
 export async function verifyFile(
   file: string,
   text: string,
@@ -160,7 +168,7 @@ const LEGACY = 'Ed';
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const GLOBAL_BYTES = 64;
 
-/** Maximum characters of a signature file. The limits of minisign on comments allow half of this number. */
+/** Maximum characters of a signature file, twice as many as the limits of minisign on comments allow. */
 const SIGNATURE_CHARS_MAX = 20_000;
 
 function parseSignature(text: string) {

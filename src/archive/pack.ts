@@ -46,7 +46,10 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedArch
   }
 }
 
-/** Order for streaming readers: the manifest, other files of `_docshelf/`, the site. Sorts each group by path (code units). */
+/**
+ * Order for streaming readers: first the manifest, then other files of `_docshelf/`, then the site. Sorts each group by path
+ * (code units).
+ */
 export const archiveOrder = (a: { readonly path: string }, b: { readonly path: string }): number =>
   rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
 
@@ -125,7 +128,7 @@ async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): A
     const { bytesRead } = await handle.read(buffer).catch(unreadable(entry));
     if (bytesRead === 0) break;
     readBytes += bytesRead;
-    // Stop here, because the tar header with the expected size is already written.
+    // If the file has grown, stop, because the tar header with the expected size is already written.
     if (readBytes > entry.size) throw changed(entry, `it grew to more than ${counted(entry.size, 'byte')}`);
     const chunk = buffer.subarray(0, bytesRead);
     if (entry.sha256 !== undefined) digest.update(chunk);
@@ -191,7 +194,7 @@ export async function addEntry(
   const onEnd = (error?: Error | null) => (error ? accepted.reject(error) : accepted.resolve());
   const isBuffer = Buffer.isBuffer(content);
   const entry = isBuffer ? tar.entry(header as Header, content, onEnd) : tar.entry(header as Header, onEnd);
-  // If the archive fails, tar-stream passes its error to the current entry also. Ignore it, because the archive reports the error.
+  // If the archive fails, tar-stream reports the error twice, for the archive and for the current entry. Ignore the error of the entry.
   entry.on('error', () => undefined);
   await Promise.all([isBuffer ? null : pipeline(content, entry), accepted.promise]);
 }

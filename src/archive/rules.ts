@@ -108,7 +108,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
 
 type Refusal = { readonly entry?: string; readonly next?: string; readonly cause?: unknown };
 
-/** @param state end of the message: a predicate if there is an entry (`leaves the site`), else a clause (`it is cut off`) */
+/** @param state last words of the message: a predicate if the error names an entry (`leaves the site`), else a clause (`it is cut off`) */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
 export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {

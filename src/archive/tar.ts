@@ -7,7 +7,7 @@ import type { ArchiveEntry } from './layout.ts';
 import type { ArchiveFormat } from './listing.ts';
 import { type ArchiveCode, canonicalName, checkRatio, decodeName } from './rules.ts';
 
-/** tar-stream's `extract` with an option that its types lack. */
+/** `extract` of tar-stream with the option `allowUnknownFormat`, which its types lack. */
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
 type TarFormat = Exclude<ArchiveFormat, 'zip'>;
@@ -43,7 +43,7 @@ export async function walkTar(
         guard.push(chunk);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // Continue, because the checksum at the end of the compressed data can show the actual cause of the damage.
+        // If the tar is damaged, read on, because the checksum at the end of the compressed data can show the actual cause.
         damage = error;
       }
     } else if (bytes > archive.limits.totalBytesMax) break;
@@ -55,16 +55,20 @@ export async function walkTar(
 const isDamage = (error: unknown): boolean =>
   error instanceof DocshelfError && (error.code === 'unknown_format' || error.code === 'damaged_archive');
 
-/** @param take must read the content to its end, and receives null for a folder @throws DocshelfError errors of `TarGuard` */
+/**
+ * @param take callback that must read the content of a file to its end. The content of a folder is null
+ * @throws DocshelfError errors of `TarGuard`
+ */
 export async function readTar(
   archive: ArchiveFile,
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members that the guard has seen and tar-stream has not returned yet. The list is short, because only a few chunks are in progress.
+  // Members that `TarGuard` has checked, but that tar-stream has not returned yet. The list is short, because only a few chunks
+  // are in progress.
   const seen: TarMember[] = [];
   const guard = new TarGuard(archive, (member) => seen.push(member));
-  // Accept tars older than 1988, which have no magic. The guard has checked the checksums of their headers.
+  // Accept tars older than 1988, which have no magic. `TarGuard` has checked the checksums of their headers.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
   pipeline(Readable.from(guarded(archive, format, guard)), reader, () => {});
   for await (const entry of reader) {
@@ -149,7 +153,7 @@ class TarGuard {
     }
   }
 
-  /** @param isKnownWhole true accepts a tar without end blocks, because many writers omit one or both */
+  /** @param isKnownWhole true to accept a tar without end blocks, because many writers omit one or both */
   end(isKnownWhole: boolean): void {
     const isInEntry = this.#skipBytes > 0 || this.#extended !== null || this.#pax !== null || this.#longName !== null;
     if (isInEntry) throw this.#refuse('truncated', 'it is cut off inside an entry');

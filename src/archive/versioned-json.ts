@@ -15,7 +15,7 @@ export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
   }
 }
 
-/** Compiles the schema on first use. With a `formatVersion` in the schema, the error for a later version has `isNewer`. */
+/** Compiles the schema on first use. If the schema has a `formatVersion`, the error for data of a later version has `isNewer`. */
 export function checkerOf<Value>(schema: {
   readonly properties: object;
 }): (value: unknown, faultOf: DocumentFault) => Value {

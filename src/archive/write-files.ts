@@ -15,7 +15,7 @@ const WRITING_MAX = 4;
 
 type FileTarget = { readonly file: string; readonly size: number; readonly entryName: string };
 
-/** Returns the path of a file with this SHA-256, or null. `FileWriter` compares the content before linking. */
+/** Returns the path of an existing file with this SHA-256, or null if there is none. `FileWriter` compares the content before linking. */
 export type FindSame = (sha256: string) => string | null;
 
 /** Writes new files with fixed modes, without flushing. Never opens an existing file or follows a link. */
@@ -80,7 +80,7 @@ export class FileWriter extends Lanes {
     return written;
   }
 
-  /** Explains EEXIST: the file system can treat two different names of the archive as equal. */
+  /** Explains the error EEXIST: the file system can treat two different names of the archive as equal. */
   #explained(error: unknown, target: FileTarget): unknown {
     if (errnoOf(error) !== 'EEXIST') return error;
     return this.#refuse(

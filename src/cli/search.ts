@@ -35,7 +35,7 @@ export function searchCommand(): Command {
       '--version <version>',
       'Show only results of this version (a version that pages name, or a kept version that readers may open)',
     )
-    .option('--language <language>', 'Show only pages in this language: en, pt (also finds pt-BR)')
+    .option('--language <language>', 'Show only pages in this language, such as en or pt (pt includes pt-BR)')
     .option('--tag <tag>', 'Show only pages with this tag')
     .option('--limit <number>', `Maximum number of results, from 1 to ${PAGE_SIZE_MAX}`, '10')
     .action(async (query: string, options: SearchOptions) => {

@@ -24,13 +24,13 @@ export interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/** Maximum share of an archive's entries for crawled files. The rest is for redirects, search data and the manifest. */
+/** Maximum share of an archive's entries for crawled files. The other entries are for redirects, search data and the manifest. */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #traps: Traps;
-  /** Rules of the site. Null until docshelf has read robots.txt, and if the source ignores robots.txt. */
+  /** Rules of the site in robots.txt. Null if docshelf has not read robots.txt yet, or if the source ignores robots.txt. */
   robots: Robots | null = null;
 
   constructor(options: AdmissionOptions) {
@@ -131,7 +131,7 @@ interface Rule {
 
 const OWN_AGENT = 'docshelf';
 
-/** Replaces robots-parser 3.0.1, which treats `/%7Eme` and `/~me` as different paths, against RFC 9309, section 2.2.2. */
+/** Rules of a robots.txt. robots-parser 3.0.1 treats `/%7Eme` and `/~me` as different paths, against RFC 9309, section 2.2.2. */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -204,7 +204,7 @@ export const hasNoFollow = (directives: string): boolean => NO_FOLLOW.test(direc
 const WAITING_MAX = 5_000;
 const REPORTED_MAX = 100_000;
 
-/** Keeps findings until the end of the crawl, because crawled pages get their file names only then. */
+/** Keeps reported problems until the end of the crawl, because crawled pages get their file names only then. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   readonly #waiting: Finding[] = [];

@@ -6,7 +6,7 @@ import { jsonOf } from '../domain/shape.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
-/** Opens the journal of a crawl, with a file of responses per attempt. Lines survive the end of the process, but no power cut. */
+/** Opens the journal of a crawl, with one file of responses per attempt. Lines survive the end of the process, but not a power cut. */
 export function openJournal(dir: string) {
   mkdirSync(dir, { recursive: true });
   const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;

@@ -115,9 +115,9 @@ async function crawlAll(
 const REDIRECTS_MAX = 10;
 
 /**
- * Follows redirects within the host. Adds the host of the start page's canonical address if the path is the same, because
- * operators often crawl an internal server. @throws DocshelfError `bad_source` if the start page fails, is not HTML or is on
- * another site
+ * Follows redirects of the start page within its host. Adds the host of the page's canonical address if the path is the same,
+ * because operators often crawl an internal server.
+ * @throws DocshelfError `bad_source` if the start page fails, is not HTML or is on another site
  */
 async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
@@ -236,7 +236,7 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
 }
 
-/** Minimum number of failed pages for an export to fail. They must also be more than FAULT_SHARE_MAX of the requested pages. */
+/** An export fails if at least this many pages, and more than FAULT_SHARE_MAX of the requested pages, have failed. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

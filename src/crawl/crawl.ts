@@ -36,7 +36,7 @@ const IN_FLIGHT_MAX = 64;
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
-/** Fetches each address once if the rules allow the request. Threads find references in responses, and `name` queues the addresses. */
+/** Fetches each address once if the rules allow the request. Threads find references in responses. `name` queues their addresses. */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
   readonly withDigest = new Set<string>();
@@ -104,7 +104,7 @@ export class Crawl {
     this.#nameFound(entry, read);
   }
 
-  /** Resolves after the crawl of the last address. @throws errors of the store; errors given to `end` */
+  /** Resolves after the last address is crawled. @throws errors of the store; the reason given to `end` */
   async finish(): Promise<void> {
     await this.#queue.drain();
   }
@@ -133,7 +133,10 @@ export class Crawl {
     return entry;
   }
 
-  /** Resolves when the response arrives, so that the queue can send the next request. `rest` resolves after the response is processed. */
+  /**
+   * Resolves when the response arrives, so that the queue can send the next request. The returned `rest` resolves after docshelf
+   * has processed the response.
+   */
   async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
@@ -237,7 +240,7 @@ export class Crawl {
 
   #read(request: ReadRequest): Promise<ReadPage> {
     const { content } = request;
-    // Transfer the bytes instead of a copy, because this thread does not use the bytes again.
+    // Transfer the bytes to the page thread without a copy, because this thread does not use them again.
     const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
     return this.#options.threads.call('read', request, { transfer });
   }

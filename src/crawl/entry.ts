@@ -47,7 +47,7 @@ export interface FetchedUrl {
 export const mediaTypeOf = ({ contentType }: Pick<FetchedUrl, 'contentType'>): string =>
   contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** Kinds of files that the crawl requests by their usual names. An HTML page is not a valid response. */
+/** Kinds of files that docshelf requests at their usual addresses, such as `/robots.txt`. An HTML page is not a valid response. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
 /** Media types that servers send for files of unknown type. */
@@ -87,7 +87,7 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
 export const sourceTypeOfAnswer = (type: string, askedAs: AskedAs): SourceType | null =>
   askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 
-/** Detects a page that some servers return if a script or picture is missing. */
+/** Detects a page that some servers return instead of a missing script or picture. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);

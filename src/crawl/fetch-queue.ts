@@ -1,5 +1,8 @@
 interface FetchQueueOptions<Item> {
-  /** Sends a request. The queue sends the next request while `rest` reads the response. If either promise rejects, the queue ends. */
+  /**
+   * Sends a request. Resolves when the response arrives. `rest` resolves when the response is read. If either promise rejects,
+   * the queue ends.
+   */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   /** Returns the limits of a host. `rateMax` is the maximum number of requests per second. 0 means no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
@@ -34,7 +37,7 @@ export class FetchQueue<Item> {
     this.#done.promise.catch(() => undefined);
   }
 
-  /** @param isUrgent whether the request runs before all requests that are not urgent, even at `restingMax` */
+  /** @param isUrgent true to send the request before all requests that are not urgent, even if `restingMax` responses are being read */
   add(host: string, item: Item, isUrgent = false): void {
     const line = this.#lineOf(host);
     (isUrgent ? line.urgent : line.waiting).push(item);

@@ -34,7 +34,10 @@ export interface FetchedAnswer {
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Valid header value (RFC 9110, section 5.5). A secret file is checked again, because it can change after the config check. */
+/**
+ * Matches a valid header value (RFC 9110, section 5.5). Each export checks secrets again, because a secret file can change after
+ * the config check.
+ */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 export function crawlPolicy(
@@ -45,7 +48,10 @@ export function crawlPolicy(
   return new EgressPolicy(rules).forCrawl({ allowAddresses, ownOrigins: [url, ...origins] });
 }
 
-/** Reads the secret files at each export. Do not store `credentials`, which contain secrets. @throws DocshelfError `bad_source` */
+/**
+ * Reads the secret files again for each export. Do not store the returned `credentials`, which contain the secrets.
+ * @throws DocshelfError `bad_source` if a secret is invalid
+ */
 export async function openFetcher(settings: CrawlSettings, policy: EgressPolicy, spoolDir: string) {
   const headers: Record<string, string> = {};
   if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
@@ -89,7 +95,10 @@ export class GuardedFetcher {
     this.#dispatcher = createDispatcher(settings.policy, settings.connectionsMax);
   }
 
-  /** Follows no redirect. @throws DocshelfError `source_*`, `host_not_allowed`, `address_not_allowed`; the signal's reason */
+  /**
+   * Sends one request, and follows no redirect.
+   * @throws DocshelfError `source_*`, `host_not_allowed`, `address_not_allowed`; the signal's reason if it aborts
+   */
   async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
     signal.throwIfAborted();
     const url = new URL(request.url);
@@ -159,7 +168,7 @@ async function readBody(
   facts: RequestFacts,
   spoolDir: string,
 ): Promise<FetchedAnswer['body']> {
-  // Ignore a late error, which would otherwise end the process.
+  // Ignore errors that the body reports after docshelf has read it. Without a listener, they would end the process.
   body.on('error', () => undefined);
   if (hasNoUse(statusCode)) {
     await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);

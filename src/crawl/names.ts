@@ -15,9 +15,9 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Paths do not depend on the order of addresses. If addresses differ only in the query, the shortest gets a name without query:
- * `list.html`, `list@page=2.html`. Addresses with equal path and content share a file. Paths that differ only in case get
- * suffixes.
+ * Assigns a file path to each address. Paths do not depend on the order of addresses. If addresses differ only in the query, the
+ * shortest address gets a path without query: `list.html`, `list@page=2.html`. Addresses with equal path and content share a
+ * file. Paths that differ only in case get suffixes.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,

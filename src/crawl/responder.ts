@@ -30,13 +30,13 @@ interface ResponderOptions {
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
-/** Maximum pause that a server may request, because a job has a deadline. */
+/** Maximum pause before docshelf repeats a request, even if the server asks for a longer pause. A job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
 /** Number of consecutive addresses without a response after which docshelf stops requests to their host. */
 const HOST_FAULTS_MAX = 5;
 const MEMORY_BYTES_MAX = 1024 ** 2;
 
-/** Maximum delay of a refresh that counts as a redirect. With a longer delay, readers are meant to read the page first. */
+/** Maximum delay of a `Refresh` header that counts as a redirect. With a longer delay, readers are meant to read the page first. */
 const REFRESH_SECONDS_MAX = 10;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
@@ -122,7 +122,7 @@ export class Responder {
       noFollow: hasNoFollow(answer.header('x-robots-tag') ?? ''),
       content: null,
     };
-    // Keep also the body of a missing page, because it can become the 404 page of the export.
+    // Keep the body of a missing page, because it can become the 404 page of the export.
     if (status !== 200 && !isMissing(status)) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };

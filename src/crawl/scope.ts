@@ -1,4 +1,4 @@
-/** Settings of a scope as plain data, because docshelf sends them to threads. */
+/** Addresses of a site that the crawl may fetch. Plain data, because docshelf sends this object to threads. */
 export interface ScopeSettings {
   readonly origin: string;
   readonly prefix: string;

@@ -149,7 +149,7 @@ const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Matches addresses in messages. Comparisons ignore addresses, because the exported site has other addresses. */
+/** Matches addresses in messages of the browser. Comparisons ignore addresses, because the exported site has other addresses. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
@@ -232,7 +232,7 @@ type HostAnswer =
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };
 
-/** Resolves a path as static hosts do (a file, `index.html`, or an added slash), else as docshelf does. @param path decoded */
+/** Resolves a path as static hosts do (a file, `index.html`, or an added slash), else as docshelf does. @param path decoded path */
 export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
   if (files.has(path)) return { kind: 'file', path, isPlain: true };
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;

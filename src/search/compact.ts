@@ -17,7 +17,7 @@ export class Fingerprints {
   #places: Uint32Array;
   readonly #lookup = new Uint32Array(WORDS);
 
-  /** @param expected approximate number of texts, so that the table need not grow. This saves 20 ms for 50,000 texts */
+  /** @param expected approximate number of texts. If given, the table need not grow, which saves 20 ms for 50,000 texts */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);
@@ -32,7 +32,7 @@ export class Fingerprints {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes contains a fingerprint or a SHA-256 digest at offset `at` */
+  /** @param bytes array with a fingerprint or a SHA-256 digest at offset `at` */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#wordsAt(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;

@@ -38,12 +38,12 @@ const URGENT = { isUrgent: true };
 
 /** Maximum waiting queries per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
-/** Eight queries keep the query thread busy: it looks up words of some queries while the model embeds other queries. */
+/** Maximum queries in the query thread. Eight keep it busy: it looks up words of some queries while the model embeds other queries. */
 const QUERIES_RUNNING_MAX = 8;
 
 const VECTORS_EVERY_MS = 30_000;
 
-/** Maximum interval between checks whether another process has computed the missing vectors. Begins at 1 s and doubles. */
+/** Maximum interval between checks whether another process has computed the missing vectors. The interval begins at 1 s and doubles. */
 const OTHERS_EVERY_MS_MAX = 30_000;
 const OTHERS_SILENT_MS = 120_000;
 
@@ -77,7 +77,7 @@ export class EmbeddedEngine {
   /** Verifies one index at a time, so that queries run in between if a hundred sites start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /** Vectors by site and search folder. No entry before `open`. Null before `embed` has found or computed vectors. */
+  /** Vectors by site and search folder. `open` adds an entry, which is null until `embed` has found or computed vectors. */
   readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -98,8 +98,8 @@ export class EmbeddedEngine {
 
   /**
    * Builds the index, unless another process replaces the index while this call waits for its turn.
-   * @param site identifies the site in the queue, because sites take turns
-   * @throws the signal's reason
+   * @param site object that identifies the site in the queue, because sites take turns
+   * @throws the signal's reason if it aborts
    */
   async build(
     release: IndexedRelease,
@@ -116,7 +116,8 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Verifies the index. Other sites reuse the result. A site that opens the index again suspects damage, so docshelf verifies again.
+   * Verifies the index. Other sites with the same release reuse the result. If a site opens the index again, it suspects damage,
+   * so docshelf verifies again.
    * @param isAsked true to keep the index open for queries
    * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
@@ -149,7 +150,7 @@ export class EmbeddedEngine {
 
   /**
    * Computes the missing vectors. Queries use new vectors after the first batch, then at intervals, and at the end.
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason if it aborts
    */
   async embed(
     release: IndexedRelease,
@@ -176,7 +177,7 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: report, signal: turn });
       } finally {
-        // End the process if a build needs its memory, or if no other release waits to reuse the loaded model.
+        // End the embedding process if a build needs its memory, or if no other release waits to reuse the loaded model.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -260,7 +261,10 @@ export class EmbeddedEngine {
   }
 }
 
-/** Waits while another process computes vectors. @param embed returns null if all vectors exist, else the number of existing vectors */
+/**
+ * Calls `embed` until all vectors exist, with pauses while another process computes them.
+ * @param embed function that returns null if all vectors exist, or else the number of existing vectors
+ */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,

@@ -93,7 +93,7 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
   return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
 }
 
-/** Returns null for an invalid list. Requires only `content`, `path` and `score`, because services differ in the other keys. */
+/** Returns null for an invalid list of results. Requires only `content`, `path` and `score`, because services differ in the other keys. */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
   const answer = jsonOf(text);
   if (!Array.isArray(answer)) return null;

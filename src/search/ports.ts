@@ -2,14 +2,17 @@ import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
 
 export interface Section {
-  /** Address of the nearest heading, such as `/guides/start#install`. Several sections may have the same address. */
+  /**
+   * Address of the section's heading, such as `/guides/start#install`, or of the nearest heading above with an anchor. Several
+   * sections may have the same address.
+   */
   readonly path: string;
   readonly title: string;
   readonly documentTitle?: string;
   readonly headings: readonly string[];
-  /** Qualified names of the definition in the last heading, such as `pkg.Client.fetch` for `fetch`. */
+  /** Qualified names of the identifier that the section defines, such as `pkg.Client.fetch` for `fetch`. */
   readonly names?: readonly string[];
-  /** Text of the section with code, and with a blank line between blocks. Never empty. */
+  /** Text of the section, including code, with a blank line between blocks. Never empty. */
   readonly text: string;
   /** True if the text only lists headings below this section, or links to other pages. */
   readonly isList?: true;
@@ -66,7 +69,7 @@ export interface EmbedProgress {
 
 export interface IndexFacts {
   readonly sections: number;
-  /** Reason for which docshelf does not use the vectors of the bundle (`bad_search_data`), else null. */
+  /** Error because of which docshelf does not use the vectors of the bundle (`bad_search_data`). Null if there is no error. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
   /** Time of the build. Null if the index file cannot be read. */

@@ -38,11 +38,11 @@ export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; re
 }
 
 export interface Search {
-  /** @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason */
+  /** @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason if it aborts */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }
 
-/** Parses the bytes only on demand, because most responses contain them unchanged. */
+/** Response as JSON bytes. Parses the bytes only on demand, because most responses contain them unchanged. */
 export class WrittenAnswer implements SearchAnswer {
   readonly json: Uint8Array<ArrayBuffer>;
   #parts: Omit<SearchAnswer, 'json'> | null = null;

@@ -8,7 +8,7 @@ export interface SearchedSite {
 
 export type ShelfResult = SearchResult & { readonly site: string };
 
-/** Omits sites that fail or have no index. If all sites fail, throws the first error. */
+/** Searches all sites, except sites that fail or have no index. If all sites fail, throws the first error. */
 export class ShelfSearch implements Search {
   readonly #sites: () => readonly SearchedSite[];
 

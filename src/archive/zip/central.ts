@@ -208,7 +208,10 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/** Reads the kind from the Unix mode, or from the DOS attribute if there is no mode. A name with a trailing slash is a folder. */
+/**
+ * Reads the kind of an entry from the Unix mode, or from the DOS attribute if there is no mode. A name with a trailing slash is a
+ * folder.
+ */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);
@@ -224,7 +227,7 @@ const UNICODE_PATH = 0x7075;
 
 type ExtraFields = ReadonlyMap<number, Buffer>;
 
-/** Keeps the first field of each id. Null if a length is wrong or the ZIP64 field is repeated. */
+/** Keeps the first extra field of each id. Null if a length is wrong or the ZIP64 field is repeated. */
 export function readExtraFields(bytes: Buffer): ExtraFields | null {
   const fields = new Map<number, Buffer>();
   for (let at = 0; at < bytes.length; ) {
@@ -238,7 +241,10 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
   return fields;
 }
 
-/** Replaces 0xffffffff by the ZIP64 field's numbers, in order (APPNOTE.TXT 4.5.3). Null if a number is missing or is not a safe integer. */
+/**
+ * Replaces each 0xffffffff by the next number of the ZIP64 field (APPNOTE.TXT 4.5.3). Null if a number is missing or is not a
+ * safe integer.
+ */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);
   let at = 0;

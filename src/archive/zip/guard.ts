@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-// Import only this part of unzipper. Its main entry point needs 5 kB of memory per entry: 1 GB for 200,000 entries.
+// Import only this file of unzipper. The main entry point of unzipper needs 5 kB of memory per entry: 1 GB for 200,000 entries.
 import unzip from 'unzipper/lib/Open/unzip.js';
 import { Lanes } from '../../files/lanes.ts';
 import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
@@ -32,7 +32,10 @@ export interface ZipRecord {
   readonly end: number;
 }
 
-/** Checks that every byte belongs to exactly one record, so that reading the records in order is safe. @param onEntry may throw */
+/**
+ * Checks that every byte belongs to exactly one record, so that reading the records in order is safe.
+ * @param onEntry callback that may throw an error
+ */
 export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<void> {
   const directory = await ZipDirectory.read(archive, onEntry);
   for await (const _record of directory.records()) archive.signal?.throwIfAborted();
@@ -191,7 +194,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
   // Skip empty entries, because unzipper would search for a descriptor with a signature, which may not exist.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
-  // unzipper ignores errors of its source. Store the error, end the source, and throw the stored error later.
+  // unzipper ignores errors of its source. Store such an error, end the source, and throw the stored error later.
   const source = Readable.from(
     (async function* () {
       try {
@@ -208,7 +211,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
     uncompressedSize: entry.size,
   };
   const content = unzip({ stream: () => source }, entry.localStart, null, facts, dataEnd - entry.localStart);
-  // Without a listener, a second error of the stream would end the process.
+  // Without an `error` listener, a second error of the stream would end the process.
   content.on('error', () => {});
   try {
     yield* content as AsyncIterable<Buffer>;

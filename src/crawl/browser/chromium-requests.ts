@@ -24,7 +24,7 @@ const AT_ONCE_MAX = 32;
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Response headers that docshelf passes to the browser. Lengths and content codings are missing, because the bytes are decoded. */
+/** Response headers that docshelf passes to the browser. Excludes lengths and content codings, because docshelf has decoded the bytes. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -122,7 +122,7 @@ export class ChromiumRequests {
   }
 }
 
-/** Rejects other schemes than http and https, requests that could change the site, and event streams, which never end. */
+/** Rejects requests for schemes except http and https, requests that could change the site, and event streams, which never end. */
 function refusalOf({ request: { url, method, headers } }: PausedRequest): string | null {
   if (!/^https?:/i.test(url)) return 'scheme';
   if (method !== 'GET' && method !== 'HEAD') return 'method';

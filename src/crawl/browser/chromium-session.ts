@@ -50,7 +50,10 @@ export class ChromiumSession {
     this.#answer = answer;
   }
 
-  /** The returned `state` reports page errors. @throws DocshelfError `browser_failed` if the browser keeps ending; the signal's reason */
+  /**
+   * Loads a page. The `state` of the result reports errors of the page.
+   * @throws DocshelfError `browser_failed` if the browser keeps ending; the signal's reason if it aborts
+   */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     return this.#scheduler.run(async () => {
       const first = await this.#attempt(url, options);

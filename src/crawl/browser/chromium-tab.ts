@@ -323,7 +323,7 @@ export class ChromiumTab {
   #watchFrames(): void {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
     this.#cdp.on('Page.frameDetached', ({ frameId, reason }) => {
-      // With the reason `swap`, the iframe still exists, but moves to another process.
+      // An iframe that is detached with the reason `swap` still exists, but moves to another process.
       if (reason !== 'swap') this.#frameIds.delete(frameId);
     });
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {

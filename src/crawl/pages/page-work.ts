@@ -269,7 +269,7 @@ export class PageWork {
 
   write({ url, path, content, type, isRooted, needsDigest }: WriteRequest): WrittenPage {
     const bytes = readFileSync(this.#store.pathOf(content.sha256));
-    // Find the references again, because storing the references of 20,000 pages would take gigabytes.
+    // Find the references a second time, because storing the references of 20,000 pages would take gigabytes.
     const found = findReferences({ type, bytes, path: new URL(url).pathname });
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
@@ -322,7 +322,8 @@ export class PageWork {
     }
     if (!isOwn) return href;
     if (reference.kind === 'lazy') return null;
-    // A link to a page outside the export becomes a link to the published site. The path of a missing file stays, and fails as before.
+    // A link to a page outside the export becomes a link to the published site. A reference to a missing file keeps its path, and
+    // still fails.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }

@@ -3,10 +3,10 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/media-type.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
-/** The export uses the original HTML if at most this share of the rendered words is missing there, because scripts add buttons or dates. */
+/** The export uses the original HTML if it lacks at most this share of the rendered words. Scripts often add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Up to MISSING_SHARE_MAX, the export also uses the original HTML if fewer words than this are missing, such as those of a menu. */
+/** If fewer rendered words than this are missing in the original HTML, such as those of a menu, their share may reach MISSING_SHARE_MAX. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -23,7 +23,7 @@ export function chooseHtml(original: string, { dom }: Pick<BrowserPage, 'dom'>, 
   return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) } as const;
 }
 
-/** Adds a byte order mark, which overrides another charset that the document declares. */
+/** Adds a byte order mark if the document declares another charset than UTF-8, because the mark takes precedence. */
 const asUtf8 = (html: string): string => (htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html);
 
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -54,8 +54,8 @@ const INLINE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Counts words, also of hidden text, with and without breaks at inline elements. Only styles decide whether an inline element
- * separates two words.
+ * Counts the words of all text, even if hidden. Uses the higher of two counts, with and without breaks at inline elements,
+ * because only styles decide whether an inline element separates two words.
  */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;

@@ -176,7 +176,7 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** Writes into the folder of the export job, because a later attempt of the job may verify the site. */
+/** Stores the live pages in the folder of the export job, because a later attempt of the job may verify the site. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }

@@ -10,22 +10,26 @@ export interface PageRequest {
 }
 
 /**
- * Responds to all requests of the browser, which has no other network access. Follows no redirects, applies limits and the egress
- * policy, and adds credentials. The caller removes body files. @throws DocshelfError without a response; the signal's reason
+ * Responds to each request of the browser, which has no other network access. Follows no redirects, applies limits and the egress
+ * policy, and adds credentials. The caller must remove the files of response bodies.
+ * @throws DocshelfError if there is no response; the signal's reason if it aborts
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
 export interface FailedRequest {
   readonly url: string;
-  /** Status, error code, or reason: `method`, `stream`, `budget`, `scheme` (request not sent), `answer` (browser rejected the response). */
+  /**
+   * HTTP status, error code, or reason: docshelf did not send the request (`method`, `stream`, `budget`, `scheme`), or the
+   * browser rejected the response (`answer`).
+   */
   readonly why: string;
 }
 
 export type SettledDom = { readonly html: string; readonly text: string; readonly links: readonly string[] };
 
 /**
- * `unsettled`: requests continued beyond the limit. `left`: scripts navigated away. `hung`: scripts blocked the page. `crashed`:
- * the page crashed twice. `failed`: the page has no document.
+ * `unsettled`: requests continued beyond the time limit. `left`: scripts navigated away. `hung`: scripts blocked the page.
+ * `crashed`: the page crashed twice. `failed`: the page has no document.
  */
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 

@@ -8,7 +8,7 @@ import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
 import { ROWS_MAX } from '../semantic/vector-table.ts';
 
-/** docs/search-format.md describes this version. */
+/** Version of the search data in a bundle. docs/search-format.md describes it. */
 const SEARCH_FORMAT_VERSION = 3;
 
 const HEADER_NAME = 'header.json';

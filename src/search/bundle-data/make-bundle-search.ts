@@ -28,7 +28,7 @@ const USES_KEPT_MAX = 50;
 
 /**
  * Computes the vectors at export, to save this work for the daemon that imports the bundle. Returns false if the time runs out.
- * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
+ * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason if it aborts
  */
 export async function makeBundleSearch(
   order: BundleSearchRequest,
@@ -129,7 +129,7 @@ async function sweepCache(folder: string, dims: number): Promise<void> {
   const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
   const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
   const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
-  // Remove only the `uses` files of old exports, because this process does not know which releases still exist.
+  // A `uses` file lists the vectors of a release. Drop only the files of old exports, because the releases of other files may still exist.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }
 

@@ -20,17 +20,17 @@ export interface ContentPart {
   /** Level 0 before the first heading, 1 to 6 for a heading, 7 or more for a definition. */
   readonly level: number;
   readonly heading: string;
-  /** Longer spellings of the heading, such as `pkg.Client.fetch` for `fetch`. */
+  /** Qualified names of a defined identifier, such as `pkg.Client.fetch` for the heading `fetch`. */
   readonly names: readonly string[];
   readonly fragment: string | null;
   readonly text: TextWriter;
   readonly childPages: TextWriter;
 }
 
-/** Maximum length of the text of a part, in UTF-16 code units. This text has about a thousand passages. */
+/** Maximum length of the text under one heading or definition, in UTF-16 code units, which is about a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Maximum parts of a page. Real change logs have 3,000 headings. The last part contains all further text of the page. */
+/** Maximum headings and definitions that divide a page. Real change logs have 3,000 headings. The last one gets all text after it. */
 const PARTS_MAX = 10_000;
 /** Level of a definition, one more than the level of `h6`. Definitions inside a definition have higher levels. */
 const DEFINITION_LEVEL = 7;
@@ -63,16 +63,16 @@ interface DefinitionList {
   readonly element: Element;
   readonly outer: Writers;
   readonly level: number;
-  /** Null until a term without an anchor requires the number of terms. */
+  /** True if the list has a single `dt`. Null until docshelf counts them, which is necessary only for a `dt` without an anchor. */
   hasOneTerm: boolean | null;
   isNamed: boolean;
-  /** True after a term, until the description begins. Several terms may share one description. */
+  /** True after a `dt`, until its `dd` begins. Several `dt` elements may share one `dd`. */
   isTermLast: boolean;
 }
 
 interface Writers {
   readonly text: TextWriter;
-  /** Writer for the text under the last heading. Definitions are not headings here. */
+  /** Writer for the text under the last heading, for which definitions do not count as headings. */
   readonly headed: TextWriter;
 }
 
@@ -228,7 +228,7 @@ export class ContentReader {
     list.isNamed = false;
   }
 
-  /** A term with an anchor and a short name begins a part of the page. */
+  /** A `dt` with an anchor and a short identifier begins a new section of the page, like a heading. */
   #term(element: Element, place: Place): void {
     const list = this.#list;
     if (list === null) return;
@@ -247,7 +247,7 @@ export class ContentReader {
     list.isTermLast = true;
   }
 
-  /** The anchor of a list with a single term belongs to this term. */
+  /** If a definition list has a single `dt`, the anchor of the list belongs to this `dt`. */
   #fragmentOfTerm(term: Element, list: DefinitionList): string | null {
     const own = this.#anchors.fragmentOf(term);
     if (own !== null) return own;
@@ -384,7 +384,7 @@ class Anchors {
     return isKnown ? permalink : null;
   }
 
-  /** Last anchor that no text follows so far. */
+  /** Last anchor after the last text that was read. Null if there is none. */
   get pending(): string | null {
     return this.#pending.at(-1) ?? null;
   }
@@ -400,7 +400,7 @@ const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
 /** Zero-width characters and soft hyphens would split a word in the index. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/** Collapses white space, and separates blocks, items and rows, as a browser does. */
+/** Writes text as a browser shows it: collapses white space, and separates blocks, list items and table rows. */
 class TextWriter {
   readonly #lengthMax: number;
   #text = '';
@@ -417,7 +417,7 @@ class TextWriter {
     return this.#text === '';
   }
 
-  /** False if all words are in links to other pages. */
+  /** True if the text has words outside of links to other pages. */
   get hasProse(): boolean {
     return this.#hasProse;
   }

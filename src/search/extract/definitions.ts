@@ -10,26 +10,26 @@ import {
   rawText,
 } from '../../web/content/tree.ts';
 
-/** Maximum length of a name in UTF-16 code units. A longer term is a sentence. */
+/** Maximum length of a defined identifier in UTF-16 code units. A longer `dt` is a sentence. */
 const NAME_LENGTH_MAX = 80;
 const LONGER_NAMES_MAX = 8;
-/** Maximum elements to read in one term, so that the time stays linear if terms are nested. */
+/** Maximum elements to read in one `dt`, so that the time stays linear if `dt` elements are nested. */
 const SIGNATURE_ELEMENTS_MAX = 300;
 
-/** CSS classes of the name in signatures from Sphinx, older Sphinx and pdoc3. */
+/** CSS classes of the identifier in signatures from Sphinx, older Sphinx and pdoc3. */
 const NAME_CLASSES = ['sig-name', 'descname', 'ident'];
-/** Sphinx's CSS classes of the text before the name. The arguments after a command-line option have the same classes. */
+/** Sphinx's CSS classes of the text before the identifier. The arguments after a command-line option have the same classes. */
 const AROUND_NAME_CLASSES = ['sig-prename', 'descclassname'];
 
 const hasAny = (element: Element, names: readonly string[]): boolean => names.some((name) => hasClass(element, name));
 
-/** Name that a `dt` defines, without parameters and types. Null if the name is too long, or if the term contains a heading. */
+/** Identifier that a `dt` defines, without parameters and types. Null if it is too long, or if the `dt` contains a heading. */
 export function termName(term: Element): string | null {
   const elements = firstElements(term);
   if (elements.length > SIGNATURE_ELEMENTS_MAX || elements.some(isHeading)) return null;
   const names = namesIn(elements);
   if (names.length > 0) return short(names.join(', '));
-  // On manual pages, the whole term can be a permalink, which `headingText` omits, so use all text.
+  // On manual pages, the whole `dt` can be a permalink, which `headingText` omits, so use all text.
   return short(nameIn(headingText(term) || oneLine(rawText(term))));
 }
 
@@ -66,7 +66,7 @@ function short(name: string): string | null {
   return name === '' || name.length > NAME_LENGTH_MAX ? null : name;
 }
 
-/** Returns `Client.fetch` and `pkg.Client.fetch` for the name `fetch` with the anchor `pkg.Client.fetch`. */
+/** Returns `Client.fetch` and `pkg.Client.fetch` for the identifier `fetch` with the anchor `pkg.Client.fetch`. */
 export function longerNames(name: string, fragment: string): string[] {
   if (!fragment.endsWith(`.${name}`)) return [];
   const parts = fragment.split('.');
@@ -87,7 +87,7 @@ export function memberNames(title: string, heading: string, fragment: string | n
 
 export interface NamedEntry {
   readonly name: string;
-  /** Anchor of the entry. If null, the last anchor before the block applies. */
+  /** Anchor of the block. If null, the last anchor before the block applies. */
   readonly fragment: string | null;
 }
 
@@ -114,7 +114,7 @@ function entry(written: string, fragment: string | null): NamedEntry | null {
   return name === null ? null : { name, fragment };
 }
 
-/** In rustdoc, the heading of a block is a signature, and the id of the block ends with the name: `method.fetch`. */
+/** In rustdoc, the heading of a block is a signature, and the id of the block ends with the identifier: `method.fetch`. */
 export function rustItem(heading: Element): NamedEntry | null {
   const block = heading.parentNode;
   if (!hasClass(heading, 'code-header') || !isElement(block)) return null;

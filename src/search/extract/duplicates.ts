@@ -16,8 +16,8 @@ export function fingerprintOf({ version, language, title, headings, text }: Sect
 }
 
 /**
- * Keeps one of several sections with equal title, headings, text, version and language. Prefers the page that is nearest to its
- * canonical URL, then the shortest path, then the first path in sort order. The order of calls does not matter.
+ * Keeps one of several sections with equal title, headings, text, version and language. Prefers the section whose page is nearest
+ * to its canonical URL, then the shortest path, then the first path in sort order. The order of calls does not matter.
  */
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();

@@ -3,7 +3,10 @@ import type { Passage } from '../ports.ts';
 type CountTokens = (text: string) => number;
 
 interface PassageOptions {
-  /** Maximum tokens of a passage. Lower than the 256 tokens of a model, because title and headings precede the text. */
+  /**
+   * Maximum tokens of a passage. Fewer than the 256 tokens that a model reads, because docshelf adds title and headings to each
+   * passage.
+   */
   readonly tokensMax?: number;
   /** Maximum tokens of a sentence that two passages share. */
   readonly overlapTokensMax?: number;
@@ -26,8 +29,9 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts a text between paragraphs, else between sentences, else inside a sentence. Two passages of a paragraph may share a sentence.
- * @param countTokens must count nearly as many tokens in two parts as in the whole text
+ * Cuts a text between paragraphs, else between sentences, else inside a sentence. Two passages of a paragraph may share a
+ * sentence.
+ * @param countTokens function whose counts for two parts of a text add up to nearly the count for the whole text
  */
 export function cutPassages(
   text: string,

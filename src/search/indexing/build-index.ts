@@ -35,7 +35,7 @@ export async function buildIndex(
   return sections.count;
 }
 
-/** Language of the first page with a clear language, which the index writer assumes for earlier pages. */
+/** Language of the first page whose language is clear. The index writer assumes this language for earlier pages. */
 export function firstLanguage(sections: SiteSections): WordLanguage {
   let sample = '';
   for (const { section } of sections.all()) {

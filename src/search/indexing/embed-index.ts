@@ -38,7 +38,10 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /** Computes the missing vectors. If another process already computes them, returns the number of existing vectors, else null. */
+  /**
+   * Computes the missing vectors. Returns the number of existing vectors if another process already computes the others, and null
+   * otherwise.
+   */
   async embed(
     order: EmbedIndexRequest,
     report: (progress: EmbedProgressOf) => void,
@@ -52,7 +55,7 @@ export class EmbedProcess {
     const lock = isWhole || ignoresOthers ? null : lockFile(join(searchDir, VECTOR_LOCK), 'exclusive');
     try {
       if (!isWhole && lock !== 'taken') await this.#embed(order, model, onProgress, signal);
-      // Until the other process has written its first vectors, the number of passages is unknown, so report one passage.
+      // Until the other process has written its first vectors, the number of passages is unknown, so report 0 of 1 passages.
       else onProgress({ passages: there.passages ?? 1, embedded: there.embedded });
     } finally {
       if (lock !== 'taken') lock?.close();

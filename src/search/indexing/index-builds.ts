@@ -14,7 +14,10 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/** Share of the memory limit for the process that builds small sites during a long build. A small site needs a third (measured). */
+/**
+ * Share of the memory limit for the process that builds small sites during a long build. A small site needs a third of the limit
+ * (measured).
+ */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
 /** Memory for a build of 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
@@ -24,7 +27,7 @@ const READER_BYTES = 64 * MIB;
 const BYTES_A_TABLE_BYTE = 100;
 /** Maximum processor time to read a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
 const PAGE_MS_MAX = 20_000;
-/** After this number of pages that killed the process, docshelf skips all large pages. */
+/** After this number of pages has killed the indexing process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
 /** Time to wait for another replica that builds the same index. After this time, docshelf builds the index in another folder. */
 const OTHERS_MS_MAX = 600_000;
@@ -226,9 +229,9 @@ export class IndexTurns {
   }
 
   /**
-   * @param size of the build, in any unit. If sites have had equally many turns, the smallest build runs first
-   * @param site identifies the site, because sites take turns
-   * @throws errors of `work`; the signal's reason
+   * @param size relative size of the build. Among sites with equally many turns so far, the smallest build runs first
+   * @param site object that identifies the site, because sites take turns
+   * @throws errors of `work`; the signal's reason if it aborts
    */
   async build<Result>(
     size: number,
@@ -264,9 +267,9 @@ export class IndexTurns {
   }
 
   /**
-   * @param work called for each turn. Must resume where its previous call stopped, and end when its signal aborts. The time of a
-   * turn starts when `work` calls `onBegun`, so that each turn makes progress
-   * @throws errors of `work`; the signal's reason
+   * @param work function to call for each turn. It must resume where its previous call stopped, and end when its signal aborts.
+   * The time of a turn starts when `work` calls `onBegun`, so that each turn makes progress
+   * @throws errors of `work`; the signal's reason if it aborts
    */
   async embed<Result>(
     work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,

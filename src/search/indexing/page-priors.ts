@@ -10,7 +10,10 @@ export function isSecondary(url: string, title: string): boolean {
   return SECONDARY_PATH.test(url) || (SECONDARY_TITLE.test(title) && !/^index\b./i.test(title));
 }
 
-/** Importance from 0 to 1: logarithm of the number of links from other pages, relative to the page with most links. */
+/**
+ * Importance from 0 to 1: logarithm of the number of links from other pages, relative to the page with most links. -1 for change
+ * logs and lists.
+ */
 export class PagePriors {
   readonly #pages: readonly string[];
   readonly #addresses: Fingerprints;

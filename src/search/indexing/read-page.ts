@@ -16,7 +16,7 @@ export interface PagesFrom {
 
 export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
-  /** Version of the folder, for a page that does not declare a version. */
+  /** Version in the name of the page's folder. Used for a page that does not declare a version. */
   readonly version: string | null;
 }
 
@@ -62,7 +62,10 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ha
 /** Latin text has 4.4 characters per token with MiniLM's vocabulary. Code and other alphabets have fewer characters per token. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/** Estimates, because an exact count takes as long as indexing. Passages of 220 tokens leave room for errors: the model reads 256. */
+/**
+ * Estimates the tokens of a text, because an exact count takes as long as indexing. Passages of 220 tokens leave room for errors:
+ * the model reads 256.
+ */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

@@ -29,7 +29,7 @@ interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Maximum pages to sample for links with or without an extension. Sampled from the whole site, because languages may differ. */
+/** Maximum pages to read to learn whether links have a file extension. Taken from the whole site, because languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
 export async function readSections(
@@ -164,17 +164,23 @@ interface ReadersOptions {
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
-/** Larger pages may exceed the memory limit, because a page of only tags or attributes takes up to 100 times its size (measured). */
+/**
+ * Maximum size of an ordinary page. A larger page may exceed the memory limit: a page of only tags or attributes takes up to 100
+ * times its size (measured).
+ */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;
-/** Pages to read without threads. Starting a thread takes as long as 120 pages, and its first 200 pages take 1.6 times as long. */
+/**
+ * Number of pages to read before using threads. Starting a thread takes as long as reading 120 pages, and its first 200 pages
+ * take 1.6 times as long.
+ */
 const PAGES_BEFORE_THREADS = 1_000;
 /** Minimum pages of a site to use threads. In one profile, a thread took 0.6 s of processor time for only 169 pages. */
 const PAGES_WITH_THREADS = 2 * PAGES_BEFORE_THREADS;
 /** Number of pages in the queue of each thread. The values 4, 8 and 32 were not faster (measured). */
 const PAGES_AHEAD = 16;
 
-/** Reads the first pages in this thread, further pages in all threads, and large pages one at a time. */
+/** Reads the first pages in this thread and later pages in all threads, except large pages, which it reads here one at a time. */
 class PageReaders implements AsyncDisposable {
   readonly #from: PagesFrom;
   readonly #threads: readonly Thread<ReadCalls>[];

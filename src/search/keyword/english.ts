@@ -38,7 +38,10 @@ export function otherSpellings(word: string): string[] {
   return SPELLINGS.filter(([ending]) => ending.test(word)).map(([ending, other]) => word.replace(ending, other));
 }
 
-/** Returns the stem by Porter's rules. A stem is a key, not a word: `happi` for `happy`. Leaves short and other words unchanged. */
+/**
+ * Returns the stem by Porter's rules. A stem is a key, not a word: `happi` for `happy`. Leaves words with fewer than
+ * three letters, or with other characters than `a` to `z`, unchanged.
+ */
 export function stem(word: string): string {
   return word.length < 3 || !/^[a-z]+$/.test(word) ? word : stemmer(word);
 }

@@ -12,9 +12,9 @@ export const FORMAT_VERSION = 12;
 
 /**
  * Sections are numbered from 0 in page order.
- * - `postings`: sections of each term, one row (run) per flush of the writer. A term with a space, such as `language de`, lists
- *   the sections of a language, title, version or tag.
- * - `sequences`: terms of each section in order, hashed to 16 bits, for proximity and phrases.
+ * - `postings`: sections of each index term, one table row (run) per flush of the writer. A term with a space, such as
+ *   `language de`, lists the sections of a language, title, version or tag.
+ * - `sequences`: index terms of each section in order, hashed to 16 bits, for proximity and phrases.
  * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */
 export const SCHEMA = `
@@ -110,8 +110,8 @@ export function asDamaged(path: string, error: unknown): unknown {
 }
 
 /**
- * Kinds of section lists in `postings`, in addition to terms. The list `unsaid version` contains the sections without a version.
- * `detected` lists, by language code, the sections of pages that state no language.
+ * Kinds of section lists in `postings`, in addition to those of index terms. The list `unsaid version` contains the sections
+ * without a version. `detected` lists, by language code, the sections of pages that state no language.
  */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language' | 'detected';
 

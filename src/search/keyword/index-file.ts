@@ -24,7 +24,7 @@ import type { COLUMNS } from './words.ts';
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** Cache size for the sequences of 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms. */
+/** Cache size for the term sequences of 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
 const BYTES_PER_SECTION = 16;
@@ -100,11 +100,11 @@ export class IndexFile {
   }
 
   /**
-   * True if an index term is the name, or the name and then a sign or digit, such as `-xmx512m` for `-xmx`.
-   * @param isUnfinished true if a letter may also follow the name
+   * True if an index term equals the identifier, or continues it with a sign or digit, such as `-xmx512m` for `-xmx`.
+   * @param isUnfinished true if a letter may also continue the identifier
    */
   hasName(name: string, isUnfinished: boolean): boolean {
-    // Terms are sorted, with letters after signs and digits, so check only the first term that begins with the name.
+    // Index terms are sorted, with signs and digits before letters, so check only the first term that begins with the identifier.
     const row = this.#statements.next.get(name) as unknown as { term: string } | undefined;
     const rest = row?.term.startsWith(name) === true ? row.term.slice(name.length) : null;
     return rest !== null && (isUnfinished || !/^\p{L}/u.test(rest));
@@ -119,7 +119,7 @@ export class IndexFile {
     return postings;
   }
 
-  /** Sections with the term in title or headings. */
+  /** Sections that have the index term in their title or headings. */
   headedBy(term: string): number[] {
     const runs = this.#statements.postings.all(term) as unknown as Run[];
     const { sections, impacts } = readPostings(runs, this.sections, (_, title, headings) => title + headings);
@@ -143,7 +143,7 @@ export class IndexFile {
     return Uint32Array.from([this.list('language', key), detected, ...parts].flatMap((list) => [...list]));
   }
 
-  /** Sections in which the terms are next to each other. */
+  /** Sections in which the index terms follow each other directly. */
   withPhrase(terms: readonly string[]): number[] {
     const [first = [], ...others] = terms.map((term) => this.postings(term).sections);
     const inOthers = others.reduce<Mask>((mask, list) => only(list, mask, this.sections), null);
@@ -180,7 +180,7 @@ export class IndexFile {
     );
   }
 
-  /** Titles and last headings of sections. Reads no text, which can have 512 KiB. */
+  /** Reads titles and last headings of sections without the text, which can have 512 KiB. */
   readHeadings(numbers: readonly number[]): HeadingRow[] {
     return this.#statements.headings.all(JSON.stringify(numbers)) as unknown as HeadingRow[];
   }
@@ -244,7 +244,7 @@ type TermRow = { readonly term: string; readonly sections: number };
 interface HeadingRow {
   readonly n: number;
   readonly title: string;
-  /** Last heading, or null for text before the first heading. */
+  /** Last heading of the section. Null for text before the first heading of the page. */
   readonly heading: string | null;
 }
 
@@ -264,9 +264,9 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // Sorted, so that `titled` can stop at the second title. All pages of a site may share a document title.
+    // Sorted by term, so that `titled` can stop when a document title has two page titles. All pages of a site may share a document title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
-    // Returns one row of JSON, because 50,000 rows of one number each take ten times as long.
+    // Returns one JSON array, because 50,000 rows of one number each take ten times as long.
     phrase: database.prepare(
       'SELECT json_group_array(n) AS sections FROM sequences WHERE n IN (SELECT value FROM json_each(?)) AND instr(terms, ?)',
     ),
@@ -279,7 +279,10 @@ export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
 const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
 
-/** Returns no values for a filter if all sections have the same value. @param keysOf returns the most frequent key first */
+/**
+ * Values that readers can filter by. Empty for a filter if all sections have the same value.
+ * @param keysOf function that returns the most frequent key first
+ */
 function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
   const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
     const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);

@@ -13,11 +13,14 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Maximum occurrences of terms in memory, about 30 MB. The first one of a term counts as 8, because each term needs a list. */
+/**
+ * Maximum occurrences of index terms in memory, about 30 MB. The first occurrence of a term counts as 8, because each term needs
+ * a list.
+ */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
-/** Maximum words of a title or heading in which a separator is also a symbol, as in `The | operator`. */
+/** Maximum words of a title or heading in which a separator is also a searchable symbol, such as `|` in the heading `The | operator`. */
 const TITLE_WORDS_MAX = 2;
 const HEADING_WORDS_MAX = 4;
 
@@ -33,7 +36,7 @@ export class KeywordIndexWriter implements Disposable {
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
-  /** Language of the current section. On a page without `lang`, the default until a section has a clear language. */
+  /** Language of the current section. If the page has no `lang`, the default language until a section has a clear language. */
   #language: WordLanguage;
   #isDetected = false;
   readonly #default: WordLanguage;
@@ -152,7 +155,7 @@ function sectionTerms(
       for (const [column, { sequence, characters, names: own }] of columns.entries()) {
         for (const terms of [sequence, characters, symbols[column] ?? []])
           for (const term of terms) count(term, column);
-        // A section with a name in its title or heading is about this name, so the name counts more.
+        // A section with an identifier in its title or heading is about this identifier, so the identifier counts more.
         for (const name of own) count(name, column === TEXT ? IDENTIFIERS : column);
       }
       for (const terms of [longer, parts]) for (const term of terms) count(term, IDENTIFIERS);

@@ -27,7 +27,7 @@ const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
 const NO_SEQUENCE = new Uint16Array();
-/** Number of sections to search for a table row that defines a name. */
+/** Number of best sections to search for a line that defines an identifier, such as a table row. */
 const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
@@ -38,14 +38,14 @@ export interface KeywordHit {
   readonly normalised: number;
   readonly exact: Exact | null;
   /**
-   * Number of true conditions, but at most 2: the section contains all known names and symbols of a short query, its headings or a
-   * line define a name of the query, and the section contains nearly all words of the query in sequence. One more if the section's own
-   * heading is the query.
+   * Points from 0 to 3. At most two, one each if the section contains all identifiers and symbols of a short query, defines an
+   * identifier of the query, or contains nearly all words of the query in sequence. One more if its last heading is the query, on
+   * the best page or a version of it.
    */
   readonly names: number;
 }
 
-/** `title`: the query is the title of the page. `identifier`: the query is one name that the section contains. */
+/** `title`: the query is the title of the page. `identifier`: the query is a single identifier, which the section contains. */
 export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
@@ -71,8 +71,9 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown true skips the checksum of a file that was verified before. The checksum takes 0.2 s for 100,000 sections
-   * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another version
+   * @param isSealKnown true to skip the checksum of a file that was verified before. The checksum takes 0.2 s for 100,000
+   * sections
+   * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another format version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
     return new KeywordIndex(path, ranking, isSealKnown);
@@ -116,7 +117,7 @@ export class KeywordIndex {
       const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
-      // Signs before a word belong to the word: a heading `<<` does not define `<<EOF`.
+      // Signs before a word belong to the word: the heading `<<` does not define `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
       const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
       const headed = this.#headedBy(isWhole ? names : [], only, spellings);
@@ -192,7 +193,7 @@ export class KeywordIndex {
     let mask = filtered;
     for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      // A pasted command has quotes around the reader's own words. If no section has the phrase, its words are ordinary words.
+      // A pasted command has quotes around the reader's own words. If no section has the quoted phrase, its words count as ordinary words.
       const found = this.#holding(phrase, spellings) ?? [];
       if (found.length > 0) mask = only(found, mask, this.count);
     }
@@ -222,7 +223,7 @@ export class KeywordIndex {
   #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
     const terms = onlyIdentifier(wanted, this.#file, spellings);
     const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
-    // Title keys omit signs, but a page with the title "C" must not match the query "C++".
+    // Titles are compared without signs, but a page with the title "C" must not match the query "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
     const titled = this.#takeScores(this.#titled(wanted, spellings).filter(isTitled));
     const named = this.#takeScores(namedSections);
@@ -274,7 +275,7 @@ export class KeywordIndex {
       const lists = terms.map((term) => this.#file.postings(term).sections);
       const near = new Proximity(words.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
       const pairs = (section: number) => near.of(sequences.get(section) ?? NO_SEQUENCE, atMostOnce);
-      // The words of a name are next to each other, but `exit code 137` is also `exit code is 137`.
+      // The words of an identifier must be neighbours. Only two words may have one word between them: `code 137` is also `code is 137`.
       const least = words.length === 2 ? 0.5 : words.length - 1;
       const hasAll = (section: number) => words.length > 1 && pairs(section) >= least;
       return (section: number) => lists.some((list) => holds(list, section)) || hasAll(section);
@@ -282,7 +283,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => tests.every((hasName) => hasName(section))));
   }
 
-  /** Finds sections that contain nearly all words of the query in sequence, because a reader can copy a query from a message. */
+  /** Finds sections that contain nearly all words of the query in sequence, because readers copy queries from error messages. */
   #quoting(wanted: string, spellings: Spellings, sections: readonly number[]): ReadonlySet<number> {
     const words = wordsOf(wanted).filter(({ kind }) => kind === 'word');
     const near = new Proximity(
@@ -294,7 +295,7 @@ export class KeywordIndex {
     return new Set(sections.filter((section) => inRow(section) >= QUOTED_PART));
   }
 
-  /** Returns the positions of lines that define a name of the query, by section. */
+  /** Returns, by section, the position of the line that defines an identifier of the query. */
   #rowsOf(wanted: string, sections: readonly number[]): ReadonlyMap<number, number> {
     const rows = new Map<number, number>();
     const rowIn = rowFinder(wanted);
@@ -306,17 +307,20 @@ export class KeywordIndex {
     return rows;
   }
 
-  /** Sections of the best page and its versions whose heading is the query. Headings of other pages matter less. */
+  /** Sections whose last heading is the query, on the best page and its other versions. Headings of other pages matter less. */
   #titledIn(wanted: string, only: readonly string[], sections: readonly number[]): ReadonlySet<number> {
     const asked = new Set([titleKey(wanted), titleKey(lastPartOf(only) ?? wanted)]);
     const read = this.#file.readHeadings(sections);
-    // Versions of a page have the same title.
+    // Count pages with the title of the best page as its versions.
     const best = read.find(({ n }) => n === sections[0])?.title;
     const titled = read.filter(({ title, heading }) => title === best && heading && asked.has(titleKey(heading)));
     return new Set(asked.has('') ? [] : titled.map(({ n }) => n));
   }
 
-  /** Sections with all names in title or headings, or else with the last part of a single name: `json()` for `c.json()`. */
+  /**
+   * Sections with all identifiers of the query in title or headings. If none has them, uses the last part of a single identifier:
+   * `json()` for `c.json()`.
+   */
   #headedBy(names: readonly Name[], only: readonly string[], spellings: Spellings): ReadonlySet<number> {
     const needed = only.length > 0 ? [only] : names.map(({ terms }) => terms);
     const [first = new Set<number>(), ...others] = needed.map((terms) => this.#headed(terms));
@@ -336,7 +340,7 @@ export class KeywordIndex {
   }
 }
 
-/** Returns `parsebody` for the name `c.req.parsebody`. @param only terms of `onlyIdentifier` */
+/** Returns `parsebody` for the identifier `c.req.parsebody`. @param only index terms from `onlyIdentifier` */
 const lastPartOf = (only: readonly string[]): string | undefined => /[.:#]([\p{L}_]\w*)$/u.exec(only[0] ?? '')?.[1];
 
 const atMostOnce = (count: number): number => Math.min(1, count);

@@ -53,7 +53,7 @@ export interface WordLanguage {
   readonly isCompounding: boolean;
   /** @param spelling word in lower case, with diacritics */
   readonly stem: (spelling: string) => string;
-  /** Unifies the stems of a word whose forms have different sounds: `hinta`, `hinnat`. */
+  /** Unifies different stems of the same word, such as `hinta` and `hinnat` in Finnish. */
   readonly unify: (stem: string) => string;
 }
 
@@ -63,7 +63,7 @@ interface Rules {
   readonly isCompounding?: boolean;
   /** Unifies spellings of a word before stemming. */
   readonly before?: (word: string) => string;
-  /** Unifies stems of a word. The parameter has no diacritics. */
+  /** Unifies different stems of the same word. The parameter has no diacritics. */
   readonly unify?: (stem: string) => string;
 }
 
@@ -97,9 +97,9 @@ const STEM_LENGTH_MIN = 3;
 /** Unifies `Schlüssel`, `Schluessel` and `Schlussel`, but keeps the vowels of `neue` and `Quelle`. */
 const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq])([aou])e/g, '$1');
 /**
- * Unifies participles and verbs with `zu` with the infinitive: `eingerichtet` and `einzurichten` become `einrichten`. Keeps the `ge`
- * of the Dutch verb `gebruiken`.
- * @param prefixes parts of a verb that precede `ge` and `zu`
+ * Replaces participles and verbs with `zu` by the infinitive: `eingerichtet` and `einzurichten` become `einrichten`. Keeps the
+ * `ge` of the Dutch verb `gebruiken`.
+ * @param prefixes beginnings of verbs that precede `ge` and `zu`, such as `ein`
  */
 function participles(stemmer: (word: string) => string, prefixes: string, ...more: (readonly [RegExp, string])[]) {
   const bare = replacing(
@@ -154,7 +154,7 @@ const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a'
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
-/** Arabic plurals with other vowels than the singular: `أسعار`, `سعر`; `جداول`, `جدول`; `فواتير`, `فاتورة`. */
+/** Unifies Arabic plurals and singulars with different vowels: `أسعار`, `سعر`; `جداول`, `جدول`; `فواتير`, `فاتورة`. */
 const brokenPlurals = replacing(
   [/^ا(\p{L}{2})ا(\p{L})$/u, '$1$2'],
   [/^(\p{L}{2})ا(\p{L}[^ة])$/u, '$1$2'],
@@ -166,10 +166,10 @@ const arabicForms = (stem: string): string => {
   return consonants.length > 3 ? consonants : stem;
 };
 
-/** Plural ending of which the Arabic stemmer removes only one letter. */
+/** Matches a plural ending of which the Arabic stemmer removes only one letter. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
 
-/** The Bulgarian rules of @orama/stemmers throw an error, and Polish, Czech, Hebrew and Persian rules are missing. */
+/** Own rules: those of @orama/stemmers throw an error for Bulgarian, and are missing for Polish, Czech, Hebrew and Persian. */
 const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
@@ -282,7 +282,7 @@ export function languageOf(tag: string): WordLanguage {
   return LANGUAGES.get(known) ?? language(known, same, {});
 }
 
-/** A word in another script, as `Docker` on a Russian page, has the usual language of its script. */
+/** A word in another script than its page, such as `Docker` on a Russian page, has the usual language of its script. */
 function languageOfWord(spelling: string, language: WordLanguage): WordLanguage {
   const own = scriptOf(spelling);
   return own === language.script || own === 'other' ? language : OF_SCRIPT[own];
@@ -293,8 +293,8 @@ export function stemOf(spelling: string, language: WordLanguage): string {
 }
 
 /**
- * Term of a word in the index. Except for English, a stem has a prefix, so that `servic` of `serviços` does not match `services`.
- * Identifiers, such as `maxRetryCount`, have English stems in every language.
+ * Index term of a word. Except for English, a stem has a language prefix, so that `servic` of `serviços` does not match
+ * `services`. Identifiers, such as `maxRetryCount`, have English stems in every language.
  */
 export function keyOf({ spelling, parts }: Pick<Word, 'spelling' | 'parts'>, language: WordLanguage): string {
   const own = parts.length > 0 ? ENGLISH : languageOfWord(spelling, language);

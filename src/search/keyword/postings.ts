@@ -1,8 +1,9 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Encodes the ascending sections of a term as LEB128 numbers. Each section begins with twice the distance from the previous
- * section (initially -1), plus one if the term occurs only once, in the text. Otherwise, the counts of all columns follow.
+ * Encodes the ascending section numbers of an index term as LEB128 numbers. Each section begins with twice the distance from the
+ * previous section (initially -1), plus one if the term occurs only once, in the text. Otherwise, the counts of all columns
+ * follow.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];

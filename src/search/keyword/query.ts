@@ -30,7 +30,10 @@ export interface ParsedQuery {
 const QUERY_LENGTH_MAX = 2_000;
 /** Maximum phrases and excluded words, because a phrase of frequent words takes 22 ms of processor time for 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
-/** With more words outside quotes, phrases are optional. Required phrases in longer queries lowered nDCG@10 on CACM by 0.03. */
+/**
+ * If a query has more words outside quotes, its phrases are optional. Required phrases in longer queries lowered nDCG@10 on CACM
+ * by 0.03.
+ */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
 const LETTER = /\p{L}/u;
@@ -41,7 +44,7 @@ const LETTER = /\p{L}/u;
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|(?<!\p{Script=Hebrew})["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-/** @param isOption true if the text is a command-line option on the site, so that its dash excludes no word */
+/** @param isOption function that returns true for a command-line option of the site, whose dash excludes no word */
 export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];
@@ -90,7 +93,10 @@ export interface Link extends QueryWord {
   readonly share: number;
 }
 
-/** Maximum terms to score, the rarest first. A usual question has 10 words, and the longest test query has 40. */
+/**
+ * Maximum words and identifiers of a query to score, the rarest first. A usual question has 10 words, and the longest test query
+ * has 40.
+ */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 const NUMBERED_MAX = 4;
@@ -101,13 +107,16 @@ const CORRECTIONS_MAX = 4;
 /** A word in at most this number of sections also matches similar words that are at least `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
-/** Weight of a name in another naming convention, such as `retry_count` for `retryCount`. */
+/** Weight of an identifier in another naming convention, such as `retry_count` for `retryCount`. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
-/** Matches words that writers never join with the next word: `a part` is not `apart`. */
+/** Matches articles, which writers never join with the next word: `a part` is not `apart`. */
 const ARTICLE = /^(?:an?|the)$/;
 
-/** Plans the scoring of a query. `wishes` are terms to score, the rarest first. @param unfinished true if the last word may be a prefix */
+/**
+ * Plans the scoring of a query. The returned `wishes` contain the index terms to score, the rarest first.
+ * @param unfinished true if the last word may be a prefix
+ */
 export function planOf(
   text: string,
   unfinished: boolean,
@@ -123,7 +132,7 @@ export function planOf(
   const names: Name[] = [];
   let misspellings = 0;
 
-  /** @param related terms of related words. They determine the rarity only if no section contains an `exact` or `also` term */
+  /** @param related index terms of related words. They determine the rarity only if no section contains an `exact` or `also` term */
   function wish(exact: readonly string[], weight: number, also = none, related = none): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
@@ -137,7 +146,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // For `share`, a compound that contains the word counts as the word, because it proves that the site knows the word.
+        // A compound that contains the whole word raises `share` as much as the word, because it proves that the site knows the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -264,7 +273,7 @@ export function planOf(
   if (isShort && ordinary.length > 2) candidates.push(ordinary);
   const runs = candidates.slice(0, WISHES_MAX).flatMap((run) => {
     const [first = '', second = '', third = ''] = run.map(({ folded }) => folded);
-    // `auto vacuum naptime` is also `autovacuum_naptime`.
+    // `auto vacuum naptime` also matches `autovacuum_naptime`.
     const joined =
       run.length === 3
         ? [
@@ -280,7 +289,7 @@ export function planOf(
   const inRuns = new Set(runs.flatMap(({ run }) => run));
   for (const word of words) {
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
-    // The unknown word of `hot fix` is a part of the known word `hotfix`, and no misspelling.
+    // If the site contains `hotfix` but not the word `hot`, do not correct `hot` in the query `hot fix`.
     if (weight === 0 || (inRuns.has(word) && !isKnown(word))) continue;
     if (word.kind === 'joined') addName(word, weight);
     else add(word, isInName(word) ? weight * ranking.partOfName : weight, isPrefix(word));
@@ -292,14 +301,15 @@ export function planOf(
     else if (terms.length > 0) names.push({ terms, words: [] });
   }
   for (const { start, end } of unknownNames.slice(0, 1)) {
-    // Look for the words of `logging.level`, because the site may contain them only inside `logging.level.root`.
+    // Look for the words of `logging.level` next to each other, because the site may contain them only inside `logging.level.root`.
     const inside = ordinary.filter((word) => start <= word.start && word.end <= end);
     if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
   }
   for (const { run, alike, isKnownApart } of runs) {
     if (!isKnownApart) links.push(wish(alike, 1));
-    // Words that the site also has apart are one name only as a whole query: `html theme` in a longer query is not `html_theme`.
+    // Join words that the site also contains separately only if they are the whole query: `html theme` in a longer query is not
+    // `html_theme`.
     else if (run.length === ordinary.length) wish(alike, run.length);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
@@ -308,7 +318,10 @@ export function planOf(
 
 const JOINTS = ['-', '_', '.', ''];
 
-/** Returns the known terms for all spellings of a name: `max-connections`, `max_connections`, `max.connections`, `maxConnections`. */
+/**
+ * Returns the existing index terms for all spellings of an identifier: `max-connections`, `max_connections`, `max.connections`,
+ * `maxConnections`.
+ */
 function namedAlike(parts: readonly string[], dictionary: Dictionary, spellings: Spellings, joints = JOINTS): string[] {
   const joined = parts.length < 2 ? [] : joints.map((joint) => parts.join(joint));
   const terms = joined.flatMap((name) => [name, ...spellings.keysOf({ folded: name, spelling: name, parts })]);
@@ -316,13 +329,13 @@ function namedAlike(parts: readonly string[], dictionary: Dictionary, spellings:
   return [...new Set(terms)].filter((term) => dictionary.sectionsWith(term) > 0);
 }
 
-/** Name in a query. A section contains the name if it contains one of `terms`, or `words` next to each other. */
+/** Identifier in a query. A section matches if it contains one of the index terms `terms`, or `words` next to each other. */
 export interface Name {
   readonly terms: readonly string[];
   readonly words: readonly string[];
 }
 
-/** True if a related word contains the whole word. Then, the word is not a misspelling. */
+/** True if a related word contains the whole word of the query, which is then no misspelling. */
 function isInside(related: ReadonlyMap<string, number>): boolean {
   return Iterator.from(related.values()).some((share) => share >= RELATED_SHARE);
 }
@@ -335,7 +348,7 @@ const CONNECTING = /(?<=[\p{L}\p{N}]{2}["')]*\s+)(?:=|&&|\|\|?|;)(?=\s+["'(]*[\p
 const APOSTROPHE_BEFORE = /['\u2018\u2019\uff07]$/;
 const OPTION_BEFORE = /(?:^|\s)-{1,2}$/;
 
-/** Returns pairs of name and number, such as `RFC` and `9110` for both `RFC 9110` and `RFC9110`. */
+/** Returns pairs of word and number, such as `RFC` and `9110` for both `RFC 9110` and `RFC9110`. */
 function numberedNames(words: readonly Word[]): Pair[] {
   const ordinary = words.filter(({ kind }) => kind === 'word');
   const pairs = ordinary.flatMap(({ folded, parts }, at): Pair[] => {
@@ -349,7 +362,7 @@ function numberedNames(words: readonly Word[]): Pair[] {
 const QUANTITY =
   /(?<![^\s(=])(\p{N}+(?:\.\p{N}+)?) ?([nu\u00b5m]?s|sec|min|[dhwx]|[kmgtp]i?b?|b|[kmg]?hz|px|r?em|pt|v[hw])(?![\p{L}\p{N}])/giu;
 
-/** Returns pairs of number and unit, as in `1.5s` or `1.5 s`. Empty if the query has a technical name: `max_wal_size 1GB`. */
+/** Returns pairs of number and unit, as in `1.5s` or `1.5 s`. Empty if the query has a technical identifier: `max_wal_size 1GB`. */
 function quantitiesOf(text: string): Pair[] {
   const others = wordsOf(text.replace(QUANTITY, ' '));
   if (others.some(({ kind, folded, parts }) => (kind === 'joined' ? isTechnical(folded) : parts.length > 0))) return [];
@@ -357,13 +370,13 @@ function quantitiesOf(text: string): Pair[] {
   return found.slice(0, NUMBERED_MAX);
 }
 
-/** Returns the terms for each pair of characters in a text without spaces. */
+/** Returns the index terms for each pair of characters in a text without spaces, such as Chinese. */
 function runTerms(run: string, spellings: Spellings): string[][] {
   const variants = spellings.runsOf(run).map((each) => (pairsOf(each).length > 0 ? pairsOf(each) : [each]));
   return (variants[0] ?? []).map((_, at) => [...new Set(variants.map((terms) => terms[at] as string))]);
 }
 
-/** Weight of each pair: a word of many pairs, such as `データベース`, must not outweigh a word of one pair, such as `復元`. */
+/** Weight of each pair of characters: a word of many pairs, such as `データベース`, must not outweigh a word of one pair, such as `復元`. */
 function pairShares(run: string): number[] {
   const scripts = pairsOf(run).map((pair) => (/^\p{Script=Han}/u.test(pair) ? 'han' : 'other'));
   const lengths = Map.groupBy(scripts, (script) => script);
@@ -374,8 +387,9 @@ function pairShares(run: string): number[] {
 const FUNCTION_CHARACTER = /[\p{Script=Hiragana}怎么办如何什为吗呢的了是在和与及能可以我你有]/u;
 
 /**
- * True if an unknown pair says nothing about the site: it is between two known words, in a Korean particle after a known word, or
- * has function characters instead of known ones. @param at number of the pair
+ * True if a pair of characters is unknown only because of its place: between two known words, in a Korean particle after a known
+ * word, or with function characters instead of known words.
+ * @param at index of the pair in the text
  */
 function isBetweenWords(pair: string, at: number, isKnownPair: readonly boolean[]): boolean {
   if (/^\p{Script=Hangul}/u.test(pair)) return isKnownPair.lastIndexOf(true, at) >= 0;
@@ -387,7 +401,7 @@ function isBetweenWords(pair: string, at: number, isKnownPair: readonly boolean[
 
 const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
 
-/** Finds the other spelling of an unknown Japanese pair, with or without kana: `取り` for `取消`, or `取消` for `取り消`. */
+/** Finds the other spelling of an unknown Japanese pair of characters, with or without kana: `取り` for `取消`, or `取消` for `取り消`. */
 function otherKana(pair: string, next: string, has: (term: string) => boolean): string[] {
   const [first = '', second = ''] = pair;
   const kana = OKURIGANA.find((each) => has(first + each) && has(each + second));
@@ -396,7 +410,7 @@ function otherKana(pair: string, next: string, has: (term: string) => boolean): 
   return OKURIGANA.includes(second) && has(without) ? [without] : [];
 }
 
-/** Returns the terms of a query that is a single name or symbol. Empty for other queries. */
+/** Returns the index terms of a query that is a single identifier or symbol. Empty for other queries. */
 export function onlyIdentifier(text: string, dictionary: Dictionary, spellings: Spellings): readonly string[] {
   const [first, ...rest] = wordsOf(text);
   const symbols = askedSymbols(text);
@@ -406,14 +420,17 @@ export function onlyIdentifier(text: string, dictionary: Dictionary, spellings: 
     return symbols.length === 1 && (first === undefined || [first, ...rest].every(isStop)) ? (symbols[0] ?? []) : [];
   if (first === undefined || rest.some((word) => word.end > first.end)) return [];
   if (first.kind === 'joined') return [first.folded, ...first.parts];
-  // A number next to signs, as in `[::-1]`, is not a name.
+  // A number next to signs, as in `[::-1]`, is not an identifier.
   const isName = first.parts.length > 0 || DIGIT.test(first.folded);
   if (!isName || attachedSymbols(text).length > 0) return [];
   const [own = ''] = spellings.keysOf(first);
   return dictionary.sectionsWith(own) > 0 ? [own] : namedAlike(first.parts, dictionary, spellings);
 }
 
-/** Terms of the phrase in each language. Null if the phrase has no words. @param startingWith returns index terms by their beginning */
+/**
+ * Index terms of the phrase, one list per language. Null if the phrase has no words.
+ * @param startingWith function that returns the index terms with a given beginning
+ */
 export function phraseVariants(
   phrase: string,
   spellings: Spellings,
@@ -422,7 +439,8 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // At the end of a phrase, text without spaces may continue. Elsewhere, it must end, so add its last character as a term.
+  // Text without spaces, such as Chinese, may continue after the end of a phrase. Elsewhere, it must end, so add its last
+  // character as a term.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];
@@ -484,12 +502,13 @@ export function correctedQuery(
   return copied === 0 ? null : corrected + query.slice(copied);
 }
 
-/** Maximum names of a query to find in table rows. A query with more names is usually a copied message. */
+/** Maximum identifiers of a query to find in table rows. A query with more identifiers is usually a copied message. */
 const NAMES_MAX = 2;
 
 /**
- * Returns a function that finds the position of the line that defines a name of the query: an option, a table cell with only an
- * error code, or a signature such as `nextval ( regclass )`, but not a call such as `nextval(x)`. Null if the query has no name.
+ * Returns a function that finds the position of the line that defines an identifier of the query: an option, a table cell with
+ * only an error code, or a signature such as `nextval ( regclass )`, but not a call such as `nextval(x)`. Null if the query has
+ * no identifier.
  */
 export function rowFinder(query: string): ((text: string) => number | null) | null {
   const tokens = query.trim().split(/\s+/);

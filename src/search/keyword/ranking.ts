@@ -2,18 +2,21 @@ import { firstFrom } from '../../files/flat-tables.ts';
 import type { Postings } from './postings.ts';
 
 /**
- * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). Title, headings and body saturate separately,
- * so that a title word counts however often the text repeats it. Text and identifiers are one body (BM25F).
+ * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). Title, headings and body saturate separately, so
+ * that a title word counts even if the text repeats it often. Text and identifiers are one body (BM25F).
  */
 export interface Ranking {
-  /** BM25's k1: the higher, the more repeated occurrences of a word count. */
+  /** BM25's k1. With a higher value, each repeated occurrence of a word adds more to the score. */
   readonly saturation: number;
   readonly weights: Columns;
   /** BM25's b: with 0, the length of a column does not matter. With 1, a word counts by its share of the column. */
   readonly lengths: Columns;
   readonly stopWord: number;
   readonly part: number;
-  /** Weight of a name such as `1.2.3`. Its words have only the weight `partOfName`, so that sections with the name come first. */
+  /**
+   * Weight of a whole identifier, such as `1.2.3`. Its words have only the weight `partOfName`, so that sections with the whole
+   * identifier come first.
+   */
   readonly whole: number;
   readonly partOfName: number;
   readonly phrase: number;
@@ -29,7 +32,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** Values in use. docs/search-ranking.md lists the other values that were tried, with their results. */
+/** Values that docshelf uses. docs/search-ranking.md lists other values that were tried, with their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -45,7 +48,7 @@ export const RANKING: Ranking = {
 };
 
 export const PRIOR_WEIGHT = 0.05;
-/** Prior of change logs and lists. */
+/** Prior (importance) of the pages that are change logs or lists. */
 export const SECONDARY_PRIOR = -1;
 /** Factor for the score of change logs and lists. The extra score of exact titles and identifiers stays the same. */
 export const SECONDARY_PART = 0.7;
@@ -206,10 +209,10 @@ export interface QueryWord {
 }
 
 const DISTANCE_MAX = 4;
-/** Gap between title, headings and text, so that words of different columns are not near. */
+/** Gap between title, headings and text in a sequence, so that words of different columns are not near each other. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/** Hashes terms to 16 bits. A hash collision has an effect only near another term of the query. */
+/** Hashes index terms to 16 bits. A hash collision has an effect only near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return new Uint16Array(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
@@ -222,7 +225,7 @@ function bitsOf(term: string): number {
 
 export class Proximity {
   readonly #linkOf = new Uint8Array(0x10000);
-  /** Numbers each pair of words that are neighbours in the query, from 1. Other pairs have the number 0. */
+  /** Number of each pair of words that are neighbours in the query, from 1. Other pairs of words have the number 0. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];

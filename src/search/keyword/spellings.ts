@@ -8,7 +8,7 @@ export interface Dictionary {
   readonly languages: readonly WordLanguage[];
   readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near' | 'has' | 'related' | 'spellingOf'>;
   sectionsWith(term: string): number;
-  /** Sections in which the terms are next to each other. */
+  /** Sections in which the index terms follow each other directly. */
   withPhrase(terms: readonly string[]): readonly number[];
 }
 
@@ -17,7 +17,7 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
-/** Minimum lengths of two words that a query writes as one, such as `roll back`, `time out` and `set up`. */
+/** Minimum lengths of the two words in a joined word, such as `rollback`, `timeout` and `setup`. */
 const FIRST_WORD_LENGTH_MIN = 3;
 const SECOND_WORD_LENGTH_MIN = 2;
 /** Maximum length of a word that docshelf splits into the parts of a compound. */
@@ -39,7 +39,10 @@ export class Spellings {
     this.#ofQuery = this.#likeliest(query);
   }
 
-  /** Returns the stems of the word in each language and in the other English spelling (`colour`, `color`), then the word itself. */
+  /**
+   * Returns the index terms of a word: its stem in each language, that of its other English spelling (`colour`, `color`), and the
+   * word itself.
+   */
   keysOf(word: Surface): string[] {
     const { folded, parts } = word;
     const keys = new Set<string>();
@@ -50,7 +53,7 @@ export class Spellings {
     return [...keys.add(folded)];
   }
 
-  /** Returns one list of terms per language, and one list of the words as written. */
+  /** Returns one list of index terms per language, and one list of the words as written. */
   variants(words: readonly Surface[]): string[][] {
     const languages = this.#languages.map((language) =>
       words.map((word) => keyOf({ ...word, spelling: this.#spelled(word, language)[0] ?? word.spelling }, language)),
@@ -63,7 +66,7 @@ export class Spellings {
     return isChinese ? [...new Set([run, simplify(run)])] : [run];
   }
 
-  /** Terms of words that contain all or most of `word`. Their weights are shares of the weight of `word`. */
+  /** Index terms of words that contain all or most of `word`. Their weights are shares of the weight of `word`. */
   related(word: Surface): ReadonlyMap<string, number> {
     const shares = new Map<string, number>();
     const languages = this.#ofQuery.filter(({ hasParts }) => hasParts);
@@ -90,7 +93,7 @@ export class Spellings {
     return [];
   }
 
-  /** Returns the known parts of a compound: `datenbank` and `verbindung` for `datenbankverbindung`. */
+  /** Returns the parts of a compound that the site contains: `datenbank` and `verbindung` for `datenbankverbindung`. */
   partsOf({ folded }: Surface): string[] {
     if (folded.length < 2 * PART_LENGTH_MIN || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded))
       return [];
@@ -111,7 +114,7 @@ export class Spellings {
     return this.#dictionary.vocabulary.has(stem.length < STEM_LENGTH_MIN ? word : stem, language);
   }
 
-  /** Languages in which most words of the query are known. English wins a tie. */
+  /** Languages in which the site contains most words of the query. English wins a tie. */
   #likeliest(query: string): readonly WordLanguage[] {
     const languages = this.#languages;
     if (languages.length < 2 || !languages.some(({ hasParts }) => hasParts)) return languages;
@@ -128,7 +131,7 @@ export class Spellings {
     return most > 0 && likeliest.includes(ENGLISH) ? [ENGLISH] : likeliest;
   }
 
-  /** Returns the spellings of a word. If the query omits diacritics, the first spelling has the diacritics of the index. */
+  /** Returns the spellings of a word. If the query omits diacritics, the first spelling has those of the index. */
   #spelled({ folded, spelling }: Surface, language: WordLanguage): readonly string[] {
     if (!language.hasParts) return [folded];
     const known = spelling === folded ? this.#dictionary.vocabulary.spellingOf(folded) : spelling;

@@ -13,7 +13,7 @@ export interface Candidate {
 /** Minimum length of a word to correct. Shorter words are similar to too many other words. */
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
-/** A shorter word with another first letter is another word: `look` for `cook`. */
+/** Minimum length of a word to correct its first letter. Shorter words that differ in this letter are different words: `look`, `cook`. */
 const OTHER_INITIAL_LENGTH = 6;
 
 const BYTES_PER_WORD = 60;
@@ -21,7 +21,7 @@ const BYTES_PER_WORD = 60;
 /** Length of the letter sequences by which docshelf finds related words. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
-/** Maximum letters of an ending after a word of four letters at the end of a compound. */
+/** Maximum letters after a word of four letters that is near the end of a compound. */
 const ENDING_LENGTH = 2;
 /** Minimum share of a word's letter sequences (`GRAM`) that a related word contains. */
 const RELATED_MIN = 0.6;
@@ -132,7 +132,10 @@ export class Vocabulary {
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
 
-  /** Finds similar words, by distance and then by frequency. Takes 2 ms for 200,000 words, because letter bits exclude most words. */
+  /**
+   * Finds similar words, by distance and then by frequency. Takes 2 ms for 200,000 words, because comparing letter sets excludes
+   * most words.
+   */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
     if (edits === 0) return [];
@@ -218,7 +221,7 @@ function lettersOf(word: string): number {
   return bits >>> 0;
 }
 
-/** Maximum words to store for corrections, twice the number of the largest measured site. Further words match only exactly. */
+/** Maximum words to store for corrections, twice the number of the largest measured site. Words beyond this number match only exactly. */
 const WORDS_MAX = 400_000;
 /** Matches words that search can correct. Excludes long words and words that begin with a digit, which are usually data such as hashes. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;

@@ -1,18 +1,21 @@
 export interface Word {
-  /** `joined` is a name with signs, such as `server.port` or `C++`. Its words follow it in the list. `run` is text without spaces. */
+  /**
+   * `joined` is an identifier with signs, such as `server.port` or `C++`. Its words follow it in the list. `run` is text in a
+   * script without spaces.
+   */
   readonly kind: 'word' | 'joined' | 'run';
   readonly folded: string;
   /** Word in lower case, with diacritics, which stemmers need. */
   readonly spelling: string;
-  /** Words inside a word, or other spellings of a joined name: `nodejs` for `Node.js`, `1.2.3` for `v1.2.3`. */
+  /** Words inside a word, or other spellings of a joined identifier: `nodejs` for `Node.js`, `1.2.3` for `v1.2.3`. */
   readonly parts: readonly string[];
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number.
- * `++` or `#` may end the name of a programming language. Soft hyphens and zero-width joiners do not split a word.
+ * Matches words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number. `++` or `#`
+ * may end the name of a programming language. Soft hyphens and zero-width joiners do not split a word.
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
@@ -27,7 +30,7 @@ const APOSTROPHE = /['\u00b7]/;
 /** Characters to replace with `'`: other apostrophes, and quotes in Hebrew abbreviations. Each is one UTF-16 code unit. */
 const APOSTROPHES =
   /[\u00b4\u2018\u2019\u201b\u2032\uff07]|(?<=\p{Script=Hebrew})["\u05f3\u05f4\u201d](?=\p{Script=Hebrew})/gu;
-/** Signs between the parts of a path, address or number, but not the `#` at the end of a name. */
+/** Signs between the parts of a path, address or number, but not the `#` at the end of `C#`. */
 const OUTER_JOINT = /[/:@#\\,]+(?=[^/:@#\\,])/g;
 const JOINT = /[.\-\u2010\u2011]/g;
 /** Matches a shortened `is`, `had`, `am`, `are`, `have` or `will`, or a possessive. */
@@ -36,7 +39,7 @@ const SHORTENED = /^(.+)'(?:s|d|m|re|ve|ll)$/iu;
 const ONE_WORD = /^(?:\p{L}*n't|\p{L}*l\u00b7l\p{L}*|[\p{Script=Cyrillic}\p{Script=Hebrew}']+)$/iu;
 /** Matches Romance articles and pronouns, as in `l'eau` and `dell'acqua`. */
 const ELISION = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|un|(?:d|n|s)?[ae]ll|sull|coll)$/iu;
-/** Signs that belong to the following name, as in `.NET`, `@media` and `~1.2.0`. One or two dashes mark an option. */
+/** Signs that belong to the following identifier, as in `.NET`, `@media` and `~1.2.0`. One or two dashes mark an option. */
 const SIGIL = /[.@$#%!:\\<~^]/;
 const COMPARISON = /^[<>~!=]=|~>$/;
 const DASH = /[-\u2013\u2212]/;
@@ -58,9 +61,9 @@ const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
-/** Maximum letters of a name with two parts, such as `Node.js`, that docshelf also indexes as one word: `nodejs`. */
+/** Maximum letters of an identifier with two parts, such as `Node.js`, that docshelf also indexes as one word: `nodejs`. */
 const ONE_WORD_LENGTH_MAX = 16;
-/** Maximum letters after the dot or slash of such a name. A longer part is a file extension or a name in a folder. */
+/** Maximum letters after the dot or slash of an identifier such as `Node.js`. A longer part is a file extension or a file in a folder. */
 const SUFFIX_LENGTH_MAX = 3;
 
 export function wordsOf(written: string): Word[] {
@@ -82,7 +85,7 @@ export function wordsOf(written: string): Word[] {
   return words;
 }
 
-/** Number of signs directly before a name that are a part of the name, such as `--` in `--help` and `$` in `$HOME`. */
+/** Number of signs directly before an identifier that are a part of it, such as `--` in `--help` and `$` in `$HOME`. */
 function sigilBefore(text: string, start: number): number {
   const last = text[start - 1];
   if (last === undefined || last === ' ' || last === '\n') return 0;
@@ -131,7 +134,7 @@ function addShortened(words: Word[], found: string, start: number): void {
 
 function addInner(words: Word[], found: string, start: number): void {
   const [, number, unit = ''] = DECIMAL_WITH_UNIT.exec(found) ?? [];
-  // The pieces of `hikari.maximum-pool-size` include the name `maximum-pool-size`.
+  // Split `hikari.maximum-pool-size` first at the dot, so that one piece is the identifier `maximum-pool-size`.
   const joint = DOTTED_WITH_HYPHENS.test(found) ? '.' : JOINT;
   const pieces = (number ?? found.replace(/(?:\+\+|#)$/, '')).split(joint);
   if (number === undefined) addParts(words, found, pieces, start);
@@ -252,7 +255,7 @@ export function symbolsOf(text: string): FoundSymbol[] {
     const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
     if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
     symbols.push({ symbol, start, end });
-    // Also add the symbol without the full stop of a sentence, or `#!` without the slash of a path.
+    // Add a second symbol, without the full stop of a sentence, or `#!` without the slash of a path.
     const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
     const isShebang = symbol === '#!/';
     if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
@@ -261,10 +264,10 @@ export function symbolsOf(text: string): FoundSymbol[] {
 }
 
 const WITHOUT_LETTERS = /(?<=^|\s)[^\s\p{L}\p{N}]+(?=\s|$)/gu;
-/** Signs that are only separators in a longer heading. */
+/** Matches a sign that is only a separator in a long heading, such as `|`. */
 const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 
-/** Returns symbols and brackets. @param wordsMax maximum words of a heading in which a separator is also a symbol */
+/** Returns the symbols and brackets of a heading. @param wordsMax maximum words of a heading in which a separator is also a symbol */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
   for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
@@ -274,7 +277,7 @@ export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/** Signs between spaces, each with spellings to try in order: as typed, without quotes, without the sentence's punctuation. */
+/** Returns the signs between spaces, each with spellings to try in order: as typed, without quotes, without the sentence's punctuation. */
 export function askedSymbols(query: string): string[][] {
   const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
@@ -307,7 +310,7 @@ export function attachedSymbols(query: string): string[][] {
   return [...leading, ...trailing, ...between];
 }
 
-/** Returns the same key for `What's new?` and `what's New`. */
+/** Returns a key for the comparison of titles, equal for `What's new?` and `what's New`. */
 export function titleKey(text: string): string {
   return wordsOf(text)
     .filter((word) => word.kind !== 'joined')
@@ -315,7 +318,7 @@ export function titleKey(text: string): string {
     .join(' ');
 }
 
-/** Letters that Unicode does not decompose into base and mark, and digits of other scripts. */
+/** Replacements for letters that Unicode does not decompose into base and mark, and for digits of other scripts. */
 const BASES: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
   ς: 'σ',
@@ -349,10 +352,13 @@ export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
 interface TextTerms {
-  /** Terms in text order, for phrase search. Text without spaces has a term for each pair of characters, and for the last character. */
+  /**
+   * Index terms in text order, for phrase search. Text without spaces has a term for each pair of characters, and for the last
+   * character.
+   */
   readonly sequence: string[];
   readonly characters: string[];
-  /** Names with signs, and parts of words such as `HTTP2`. Phrase search and column lengths ignore these terms. */
+  /** Identifiers with signs, and parts of words such as `HTTP2`. Phrase search and column lengths ignore these terms. */
   readonly names: string[];
   readonly parts: string[];
 }

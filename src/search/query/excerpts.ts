@@ -14,14 +14,14 @@ interface Excerpt {
 
 interface Marks {
   readonly highlights: readonly Highlight[];
-  /** Index terms of the query in the text. */
+  /** Index terms that occur in the query and in the marked text. */
   readonly terms: ReadonlySet<string>;
 }
 
 interface QueryFindings {
   readonly matchedIn: (section: number) => readonly string[];
   readonly passageOf: (section: number) => number | undefined;
-  /** Position in the section's text of the line that defines a name in the query, such as an option in a table. */
+  /** Position of the line in the section's text that defines an identifier of the query, such as an option in a table. */
   readonly rowOf: (section: number) => number | undefined;
   readonly partsOf: ((section: number) => RankParts) | null;
 }
@@ -51,7 +51,10 @@ export function excerptsOf(
   });
 }
 
-/** Adds a passage that starts at the position `row`. Null if there is no such position, or if the section has only one passage. */
+/**
+ * Adds a passage that starts at the position `row`. Null if `row` is undefined or after the last passage, or if the section has
+ * only one passage.
+ */
 function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
   if (row === undefined || passages.length < 2) return null;
   const end = passages.find((passage) => passage.end > row)?.end;
@@ -73,13 +76,16 @@ function excerptOf(
   };
   const near = excerptIn(passages[nearest ?? 0] as Passage);
   if (marker.terms.size === 0 || (nearest !== undefined && near.terms.size > 0)) return near;
-  // Readers look for their words. One of several words is too little to prefer a passage to the one nearest in meaning.
+  // Readers look for the words of their query. A passage with only one of several words does not replace the passage nearest in meaning.
   const most = mostMarked(Iterator.from(passages).map(excerptIn), marker.terms.size);
   const needed = nearest === undefined ? 1 : Math.min(2, marker.terms.size);
   return most !== null && most.terms.size >= needed ? most : near;
 }
 
-/** Returns the first of the excerpts with most terms, or null if none has a term. @param termsMax number of terms at which to stop */
+/**
+ * Returns the first excerpt with the most terms of the query, or null if no excerpt has any.
+ * @param termsMax number of terms at which the search stops
+ */
 function mostMarked<Marked extends Marks>(excerpts: Iterable<Marked>, termsMax: number): Marked | null {
   let most: Marked | null = null;
   for (const excerpt of excerpts) {
@@ -146,7 +152,7 @@ export class Marker {
 
   #termOf(word: Surface): string | null {
     const { folded, spelling } = word;
-    // An English word and its stem have the same first letter, so other words need no stemming.
+    // An English word and its stem have the same first letter, so skip words that share no first letter with a term of the query.
     if (this.#isEnglish && !this.#initials.has(folded.charCodeAt(0))) return null;
     const known = this.#known.get(spelling);
     if (known !== undefined) return known;
@@ -165,13 +171,13 @@ export class Marker {
         const term = this.terms.has(part) ? part : simplify(part);
         if (!this.terms.has(term)) continue;
         terms.add(term);
-        // A vowel sign belongs to the character before it.
+        // Include the vowel signs that follow, because they belong to the last matched character.
         const marks = VOWEL_SIGNS.exec(folded.slice(at - start + part.length))?.[0].length ?? 0;
         places.push({ start: at, end: at + part.length + marks });
       }
       at += character.length;
     }
-    // Folding has changed the length, so the exact positions are unknown. Mark the whole text from `start` to `end`.
+    // Folding has changed the length of the text, so the exact positions are unknown. Mark all of it, from `start` to `end`.
     return places.length > 0 && folded.length !== end - start ? [{ start, end }] : places;
   }
 }

@@ -96,7 +96,10 @@ export class QueryThread {
   }
 }
 
-/** docshelf creates a new object for each `set`, because LRUCache does not update the size of a known object. */
+/**
+ * Wrapper of a release. docshelf creates a new one for each `set`, because LRUCache does not update the size of an object that it
+ * contains.
+ */
 interface Open {
   readonly release: ReleaseSearch;
 }
@@ -124,7 +127,11 @@ export class OpenReleases {
     return this.#open.size;
   }
 
-  /** Reads the whole index, even if it is open. @param isAsked true keeps the index open @throws DocshelfError `index_damaged` */
+  /**
+   * Reads the whole index, even if it is open.
+   * @param isAsked true to keep the index open for queries
+   * @throws DocshelfError `index_damaged`
+   */
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {
     let release: ReleaseSearch;
     try {

@@ -22,8 +22,9 @@ export interface RankedSection {
 export type RankParts = Omit<ScoreReasons, 'places' | 'prior'>;
 
 /**
- * Relevance = known · n^0.8 + 1.9 · cosine², where n is the keyword score `normalised`. The numbers are not critical:
- * keyword exponents of 0.7 to 0.9 and cosine weights of 1.7 to 2 change nDCG@10 by at most 0.005 (measured).
+ * Relevance = known · n^0.8 + 1.9 · cosine², where n is the keyword score `normalised`, and known is the share of the query that
+ * occurs on the site. The numbers are not critical: keyword exponents of 0.7 to 0.9 and cosine weights of 1.7 to 2 change nDCG@10
+ * by at most 0.005 (measured).
  */
 const KEYWORD_EXPONENT = 0.8;
 const COSINE_WEIGHT = 1.9;
@@ -31,7 +32,7 @@ const COSINE_WEIGHT = 1.9;
 const KEYWORDS_MAX = 3;
 /** Keywords and cosine add at most 4.4 to the relevance, so they never outweigh an exact match. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
-/** With this weight, sections with the whole name `1.2.3` rank above sections with only parts of the name, such as `1.2`. */
+/** With this weight, sections with the whole identifier `1.2.3` rank above sections with only a part of it, such as `1.2`. */
 const NAMES_LIFT = 1;
 
 /**
@@ -60,7 +61,8 @@ export function fuse({ hits, nearest, known, isShort, partOf = () => 1 }: Legs, 
   const facts: QueryFacts = { known, bestCosine };
   let previous = 1;
   return best.ranked().map(({ section, score: relevance }) => {
-    // For a short query, also compute a score from keywords alone, because the model knows little about single words and names.
+    // For a short query, use the score from keywords alone if it is higher, because the model knows little about single words and
+    // identifiers.
     const byWords = isShort ? scoreOf(found.get(section) ?? 0, { known, bestCosine: null }) : 0;
     previous = Math.min(previous, Math.max(scoreOf(relevance, facts), byWords));
     return { section, score: previous };
@@ -84,7 +86,7 @@ function cosinePart(cosine: number): number {
 
 /**
  * The factor `known` is the share of the query that occurs on the site. The factor makes keywords less important than the cosine
- * if the query and the site have only a name in common, for example an English question about Japanese pages.
+ * if the query and the site have only a proper name in common, for example an English question about Japanese pages.
  */
 function keywordPart(normalised: number, known: number): number {
   return known * Math.min(KEYWORDS_MAX, normalised) ** KEYWORD_EXPONENT;
@@ -108,7 +110,10 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
   return 1 / (1 + Math.exp(-logit));
 }
 
-/** Maximum share of letters that the model cannot read, as in a foreign name. Above this share, only keywords count. */
+/**
+ * Maximum share of letters in a query that the model cannot read, such as those of a foreign name. Above this share, only
+ * keywords count.
+ */
 const UNREADABLE_PART_MAX = 0.25;
 
 /** True if the model can judge the query. False if the query has no letters or digits, or is in a script that the model cannot read. */

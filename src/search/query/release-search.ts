@@ -11,7 +11,7 @@ import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
 import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 
-/** `CANDIDATES_MIN` is not critical: with 50 or 200, nDCG changes by 0.0001. */
+/** docshelf ranks more candidates than it returns. The minimum is not critical: with 50 or 200, nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
@@ -21,7 +21,7 @@ const oddsOf = (score: number): number => score / (1 - Math.min(score, 1 - Numbe
 const VERSION_SEGMENT = new RegExp(`(?<=/)(?:${VERSION_NAME})(?:/|$)`);
 const UNRELEASED = /^(?:next|main|master|dev|devel|nightly|unreleased)\/?$/;
 
-/** Order of version folders: no version folder, names such as `latest`, numbers (highest first), unreleased versions. */
+/** Sorts pages by version folder: first pages without one, then names such as `latest`, numbers (highest first), unreleased versions. */
 function comparePages(one: string, other: string): number {
   const [left, right] = [one, other].map((page) => VERSION_SEGMENT.exec(page)?.[0] ?? '') as [string, string];
   const groupOf = (folder: string): number => {

@@ -31,7 +31,7 @@ interface EmbedRequest {
 
 /**
  * Writes a vector for each passage. After an interruption, the next call resumes. Uses 13 bytes of memory per passage.
- * @throws errors of the embedder; the signal's reason
+ * @throws errors of the embedder; the signal's reason if it aborts
  */
 export async function embedRelease(request: EmbedRequest): Promise<void> {
   const { embedder, signal, onProgress } = request;

@@ -34,8 +34,8 @@ export class EmbeddingEndpoint implements Embedder {
 
   /**
    * Requests one vector to learn its length.
-   * @param client called for each request, because a reload replaces the client
-   * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason
+   * @param client function to call for each request, because a reload of the config replaces the client
+   * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason if it aborts
    */
   static async connect(
     client: () => Promise<HttpClient>,

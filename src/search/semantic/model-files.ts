@@ -27,7 +27,10 @@ const JSON_FILES = (
   'tokenizer.json tokenizer_config.json sentence_bert_config.json config_sentence_transformers.json ' +
   'config.json modules.json'
 ).split(' ');
-/** Version of embedding, part of each model's digest. Change it with each change to embedding, so that docshelf drops old vectors. */
+/**
+ * Version of the embedding method, part of each model's digest. Change it with each change to embedding, so that docshelf drops
+ * old vectors.
+ */
 const RECIPE = 'docshelf-embedding-1';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -124,7 +124,10 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
   );
 }
 
-/** Maximum characters to tokenise per token. The model ignores the rest of a long text, such as a line of a megabyte. */
+/**
+ * Maximum characters to tokenise for each token that the model reads. The model ignores the rest of a long text, such as a line
+ * of a megabyte.
+ */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
 class Tokens {

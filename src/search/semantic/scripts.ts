@@ -1,6 +1,6 @@
 /**
- * A model can read a script if at least this number of its vocabulary entries have two or more letters of the script. MiniLM has
- * 26,461 such entries for Latin, and at most 8 for other scripts.
+ * A model can read a script if at least this number of its vocabulary entries consist of two or more letters of the script.
+ * MiniLM has 26,461 such entries for Latin, and at most 8 for other scripts.
  */
 const PIECES_MIN = 100;
 

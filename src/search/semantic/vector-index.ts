@@ -56,7 +56,10 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /** Returns the nearest rows. Counts the rows of each distance instead of sorting, because distances are small integers. */
+  /**
+   * Returns the rows with the nearest vectors. Counts the rows of each distance instead of sorting, because distances are small
+   * integers.
+   */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
@@ -151,7 +154,7 @@ export class VectorKernel {
     return [this.#bits, this.#distances, this.#inverse, this.#isThere].reduce((sum, each) => sum + each.byteLength, 0);
   }
 
-  /** Distance of each row, `OUT` for a row without a vector. The next call overwrites the array. */
+  /** Distance of each row's vector from the query, or `OUT` for a row without a vector. The next call overwrites the array. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances, isThere] = [this.#bits, this.#distances, this.#isThere];
     const queryBits = signBits(query);
@@ -228,7 +231,7 @@ export function inverseLength(values: Int8Array): number {
  * differ: unrelated texts have a cosine of 0.02 in MiniLM, and 0.79 in multilingual-e5-small.
  */
 export interface CosineScale {
-  /** Mean cosine of a sample question (`ANSWERS`) and its own answer (`related`) or another answer (`unrelated`). */
+  /** Mean cosine of a sample question (`ANSWERS`) and its own answer (`related`), or the answer to another question (`unrelated`). */
   readonly related: number;
   readonly unrelated: number;
 }

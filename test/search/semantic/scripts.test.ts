@@ -32,7 +32,7 @@ describe('lettersByScript()', () => {
 describe('readableScripts()', () => {
   const words = (letters: string) => Array.from({ length: 120 }, (_, at) => letters.repeat(2 + at));
 
-  it('counts words in a script, but not single letters', () => {
+  it('counts only vocabulary entries with two or more letters of a script', () => {
     const vocabulary = [...words('ж'), ...Array.from('абвгд'), ...Array.from({ length: 500 }, () => '##ω')];
     expect(readableScripts(vocabulary, false)).toEqual(new Set(['Cyrl']));
   });
