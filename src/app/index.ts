@@ -48,7 +48,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** Opens a site for a command if no daemon runs. An activation stores the active release without serving requests. */
+/** Opens the site's data for a command if no daemon runs. Activating a version then only stores it as the active release. */
 export async function openCommandShelf(config: Config, onProgress: DaemonOptions['onProgress']) {
   const network = await openNetwork(config);
   const engine = openSearch(config, network);

@@ -44,7 +44,8 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   else if (event.kind === 'refused') {
     log.warn({ event: kind, code: event.error.code }, `${event.error.message}. ${event.error.next ?? ''}`);
   } else if (event.kind === 'rebuilding') {
-    // Do not warn, because every restored backup causes a rebuild, which needs no action. A failed rebuild logs an error.
+    // Log a rebuild of the search index as information, not as a warning: each restored backup causes one, and no action is
+    // needed. A failed rebuild is an error.
     log.info({ event: kind, code: event.error.code }, `rebuilding the search index: ${event.error.message}`);
   } else {
     const amount = event.kind === 'indexed' ? counted(event.sections, 'section') : counted(event.passages, 'passage');
@@ -52,7 +53,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   }
 }
 
-/** Each line of a job contains the job id, because several processes can log lines of the same job. */
+/** Logs an event of an export job. Each line contains the job id, because several processes can log lines of the same job. */
 export function logJobEvent(log: Logger, event: JobEvent): void {
   if (event.kind === 'fault') {
     logFailure(event.job === null ? log : ofJob(log, event.job), 'export', event.error);
