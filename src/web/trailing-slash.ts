@@ -4,8 +4,7 @@ import { isServedPath } from './mount/base-path.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /**
- * Number of votes for a page's address `/x/` or `/x` by a relative reference that works only there. A link to one of these
- * addresses counts as one vote.
+ * Votes of a relative reference that works only at `/x/`, or only at `/x`. A link to one of these two addresses has one vote.
  */
 const BROKEN_WEIGHT = 10;
 

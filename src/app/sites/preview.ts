@@ -9,7 +9,7 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 const KEY_BYTES = 32;
 
 /**
- * Keys for session cookies. docshelf encrypts with the first key, and decrypts with all keys.
+ * Keys that encrypt session cookies and preview links. docshelf encrypts with the first key, and decrypts with all keys.
  * @throws DocshelfError `cannot_read`, `cannot_write`
  */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {

@@ -40,8 +40,8 @@ interface FetchEnd {
 }
 
 /**
- * Fetches the bundles of a site. Starts an export if the pinned version is not stored, if the site has no release, or at each
- * interval of `renew.every`.
+ * Fetches the bundles of a site. Starts an export at each interval of `renew.every`, and if no bundle is found for the pinned
+ * version or for a site without a release.
  */
 export class Fetcher {
   readonly #context: SiteContext;

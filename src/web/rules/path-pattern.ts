@@ -202,7 +202,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return this.rules.length === 0;
   }
 
-  /** Adds a rule. @returns null, or if docshelf rejects the rule, the reason, which ends an error message */
+  /** Adds a rule. @returns the end of an error message if docshelf rejects the rule, else null */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);

@@ -38,8 +38,8 @@ export const ENGLISH = PAGE_LANGUAGES[0] as PageLanguage;
 const BY_KEY = new Map(PAGE_LANGUAGES.map((language) => [keyOf(language.tag), language]));
 
 /**
- * Key to find a language, of language and script, because Taiwan and Beijing write Chinese in different scripts. Null for an
- * invalid tag.
+ * Key that finds a page language by language and script, because Chinese has different scripts in Taiwan and Beijing. Null for
+ * an invalid tag.
  */
 function keyOf(tag: string): string | null {
   try {

@@ -278,8 +278,8 @@ const kindOfLazy = (tag: string, name: string): FoundKind =>
 const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 
 /**
- * Reads addresses of style sheets, and of pictures in `browserconfig`, from XML. Other addresses in feeds are absolute on
- * purpose, so skip them.
+ * In XML that is not a page, reads only addresses of style sheets, and of pictures in `browserconfig`. Other addresses in
+ * feeds are absolute on purpose.
  */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
