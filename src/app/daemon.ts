@@ -41,16 +41,10 @@ export interface DaemonOptions {
 
 type DaemonParts = Awaited<ReturnType<typeof openParts>>;
 
-/**
- * Time limit to stop the admin listener. It stops after the other listeners, so that probes can see that the daemon is not
- * ready.
- */
+/** Time limit to stop the admin listener. It stops after the others, so that probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/**
- * Delay before docshelf reads a config again if it lacks previous settings or sites, because a program may still be writing
- * the file.
- */
+/** Delay before docshelf reads a config again that lacks previous settings or sites, because a program may still be writing it. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
 /**
@@ -164,8 +158,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Apply the new settings to the sites outside the queue of reloads, so that a later reload can start meanwhile and cancel
-    // this work.
+    // Apply the new settings to the sites outside the queue of reloads, so that a later reload can start and cancel this work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
@@ -253,8 +246,7 @@ class Daemon {
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // If the config changes from a single site to a list or back, keep the current sites, because this change needs a
-      // restart.
+      // If the config changes from a single site to a list or back, keep the current sites, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       metrics.useConfig(config);
@@ -445,10 +437,7 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
   };
 }
 
-/**
- * Minimum free share of the data folder's volume. If the share is smaller, the status shows a notice, and the Helm chart
- * raises an alert.
- */
+/** Minimum free share of the data folder's volume. Below it, the status shows a notice, and the Helm chart raises an alert. */
 const FREE_SHARE_MIN = 0.1;
 
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {

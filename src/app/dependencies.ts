@@ -63,10 +63,7 @@ export class Dependencies {
   }
 }
 
-/**
- * Resolves to null after two seconds. Prometheus would discard all metrics of the daemon if the check of one server took too
- * long.
- */
+/** Resolves to null after two seconds. Prometheus would discard all metrics of the daemon if one server's check took too long. */
 export function inTime<T>(result: Promise<T>): Promise<T | null> {
   return Promise.race([result, sleep(CHECK_MS_MAX, null, { ref: false })]);
 }

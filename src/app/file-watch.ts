@@ -6,10 +6,7 @@ import { errnoState } from '../domain/errors.ts';
 
 /** Interval to poll files, because file watchers miss changes on network volumes and in a folder that is replaced. */
 const POLL_MS = 2_000;
-/**
- * Delay between the event of a file watcher and the read, because editors and Kubernetes cause several events when they
- * replace one file.
- */
+/** Delay from the event of a file watcher to the read. Editors and Kubernetes cause several events when they replace one file. */
 const SETTLE_MS = 50;
 /** If a program writes a file in place, time without a change after which docshelf treats the file as complete. */
 const QUIET_MS = 1_000;
@@ -18,8 +15,7 @@ type Look = Awaited<ReturnType<typeof lookAt>>;
 type Looks = ReadonlyMap<string, Look>;
 
 /**
- * Reports changes in the content of files. Watches their folders, because Kubernetes replaces the link `..data` next to a
- * mounted file.
+ * Reports changed contents of files. Watches their folders, because Kubernetes replaces the link `..data` next to a mounted file.
  */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
@@ -38,10 +34,7 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /**
-   * Reads the state of the watched files, to compare later states with it.
-   * @returns true if the state differs from the previous one
-   */
+  /** Reads the state of the watched files, for later comparisons. @returns true if the state differs from the previous one */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt(former.keys()));
@@ -60,9 +53,7 @@ export class FileWatch {
     return true;
   }
 
-  /**
-   * Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported.
-   */
+  /** Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported. */
   async start(files: readonly string[]): Promise<void> {
     this.#known = await looksAt(files, this.#known);
     this.#pending = null;

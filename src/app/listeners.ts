@@ -51,8 +51,7 @@ export async function openListeners(parts: ListenerParts) {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    // Do not count connections of the daemon's socket toward the limits of network listeners, so that commands can always
-    // connect.
+    // Do not count connections of the daemon's socket toward the limits of network listeners, so that commands can always connect.
     const shared = 'host' in at ? { budget } : {};
     const listener = await openListener({
       name,

@@ -7,10 +7,7 @@ import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
 
-/**
- * Egress policy and HTTP client of docshelf. Loads both only when needed, because loading them would double the time of a
- * start.
- */
+/** Egress policy and HTTP client of docshelf. Loads both only when needed, because loading them would double the time of a start. */
 export class Network {
   #config: Config;
   #ownPorts: readonly number[] = [];

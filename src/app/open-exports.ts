@@ -175,10 +175,7 @@ async function openQueue({ config, database }: ExportsParts, file: string): Prom
   return new SqlJobQueue({ database, statements });
 }
 
-/**
- * Finds the current config of a job's site, because since the job was queued, the domain can have moved to another
- * organization.
- */
+/** Finds the current config of a job's site, because since the job was queued, the domain can have moved to another organization. */
 function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
   const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
   const site = organization?.sites.find((each) => each.domain === domain);

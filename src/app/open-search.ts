@@ -11,10 +11,7 @@ import type { Network } from './network.ts';
 /** Path of the built-in model. The same path is correct in `src/app` and in `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
-/**
- * Delay between a change of the active version and loading the model, so that a quick series of changes loads the model only
- * once.
- */
+/** Delay between a change of the active version and loading the model, so that quick changes load the model only once. */
 const EMBED_AFTER_MS = 500;
 
 export interface OpenedSearch {
@@ -46,10 +43,7 @@ export function openEngine(config: Config, network: Network): EmbeddedEngine {
   });
 }
 
-/**
- * Computes vectors for exported bundles with this daemon's model. A deployment with another model must compute its own
- * vectors.
- */
+/** Computes vectors for exported bundles with this daemon's model. A deployment with another model must compute its own vectors. */
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
   if (!enabled || model === 'off') return null;

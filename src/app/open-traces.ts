@@ -53,10 +53,7 @@ function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string,
   return Object.fromEntries(headers);
 }
 
-/**
- * Sends the trace context only with POST requests, which start an export job or request its link. With polls, it would flood
- * the trace.
- */
+/** Sends the trace context only with POST requests, which start an export job or request its link. Polls would flood the trace. */
 export function tracedClient(client: HttpClient, tracer: Tracer): Pick<HttpClient, 'get' | 'post'> {
   return {
     get: (link, options) => client.get(link, options),

@@ -9,10 +9,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { ReportedSite } from '../http/site/page-reports.ts';
 
-/**
- * Each function of this file selects the settings that one folder of `src` needs, because only `src/app` may import the
- * config.
- */
+/** Each function of this file selects the settings that one folder of `src` needs, because only `src/app` may import the config. */
 
 export function deploySlice(config: Config): DeploySettings {
   const { deployment, staticExport, network } = config;
@@ -38,10 +35,7 @@ export function deploySlice(config: Config): DeploySettings {
 export const listedDomain = ({ sites, deployment }: Config): string | null =>
   sites.length > 0 ? deployment.domain : null;
 
-/**
- * Returns the config with the value of `search.enabled` from the start of the daemon, because a change of this key needs a
- * restart.
- */
+/** Returns the config with the `search.enabled` from the start of the daemon, because a change of this key needs a restart. */
 export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
   const { config } = site;
   if (config.search.enabled === hasSearch) return site;
@@ -69,10 +63,7 @@ export function signatureSlice({ staticExport }: Config): DeploySettings['signat
   };
 }
 
-/**
- * Settings of the export service, or null if none is configured. The config check ensures that its address and API key are set
- * together.
- */
+/** Settings of the export service, or null without one. The config check ensures that its address and API key are set together. */
 export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
   const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
   if (apiUrl === null || keyFile === null) return null;

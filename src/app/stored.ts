@@ -34,10 +34,7 @@ import { atKeptVersion } from './sites/readers-search.ts';
 import { snapshotForm } from './sites/site-form.ts';
 import { readStore } from './slices.ts';
 
-/**
- * Creates the HTTP client and egress policy for a command. Blocks requests to listeners of daemons that use the same data
- * folder.
- */
+/** Creates HTTP client and egress policy for a command. Blocks requests to listeners of daemons that use the same data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
   const network = new Network(config);
   const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
@@ -194,8 +191,7 @@ class StoredSearch {
       });
     });
     if (config.search.model !== 'off') {
-      // Use the stored vectors, but cancel if some are missing, because docshelf should not compute vectors for a single
-      // query.
+      // Use the stored vectors, but cancel if some are missing, because docshelf should not compute vectors for a single query.
       const isMissing = new AbortController();
       const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
       const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {

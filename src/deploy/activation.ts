@@ -71,8 +71,7 @@ export class Activation {
     const view = await store.view(digest, version);
     const { releases } = await store.records();
     const commit = await serving.prepare(view, this.#retainedBeside(digest, releases));
-    // Mark the new and the former release as served, so that other daemons do not remove either before this daemon prunes
-    // again.
+    // Mark the new and the former release as served, so that other daemons do not remove either before this daemon prunes again.
     await store.whileStored('shared', async () => {
       await registration.setServed([digest, ...(former === null ? [] : [former.digest])]);
       // If another daemon has removed the release, call `view`, because it throws the error for a missing release.
@@ -80,8 +79,7 @@ export class Activation {
     });
     const nowMs = Date.now();
     const activatedAt = new Date(nowMs).toISOString();
-    // Pruning keeps the most recently active releases, so set the active time of the former release to just before that of the
-    // new one.
+    // Pruning keeps the most recently active releases, so set the active time of the former release just before the new one's.
     if (former !== null) await store.markServed(former.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, activatedAt);
     if (releases.get(digest)?.manifest != null) await store.noteActive({ version, createdAt: view.createdAt });
@@ -144,8 +142,7 @@ export class Activation {
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // If the site was turned off during this call, its list of retained releases is empty. Do not report the empty list as a
-    // change.
+    // If the site was turned off during this call, its list of retained releases is empty. Do not report the empty list as a change.
     return this.current !== null && this.#retainedState !== former;
   }
 
@@ -264,10 +261,7 @@ const USE = {
 interface PruneRule {
   readonly keep: number;
   readonly inUse: Pick<ReadonlySet<string>, 'has'>;
-  /**
-   * Releases that a rollback can activate. If `keep` is above 0, pruning never removes these releases, and they count toward
-   * `keep`.
-   */
+  /** Releases that a rollback can activate. If `keep` is above 0, pruning keeps these releases, and they count toward `keep`. */
   readonly previous: Pick<ReadonlySet<string>, 'has'>;
 }
 

@@ -237,10 +237,7 @@ function socketSeenFrom(
   return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
 }
 
-/**
- * Removes a daemon's socket. Checks the file type and the daemon's id in the name first, because a heartbeat file can
- * contain any path.
- */
+/** Removes a daemon's socket. Checks its type and the daemon's id in its name, because a heartbeat file can contain any path. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;

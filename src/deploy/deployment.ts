@@ -69,9 +69,7 @@ export class Deployment {
     this.#firstOpened.resolve();
   });
 
-  /**
-   * Applies the settings and starts the export timer. Resolves when the site loop has no step left to run now. Never rejects.
-   */
+  /** Applies the settings and starts the export timer. Resolves when the site loop has no step left to run now. Never rejects. */
   reconcile(): Promise<void> {
     return this.#loop.reconcile();
   }

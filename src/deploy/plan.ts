@@ -36,9 +36,7 @@ export interface Progress {
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /**
-   * Newest release in the preload folder. Null if the folder has no release, or if docshelf has already applied the settings.
-   */
+  /** Newest release in the preload folder. Null if the folder has no release, or if docshelf has already applied the settings. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;

@@ -1,10 +1,7 @@
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
-/**
- * Opens a bundle as a raw stream. The caller, `fetchBundle`, stores the stream, limits its size, retries, and verifies its
- * digest.
- */
+/** Opens a bundle as a raw stream. The caller, `fetchBundle`, stores it, limits its size, retries, and verifies its digest. */
 export interface BundleSource {
   handles(link: Secret): boolean;
 
@@ -36,16 +33,11 @@ export interface OpenedBundle {
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
-  /**
-   * Releases the connection or file. Call it unless the stream was read to its end. After a complete read, it has no effect.
-   */
+  /** Releases the connection or file. Call it unless the stream was read to its end. After a complete read, it has no effect. */
   close(): void;
 }
 
-/**
- * @param link source of the bundle, shown without its query
- * @param fields error fields; `retryable` is false by default
- */
+/** @param link source of the bundle, shown without its query @param fields error fields; `retryable` is false by default */
 export function cannotFetch(
   link: Secret | string,
   code: ErrorCode,

@@ -71,10 +71,7 @@ export function fingerprintOf(settings: DeploySettings): string {
   return hash('sha256', JSON.stringify(words));
 }
 
-/**
- * Fields that identify the export service. Omits the export interval and the admin key, because neither changes which export
- * is fetched.
- */
+/** Fields that identify the export service. Omits the export interval and the admin key, which do not select an export. */
 export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }

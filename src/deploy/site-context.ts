@@ -73,9 +73,7 @@ export interface DeploymentOptions {
   readonly registration: DaemonRegistration;
   readonly slots: ImportSlots;
   readonly settings: DeploySettings;
-  /**
-   * Creates the bundle sources for the given settings, because a `file:` link can point into the configured preload folder.
-   */
+  /** Creates the bundle sources for the given settings, because a `file:` link can point into the configured preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;

@@ -21,18 +21,13 @@ import type { SiteContext } from './site-context.ts';
 /** Time to wait for the link and the preload folder before a site without a pinned version serves its last active release. */
 const SERVE_LAST_AFTER_MS = 3_000;
 
-/**
- * Maximum steps of one pass of the site loop. A pass usually has ten steps, but an error in `plan` could repeat steps
- * endlessly.
- */
+/** Maximum steps of one pass of the site loop. A pass usually has ten steps, but an error in `plan` could repeat steps endlessly. */
 const STEPS_MAX = 1_000;
 
 const RETRY_WAIT_MS_MIN = 10_000;
 const RETRY_WAIT_MS_MAX = 300_000;
 
-/**
- * Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release.
- */
+/** Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release. */
 export class SiteLoop {
   readonly activation: Activation;
   readonly #context: SiteContext;
@@ -115,10 +110,7 @@ export class SiteLoop {
     await this.#queue.whenIdle();
   }
 
-  /**
-   * Runs steps until none is due.
-   * @returns time of the next step, or null to wait for a `wake` call
-   */
+  /** Runs steps until none is due. @returns time of the next step, or null to wait for a `wake` call */
   async #pass(): Promise<number | null> {
     const { stopping, journal, store, opened, settings } = this.#context;
     try {
@@ -129,8 +121,7 @@ export class SiteLoop {
         const wanted = this.#context.wanted();
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
-        // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted
-        // fetch.
+        // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted fetch.
         if (stopping.aborted) return null;
         // If the settings changed while this pass read the disk, plan again with the new settings.
         if (settings() !== before) continue;
@@ -230,10 +221,7 @@ export class SiteLoop {
     this.#succeeded();
   }
 
-  /**
-   * Records the fetch. Without a pinned version, the loop fetches the link again only after a start or a change of the
-   * settings.
-   */
+  /** Records the fetch. Without a pinned version, the loop fetches the link again only after a start or a change of the settings. */
   #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
     if (pin === null && hasLink) this.#fetchedFor = fetchKey;
   }

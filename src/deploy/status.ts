@@ -54,9 +54,7 @@ export class StoredReport {
     this.#store = store;
   }
 
-  /**
-   * Reads versions and notices of a site. Never rejects, so that an unreadable folder does not hide the status of other sites.
-   */
+  /** Reads versions and notices of a site. Never rejects, so that an unreadable folder does not hide the status of other sites. */
   async read(settings: DeploySettings, active: ActiveVersion | null): Promise<StoredState> {
     const store = this.#store;
     try {
@@ -90,8 +88,7 @@ async function noticesOf(
       `docshelf did not fetch the configured bundleUrl, because version ${pin} is already stored. To replace its bundle, set staticExport.sha256 to the digest of the new bundle.`,
     );
   }
-  // If the config pins a digest, any stored release with this digest is enough, because docshelf then adds the pinned version
-  // label.
+  // If the config pins a digest, any stored release with this digest is enough, because docshelf then adds the pinned version label.
   if (!versions.some(({ version, digest }) => (sha256 === null ? version === pin : digest === sha256))) {
     notices.push(
       `The config pins version ${pin}, which is not stored. docshelf still serves version ${active.version}, but would serve no version after a restart. Import version ${pin}, or pin a stored version.`,

@@ -35,10 +35,7 @@ export const encodeAddress = (path: string): string => encodeURI(path).replaceAl
 /** Placeholder for the origin of the site, because a bundle does not contain the site's host. */
 export const OWN_ORIGIN = 'http://site.invalid';
 
-/**
- * URL of a file, with `OWN_ORIGIN` as the origin of the site.
- * @param basePath base path for which the site was built
- */
+/** URL of a file, with `OWN_ORIGIN` as the origin of the site. @param basePath base path for which the site was built */
 export const ownUrl = (path: string, basePath: string): string => OWN_ORIGIN + basePath + encodeSegments(path);
 
 /**

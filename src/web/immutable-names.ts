@@ -10,10 +10,7 @@ const FOLDERS =
 
 const FOLDERS_MAX = 256;
 
-/**
- * Finds files that never change, because the file name contains a digest, or because a generator never changes a file of the
- * folder.
- */
+/** Finds files that never change. Their name contains a digest, or their generator never changes a file of their folder. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, Alphabets>();
@@ -119,9 +116,7 @@ interface Token {
   readonly place: string;
 }
 
-/**
- * Splits a file name into texts that may be digests: the texts between dots, and the end of each such text after a `-` or `_`.
- */
+/** Splits a file name into texts that may be digests: the texts between dots, and the end of each such text after a `-` or `_`. */
 function tokensOf(name: string): Token[] {
   const parts = name.split('.');
   if (parts.length > 1) parts.pop();
@@ -140,10 +135,7 @@ function tokensOf(name: string): Token[] {
   return tokens;
 }
 
-/**
- * If this number and share of the tokens with one `place` are certain digests, similar tokens with this `place` also count as
- * digests.
- */
+/** If this number and share of the tokens with one `place` are certain digests, similar tokens with it also count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

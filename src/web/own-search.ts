@@ -2,10 +2,7 @@ import { isPage } from '../domain/release.ts';
 
 export interface BundledSearch {
   readonly kind: string;
-  /**
-   * `hosted` means that the search needs an external service, and `no-index` that the bundle lacks the index file of the
-   * search.
-   */
+  /** `hosted` means that the search needs an external service, and `no-index` that the bundle lacks the index file of the search. */
   readonly state: 'works' | 'hosted' | 'no-index';
   readonly needs: string;
   readonly boxes: string;

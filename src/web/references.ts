@@ -46,10 +46,7 @@ function kindOfLink(rel: string): ReferenceKind | null {
 
 interface PageOutline extends PageReferences {
   readonly pictures: readonly Reference[];
-  /**
-   * Possible targets of fragments: each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated
-   * element").
-   */
+  /** Possible targets of fragments: each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;
 }
 

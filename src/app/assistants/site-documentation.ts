@@ -21,9 +21,7 @@ export type DocumentedSite = Pick<Documentation, 'domain' | 'basePath' | 'origin
   readonly versions: DocumentedVersions;
 };
 
-/**
- * @param siteNow returns the current site; called for each request, because the first bundle can change the domain of the site
- */
+/** @param siteNow returns the current site; called for each request, because the first bundle can change the domain of the site */
 export function siteDocumentation(siteNow: () => DocumentedSite, bodies: BodyCache): () => Documentation {
   const pages = new SitePages();
   return () => {
@@ -62,10 +60,7 @@ const HEAD_BYTES = 64 * 1024;
 /** Maximum bytes of a page that docshelf searches for an anchor. The search takes 30 ms for each MiB. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const READS_MAX = 8;
-/**
- * Maximum pages to read to detect whether links to pages have an extension, such as `.html`. Reading more pages would block
- * the thread.
- */
+/** Maximum pages to read to detect whether links to pages end in `.html`. Reading more pages would block the thread. */
 const FORM_SAMPLE_MAX = 12;
 /** Maximum cached titles. Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;

@@ -16,9 +16,7 @@ import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
 const OTHERS_READ = 0o005;
-/**
- * Free bytes below which `docshelf doctor` warns if the data folder is empty. Most bundles need less for archive and files.
- */
+/** Free bytes below which `docshelf doctor` warns if the data folder is empty. Most bundles need less for archive and files. */
 const EMPTY_SHELF_BYTES = GiB;
 /**
  * Free inodes that must remain after the next import, otherwise `docshelf doctor` warns. Each of a site's thousands of files
@@ -60,10 +58,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
 const nearestExisting = (folder: string): string =>
   existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 
-/**
- * Tests writing with a probe file, because access(2) always allows root and ignores quotas.
- * @returns the errno, or null after success
- */
+/** Tests writing with a probe file, because access(2) always allows root and ignores quotas. @returns the errno, or null */
 async function writeProbe(folder: string): Promise<string | null> {
   const probe = join(folder, `.docshelf-doctor-${randomBytes(8).toString('hex')}`);
   try {
@@ -254,10 +249,7 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
   });
 }
 
-/**
- * Checks only the dates and host names of certificates. The config check ensures that certificates can be read and match their
- * keys.
- */
+/** Checks only dates and host names of certificates. The config check ensures that they can be read and match their keys. */
 export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
   const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
     about('certificate', setting).warning(message, next),

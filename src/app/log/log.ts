@@ -48,10 +48,7 @@ export async function openLogs(settings: {
   };
 }
 
-/**
- * Creates a function that returns the time field of a log line. Caches the field, because many lines have the same
- * millisecond.
- */
+/** Creates a function that returns the time field of a log line. Caches the field, because many lines have the same millisecond. */
 function createTimeField(): () => string {
   let lastMs = 0;
   let field = '';
@@ -66,10 +63,7 @@ function createTimeField(): () => string {
 const STDOUT = 1;
 /** Maximum characters of a batch of log lines for a pipe. As ASCII text, this is half of the capacity of a pipe (pipe(7)). */
 const BATCH_CHARS = 32 * 1024;
-/**
- * Maximum characters of a batch of log lines for a file. Each write wakes a thread, so large batches leave more time for other
- * processes.
- */
+/** Maximum characters of a batch of log lines for a file. Each write wakes a thread, so large batches save processor time. */
 const FILE_BATCH_CHARS = 256 * 1024;
 const BATCH_MS = 250;
 /** Maximum log lines whose text is not built yet, because each such line keeps its request in memory. */

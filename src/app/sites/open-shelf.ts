@@ -79,8 +79,7 @@ export function createShelf(
     slots,
     ownExports: own,
     sources: async ({ preload }) => {
-      // Allow `file:` links into the preload folders of the daemon and of the site. The two folders differ for a site of a
-      // list.
+      // Allow `file:` links into the preload folders of the daemon and of the site. The two folders differ for a site of a list.
       const folders = [network.config.staticExport.preload.dir, preload.dir];
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];

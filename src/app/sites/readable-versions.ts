@@ -115,10 +115,7 @@ type Admitted =
 /** Minimum interval between reads of the version list from disk. Each page that a reader opens can request the list. */
 const LIST_MS = 1_000;
 
-/**
- * Stored versions that readers may open. Reads the disk for each request, because commands and other daemons can change the
- * versions.
- */
+/** Stored versions that readers may open. Reads the disk for each request, because commands and other daemons can change them. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -223,8 +220,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
    */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // Exclude the active version label, because the list already contains it. This label can meanwhile point to another
-    // release.
+    // Exclude the active version label, because the list already contains it. This label can meanwhile point to another release.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -276,8 +272,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass null as `servedAt`, so that the snapshot compares its files with the other releases, but does not serve their
-    // assets.
+    // Pass null as `servedAt`, so that the snapshot compares its files with the other releases, but does not serve their assets.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

@@ -40,10 +40,7 @@ interface ReaderSearchOptions {
   readonly site: { readonly config: SiteConfig; readonly domain: string };
 }
 
-/**
- * Searches with the hosted service if one is configured and responds. Otherwise, searches locally in the requested or the
- * active version.
- */
+/** Searches with the hosted service if one is configured and responds, or else locally in the requested or the active version. */
 export class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;
   #hosted: { readonly config: Config; readonly search: Promise<HostedSearch | null> } | null = null;
@@ -86,8 +83,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // Return no `facts` even if the local search replaced the hosted service, because the hosted service never returns
-    // `facts`.
+    // Return no `facts` even if the local search replaced the hosted service, because the hosted service never returns `facts`.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 
@@ -147,10 +143,7 @@ export function atKeptVersion(request: SearchRequest, form: ResultForm, version:
   };
 }
 
-/**
- * Removes search results for pages that redirect rules with `!` hide from readers, because the index contains all pages of a
- * release.
- */
+/** Removes search results for pages that redirect rules with `!` hide from readers, because the index contains all pages. */
 function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
   const pages = snapshot?.pages;
   // Apply the redirect rules in this thread, because the search thread does not have the file table.

@@ -91,10 +91,7 @@ export class SignIns {
     };
   }
 
-  /**
-   * Returns the same object for all sites with one OpenID Connect issuer, so that docshelf fetches the issuer's document and
-   * keys once.
-   */
+  /** Returns the same object for all sites with one OpenID Connect issuer, so that docshelf fetches the issuer's keys once. */
   #issuer(issuer: string): Promise<Issuer> {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;

@@ -18,10 +18,7 @@ export interface ServedSettings {
   readonly access: SiteAccess;
 }
 
-/**
- * Sign-in and request handlers of a site. A reload creates them again only if it changes the sign-in or the address of the
- * site.
- */
+/** Sign-in and request handlers of a site. A reload creates them again only if it changes the sign-in or the address of the site. */
 export interface SiteAccess {
   readonly signIn: SignIn | null;
   readonly privately: ReturnType<typeof privateAnswers> | null;

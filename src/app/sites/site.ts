@@ -58,10 +58,7 @@ export interface SiteHost {
 const LISTED_POLL_MS = 5_000;
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-/**
- * One site of a daemon. If `deployment` activates another version, server and search change to it in the same turn of the
- * event loop.
- */
+/** One site of a daemon. If `deployment` activates another version, server and search follow in the same turn of the event loop. */
 export class Site {
   readonly deployment: Deployment;
   readonly search: Search | null;

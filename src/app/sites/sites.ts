@@ -27,10 +27,7 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /**
-   * State that each reload replaces as a whole. `notices` concern archives and folders in the data folder that belong to no
-   * site.
-   */
+  /** State that each reload replaces as a whole. `notices` concern parts of the data folder that belong to no site. */
   #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {

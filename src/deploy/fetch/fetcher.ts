@@ -10,10 +10,7 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/**
- * Maximum time to wait for the job id of a started export after an abort. Without the id, docshelf would later start a second
- * job.
- */
+/** Maximum time to wait for the job id of a started export after an abort. Without it, docshelf would later start a second job. */
 const START_MS_AFTER_END = 3_000;
 
 /**
@@ -30,10 +27,7 @@ export interface FetchTask {
 }
 
 interface FetchEnd {
-  /**
-   * Called synchronously when `Fetcher.current` becomes null, so that the site loop cannot start the same fetch again in
-   * between.
-   */
+  /** Called synchronously when `Fetcher.current` becomes null, so that the site loop cannot start the same fetch in between. */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
   readonly wake: () => void;
@@ -124,8 +118,7 @@ export class Fetcher {
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // If `renew.every` is set, ask the export service for a link first, because the configured link can be for an older
-    // export.
+    // If `renew.every` is set, ask the export service for a link first, because the configured link can be for an older export.
     if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);

@@ -85,8 +85,7 @@ export class Importer {
       journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
     };
     return journal.during(`checking ${name}`, async () => {
-      // Do not check the age of this daemon's exports: if the content is unchanged, a new export has the creation time of the
-      // first export.
+      // Do not check the age of this daemon's exports. If the content is unchanged, they have the creation time of the first export.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
         const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
@@ -324,8 +323,7 @@ async function fetchOnce(
   signal: AbortSignal,
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
-  // Name the lock file and the result file like a partial download, so that the cleanup of the spool folder removes both
-  // files.
+  // Name the lock file and the result file like a partial download, so that the cleanup of the spool folder removes both files.
   const key = hash('sha256', JSON.stringify(wanted));
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });

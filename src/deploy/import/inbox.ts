@@ -56,8 +56,7 @@ export class Inbox {
         this.#watcher?.close(),
       );
     } catch {
-      // The watcher fails if the system has no inotify instance left. Ignore the failure, because polling alone also finds new
-      // archives.
+      // The watcher fails if the system has no inotify instance left. Ignore this, because polling alone also finds new archives.
     }
     this.#lookSoon(true);
   }
@@ -109,8 +108,7 @@ export class Inbox {
     } catch (cause) {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
-      // If the archive has changed since the poll, it was still being copied. Do not report or reject it, because a later poll
-      // imports it.
+      // If the archive has changed since the poll, it was still being copied. Report no error, because a later poll imports it.
       const stamp = await stampOf(file);
       const seen = this.#seen.get(name);
       const hasChanged = stamp !== seen?.stamp;

@@ -108,10 +108,7 @@ export class Preload {
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
-  /**
-   * Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this
-   * promise.
-   */
+  /** Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this promise. */
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {

@@ -2,9 +2,7 @@ import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
-/**
- * Unpacks a bundle in a worker thread. An abort ends the thread immediately; the caller must remove the files that it wrote.
- */
+/** Unpacks a bundle in a worker thread. An abort ends the thread immediately; the caller must remove the files that it wrote. */
 export type Unpack = (
   request: UnpackRequest,
   onProgress: (progress: UnpackProgress) => void,

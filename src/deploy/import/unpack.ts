@@ -193,9 +193,7 @@ export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame):
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/**
- * Maximum size of a page whose links docshelf reads to detect base path and trailing slashes. Limits the memory for the links.
- */
+/** Maximum size of a page whose links docshelf reads to detect base path and trailing slashes. Limits the memory for the links. */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 /**

@@ -51,8 +51,7 @@ export class ReleaseStore {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
       return true;
     } catch (error) {
-      // Return false only if the marker file is missing. Throw other errors, because the cleanup removes each release without
-      // a marker file.
+      // Return false only if the marker file is missing, and throw other errors: the cleanup removes each release without a marker.
       if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
       throw error;
     }
@@ -77,10 +76,7 @@ export class ReleaseStore {
     return info;
   }
 
-  /**
-   * Record of a release. Null if the release is missing or damaged.
-   * @throws DocshelfError `data_folder_newer`
-   */
+  /** Record of a release. Null if the release is missing or damaged. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
     return this.info(digest).catch((error: unknown) => {
       if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
@@ -135,10 +131,7 @@ export class ReleaseStore {
     };
   }
 
-  /**
-   * Moves the folder of a complete release into the store. If another process has stored the same release, keeps that release
-   * instead.
-   */
+  /** Moves the folder of a complete release into the store. If another process has stored the release, keeps that folder instead. */
   async adopt(folder: string, digest: string): Promise<void> {
     const target = this.folderOf(digest);
     try {
@@ -156,10 +149,7 @@ export class ReleaseStore {
     await rm(await this.putAside(digest), { recursive: true, force: true });
   }
 
-  /**
-   * Renames the release folder before its removal, so that readers never find a partial release.
-   * @returns the folder to remove
-   */
+  /** Renames the release folder before its removal, so that readers never find a partial release. @returns the folder to remove */
   async putAside(digest: string): Promise<string> {
     const aside = join(this.paths.releases, `${REMOVED_PREFIX}${randomBytes(8).toString('hex')}`);
     await ifThere(rename(this.folderOf(digest), aside));

@@ -31,10 +31,7 @@ export interface LabelPointer {
 
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
-  /**
-   * Digest of the bundle that was fetched last. A fetched bundle with a different digest replaces a release that an operator
-   * activated.
-   */
+  /** Digest of the bundle that was fetched last. Fetching another digest replaces a release that an operator activated. */
   readonly lastFetched: string | null;
   readonly history: readonly ReleaseRef[];
 }
@@ -171,10 +168,7 @@ export class SiteStore extends ReleaseStore {
     await this.#write(join(this.site.served, digest), at);
   }
 
-  /**
-   * Records that the site owns a release. Call this before a version label points to the release, so that no other site
-   * removes it.
-   */
+  /** Records that the site owns a release. Call this before a version label points to it, so that no other site removes it. */
   async markOwned(digest: string): Promise<void> {
     await this.#makeFolder(this.site.served);
     await writeOnce(join(this.site.served, digest), '\n');

@@ -109,10 +109,7 @@ const strongTag = (etag: string | null): string | null =>
 
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
-/**
- * Returns the file name in Content-Disposition, or else the last path segment of a link, preferably one with an archive
- * extension.
- */
+/** Returns the file name in Content-Disposition, or else the last path segment of a link, preferably with an archive extension. */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
   if (given !== null) return given;
@@ -120,9 +117,7 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
   return names.find((name) => ARCHIVE.test(name)) ?? names.at(-1) ?? null;
 }
 
-/**
- * Returns a file name for messages and version labels, or null if the path has no valid name. Do not use the name as a path.
- */
+/** Returns a file name for messages and version labels, or null if the path has no valid name. Do not use the name as a path. */
 function plainName(path: string): string | null {
   const name = cleanFileName(path.split(/[/\\]/).at(-1) ?? '');
   return isFileName(name) ? name : null;
@@ -152,10 +147,7 @@ interface RefusingAnswer {
   readonly passing: ReturnType<typeof retryFieldsOf>;
 }
 
-/**
- * Error fields for a response after which a retry may help, with the wait time if the server sends one. Null if a retry cannot
- * help.
- */
+/** Error fields for a response after which a retry may help, with the server's wait time if known. Null if a retry cannot help. */
 export function retryFieldsOf(response: HttpResponse, nowMs: number) {
   const { status } = response;
   if (!TEMPORARY_STATUSES.has(status) && status < 500) return null;

@@ -107,10 +107,7 @@ const MANIFEST_TYPES = [
 /** Maximum bytes of a manifest. Registries have the same limit ("Pushing Manifests" in the distribution specification). */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
-/**
- * Media types of archives: docshelf's own type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain
- * archives.
- */
+/** Media types of archives: docshelf's own type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
   [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
@@ -315,10 +312,7 @@ class RegistryClient {
   }
 }
 
-/**
- * Error if the registry requests a sign-in at an unknown host. A compromised registry could name any host to receive the
- * password.
- */
+/** Error if the registry requests a sign-in at an unknown host, which can be an attacker's host that collects the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   const state = `it requests a sign-in at "${host}", which is another host`;
   const next = `If docshelf may send the registry's credentials to this host, add "${host}" to network.tokenHosts.`;
@@ -383,10 +377,7 @@ interface DockerConfig {
   >;
 }
 
-/**
- * Reads the credentials file on each call, because an operator may rotate the credentials.
- * @throws DocshelfError `cannot_read`
- */
+/** Reads the credentials file on each call, because an operator may rotate the credentials. @throws DocshelfError `cannot_read` */
 async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
@@ -403,10 +394,7 @@ async function readCredentials(file: string | null, registry: string): Promise<R
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
 
-/**
- * Returns the host of an entry in a docker config.json.
- * @param name host, or a link such as `https://registry.example/v2/`
- */
+/** Returns the host of an entry in a docker config.json. @param name host, or a link such as `https://registry.example/v2/` */
 function hostOf(name: string): string {
   return name
     .replace(/^https?:\/\//, '')

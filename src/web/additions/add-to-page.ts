@@ -30,9 +30,7 @@ const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
-/**
- * Tags that only a whole page has. A file without these tags and without a doctype is a part of a page, which a script loads.
- */
+/** Tags that only a whole page has. A file without these tags and without a doctype is a part of a page, which a script loads. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';

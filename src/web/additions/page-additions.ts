@@ -2,10 +2,7 @@ import { escapeHtml } from '../escape.ts';
 
 type TranslatedMarkup = Readonly<Record<string, string>>;
 
-/**
- * Markup that docshelf adds to pages, by language if it is translated. Each piece is ASCII, and closes all elements that it
- * opens.
- */
+/** Markup that docshelf adds to pages, by language if it is translated. Each piece is ASCII, and closes all its elements. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
   readonly body: readonly (string | TranslatedMarkup)[];

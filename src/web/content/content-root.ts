@@ -59,10 +59,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/**
- * Returns the only article in the container. Null for several articles, as in listings, or if the first `h1` is outside of the
- * article.
- */
+/** Returns the only article in the container. Null for several articles, as in listings, or if the first `h1` is outside. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;

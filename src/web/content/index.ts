@@ -79,10 +79,7 @@ const childOf = (parent: Parent, tagName: string): Element | null =>
 /** Maximum UTF-16 code units of a page to read. The longest real pages have a million. docshelf ignores further text. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
-/**
- * Start of Next.js's payload, which docshelf skips. The payload repeats the text of the page, and can be three quarters of a
- * file.
- */
+/** Start of Next.js's payload, which docshelf skips. It repeats the text of the page, and can be three quarters of a file. */
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 
@@ -91,9 +88,7 @@ const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 /** Matches an empty element as XHTML may write it: `<a/>`. The HTML parser would read this as an unclosed start tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/**
- * Removes Next.js's payload. Uses `indexOf`, because with unclosed scripts, a regular expression would take quadratic time.
- */
+/** Removes Next.js's payload. Uses `indexOf`, because with unclosed scripts, a regular expression would take quadratic time. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

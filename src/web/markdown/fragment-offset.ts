@@ -2,10 +2,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/**
- * Maximum letters and digits to compare at the start of a section. 200 are enough to distinguish two sections with the same
- * heading.
- */
+/** Maximum letters and digits to compare at the start of a section. 200 suffice to distinguish sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**

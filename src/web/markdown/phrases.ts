@@ -146,10 +146,7 @@ function formulaOf(math: Element): Phrase[] {
 
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-/**
- * Returns the address that Markdown uses for a link of the page. Null for an invalid link, and for schemes such as
- * `javascript:`.
- */
+/** Returns the address that Markdown uses for a link of the page. Null for an invalid link, or a scheme such as `javascript:`. */
 export type ResolveLink = (address: string) => string | null;
 
 /**
@@ -180,10 +177,7 @@ type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' 
 const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
-/**
- * Joins adjacent phrases (text, emphasis, links) of one type, and moves white space out of marks such as `*`, as Markdown
- * requires.
- */
+/** Joins adjacent phrases (text, emphasis, links) of one type, and moves white space out of marks, as Markdown requires. */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
   const out: Phrase[] = [];
@@ -229,8 +223,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
   if (children.length === 0) return [...before, ...after];
   const [first] = children;
   const isCodeAlone = children.length === 1 && first?.type === 'inlineCode';
-  // Emphasis marks next to code spans are hard to read, so omit emphasis that contains only code, such as a placeholder in a
-  // command.
+  // Marks next to code spans are hard to read, so omit emphasis that contains only code, such as a placeholder in a command.
   if (node.type === 'emphasis' && isCodeAlone) return [...before, first, ...after];
   if (node.type !== 'link' && children.length === 1 && first?.type === node.type) return [...before, first, ...after];
   return [...before, { ...node, children } as Phrase, ...after];

@@ -3,10 +3,7 @@ import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
-/**
- * Base path of the build (`from`) and of the served site (`to`). Both are ASCII without quotes, and begin and end with a
- * slash.
- */
+/** Base path of the build (`from`) and of the served site (`to`). Both are ASCII without quotes, and begin and end with a slash. */
 export type Mount = { readonly from: string; readonly to: string };
 
 const FROM_ROOT = /^\/(?![/\\])/;
@@ -33,10 +30,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/**
- * Removes the base path from a request target. Also matches percent-encoded letters (RFC 3986, 6.2.2.2), but does not resolve
- * `..`.
- */
+/** Removes the base path from a request target. Also matches encoded letters (RFC 3986, 6.2.2.2), but does not resolve `..`. */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -73,10 +67,7 @@ export class BasePathVotes {
     }
   }
 
-  /**
-   * Returns the base path that most links of the pages confirm, with a slash at its end. Returns `/` if no link confirms a
-   * base path.
-   */
+  /** Returns the base path that most links of the pages confirm, with a slash at its end. Returns `/` if no link confirms one. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
@@ -106,10 +97,7 @@ export function isServedPath(files: FileTable, path: string): boolean {
 
 export type MountableFile = { readonly path: string; readonly bytes: Uint8Array; readonly type: string };
 
-/**
- * Kinds of files to rewrite. `payload` is the `.txt` data file of a Next.js page, `data` is a JSON file that is not a
- * manifest.
- */
+/** Kinds of files to rewrite. `payload` is the `.txt` data file of a Next.js page, `data` is a JSON file that is not a manifest. */
 export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;

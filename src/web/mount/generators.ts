@@ -140,9 +140,7 @@ interface Open {
 
 const DEPTH_MAX = 2_000;
 
-/**
- * Finds the positions of addresses in a row of Next.js's page data. The row is JSON, except for a few letters at its start.
- */
+/** Finds the positions of addresses in a row of Next.js's page data. The row is JSON, except for a few letters at its start. */
 function* addressesOfModel(text: string, start: number, end: number, site: MountedSite): Generator<number> {
   const open: Open[] = [];
   let awaitsKey = false;
@@ -200,10 +198,7 @@ const existingOf =
 /** Matches webpack's public path, such as `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
 
-/**
- * Match the addresses in routes, sidebars and page metadata of Docusaurus. At run time, Docusaurus adds `baseUrl` only to
- * links.
- */
+/** Match the addresses in routes, sidebars and page metadata of Docusaurus. At run time, Docusaurus adds `baseUrl` only to links. */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
   /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
@@ -214,10 +209,7 @@ const PRELOAD =
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/**
- * Number of characters of VitePress's site data in which to search for `base`. Language, title and description come before
- * `base`.
- */
+/** Length of the start of VitePress's site data to search for `base`. Language, title and description come before `base`. */
 const NEAR_CHARS = 4_000;
 
 /**
@@ -255,10 +247,7 @@ const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]
 /** Matches an item of Starlight's language menu, which opens the address in `value`. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 
-/**
- * Matches a string literal with the address of a file. Skips quotes inside another string, such as the code sample
- * `"'/a.png'"`.
- */
+/** Matches a string literal with the address of a file. Skips quotes inside another string, such as the code sample `"'/a.png'"`. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?|["'`])\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 

@@ -61,10 +61,7 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
-/**
- * Finds addresses in scripts and data that still have the former base path after the rewrite. The site may not use all of
- * them.
- */
+/** Finds addresses in scripts and data that still have the former base path after the rewrite. The site may not use all of them. */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];

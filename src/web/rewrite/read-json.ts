@@ -64,10 +64,7 @@ export function readSpeculationRules(region: Region, list: ReferenceList): void 
 }
 
 interface JsonString {
-  /**
-   * Path of the string in the JSON document, as object keys and array indexes. If the string is a key, the path ends with this
-   * key.
-   */
+  /** Path of the string in the JSON document, as object keys and array indexes. The path of a key ends with this key. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
   readonly start: number;

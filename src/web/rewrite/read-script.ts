@@ -8,10 +8,7 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/**
- * Calls that load a script. docshelf replaces each call by `import(` in the lexer's input, because the lexer finds only
- * imports.
- */
+/** Calls that load a script. docshelf replaces each call by `import(` in the lexer's input, because the lexer finds only imports. */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
@@ -38,10 +35,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/**
- * Value of the field `d` with which the lexer marks `import.meta`. For a static import, `d` is -1, and for a dynamic import, a
- * position.
- */
+/** Value of the lexer's field `d` for `import.meta`. For a static import, `d` is -1, and for a dynamic import, a position. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -216,10 +210,7 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/**
- * Adds files that a script loads relative to the page, such as Swagger UI's script. The page is often in the folder of the
- * script.
- */
+/** Adds files that a script such as Swagger UI's loads relative to the page. The page is often in the folder of the script. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)

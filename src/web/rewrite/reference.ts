@@ -96,10 +96,7 @@ function trimmed(text: string, start: number, end: number): [from: number, to: n
   return [from, to];
 }
 
-/**
- * Decoded text of a section of a file, such as an attribute. `source` converts a position in this text to a position in the
- * file.
- */
+/** Decoded text of a section of a file, such as an attribute. `source` converts a position in this text to one in the file. */
 export class Region {
   readonly text: string;
   readonly writing: number;

@@ -66,9 +66,7 @@ function encodedTag(tag: string): string {
   });
 }
 
-/**
- * Matches charset declarations in a file. docshelf changes them to UTF-8, because strict XML readers reject a wrong charset.
- */
+/** Matches charset declarations in a file. docshelf changes them to UTF-8, because strict XML readers reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 

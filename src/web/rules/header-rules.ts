@@ -3,10 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { namesHost, PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, ruleLines, Work } from './rule-file.ts';
 
-/**
- * Headers that a `_headers` file may set. If rules set a header twice, `list` joins both values, and `last` uses only the
- * second.
- */
+/** Headers that a `_headers` file may set. If rules set one twice, `list` joins both values, and `last` uses only the second. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],

@@ -8,9 +8,7 @@ export const namesHost = (written: string): string =>
   `"${written}" names a host, but a rule of docshelf begins with a path`;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/**
- * Character that stands for a `:name` placeholder in the `key` of a pattern. The `key` contains no `*` of the pattern itself.
- */
+/** Character that stands for a `:name` placeholder in the `key` of a pattern. The `key` contains no `*` of the pattern itself. */
 const ANY = '*';
 
 /**

@@ -83,10 +83,7 @@ const CIRCLE_MAX = 50;
 
 /** Maximum redirects in a row, because browsers give up after 20. */
 export const REDIRECTS_MAX = 20;
-/**
- * Work units (about 20 ms) to search a file for endless redirects. docshelf checks the remaining rules when a request matches
- * them.
- */
+/** Work units (about 20 ms) to search a file for endless redirects. A request checks the remaining rules that it matches. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
@@ -136,9 +133,7 @@ export class RedirectRules {
     return this.#forced.isEmpty && this.#others.isEmpty;
   }
 
-  /**
-   * Paths of 404 pages that are the target of forced rules such as `/internal/* /404 404!`. Such rules hide existing pages.
-   */
+  /** Paths of 404 pages that are the target of forced rules such as `/internal/* /404 404!`. Such rules hide existing pages. */
   hidingPages(): ReadonlySet<string> {
     const hiding = this.#forced.rules.filter(({ status, target }) => status === 404 && target.isLiteral);
     return new Set(hiding.flatMap(({ target }) => target.pathOf(new Map()) ?? []));

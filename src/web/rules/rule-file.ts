@@ -8,10 +8,7 @@ export interface RuleFault {
   readonly line: number | null;
   /** End of the error message, without a period. The message begins with the file and the line number. */
   readonly reason: string;
-  /**
-   * Clause for the error message that says which part of the line docshelf still applies. Missing if docshelf ignores the
-   * line.
-   */
+  /** Clause for the error message that says which part of the line docshelf still applies. Missing if docshelf ignores the line. */
   readonly use?: string;
 }
 

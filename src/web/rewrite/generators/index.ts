@@ -88,10 +88,7 @@ function nameOf(segment: unknown): string | null {
 const encode = (text: string): string =>
   PLAIN.test(text) ? text : `!${Buffer.from(text, 'utf8').toString('base64url')}`;
 
-/**
- * Files of Pagefind 1.5 and 1.6: `pagefind-entry.json` lists a `.pf_meta` file per language, which lists the index files and
- * fragments.
- */
+/** Files of Pagefind 1.5 and 1.6. `pagefind-entry.json` lists a `.pf_meta` file per language, which lists index and fragments. */
 
 const MARK = 'pagefind_dcd';
 const NAME = /^[\w-]{1,100}$/;
@@ -253,10 +250,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/**
- * Rules that find files which pages load although no markup contains their addresses. Each row is for one output format of a
- * generator.
- */
+/** Rules to find files that pages load although no markup contains their addresses. Each row is one generator's output format. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },

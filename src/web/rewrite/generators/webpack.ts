@@ -79,9 +79,7 @@ export function webpackChunks(script: string): { publicPath: string | null; name
 
 class OtherShape extends Error {}
 
-/**
- * Reads webpack's expression that returns the file name of a chunk. Returns no chunks if the expression has an unknown form.
- */
+/** Reads webpack's expression that returns the file name of a chunk. Returns no chunks if the expression has an unknown form. */
 function readNameFunction(script: string, start: number, parameter: string) {
   const chunks = new Set<string>();
   let at = start;

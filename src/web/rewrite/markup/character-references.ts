@@ -3,10 +3,7 @@ import type { Region } from '../reference.ts';
 import { unitsOfText } from '../source-text.ts';
 import { AMP_LAYERS } from '../write.ts';
 
-/**
- * Place of a character reference such as `&amp;`. The place decides which names exist and whether the semicolon may be
- * missing.
- */
+/** Place of a character reference such as `&amp;`. The place decides which names exist and whether the semicolon may be missing. */
 type ReferenceRule = 'attribute' | 'text' | 'xml';
 
 type Decoded = { readonly text: string; readonly places: readonly number[] };

@@ -6,10 +6,7 @@ type Rule = Readonly<Record<string, FoundKind>>;
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const MEDIA: Rule = { src: 'asset' };
-/**
- * All MathML elements that can be links (MathML 3, section 2.1.6), because browsers do not agree on which of them they
- * support.
- */
+/** All MathML elements that can be links (MathML 3, section 2.1.6), because browsers do not agree on which of them they support. */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
@@ -116,8 +113,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // Polyfills for older browsers use their own script types for import maps (`systemjs-importmap`) and modules
-  // (`module-shim`).
+  // Polyfills for older browsers use their own script types for import maps (`systemjs-importmap`) and modules (`module-shim`).
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }

@@ -12,10 +12,7 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/**
- * Text to use for `<![CDATA[` in HTML, where browsers read it as a comment. It has the same length, so that positions do not
- * change.
- */
+/** Replaces `<![CDATA[` in HTML, where browsers read it as a comment. Has the same length, so that positions do not change. */
 const NO_CDATA = '<!_CDATA[';
 
 /**
@@ -35,9 +32,7 @@ export class MarkupScanner {
   #name: string | null = null;
   #isEndTag = false;
   contentStart = 0;
-  /**
-   * Positions of the current tag's attributes. Each attribute has four: start and end of its name, start and end of its value.
-   */
+  /** Positions of the current tag's attributes. Each attribute has four: start and end of its name, start and end of its value. */
   readonly #attributes: number[] = [];
   readonly #foreign = new ForeignStack();
   #base = 0;
@@ -112,10 +107,7 @@ export class MarkupScanner {
     return this.text.slice(this.valueStart(index), this.valueEnd(index));
   }
 
-  /**
-   * Value of the named attribute as written in the file, with undecoded character references. Null if the tag has no such
-   * attribute.
-   */
+  /** Value of the named attribute as written in the file, with undecoded character references. Null if the tag lacks it. */
   attribute(name: string): string | null {
     const index = this.indexOfAttribute(name);
     return index === -1 ? null : this.writtenValue(index);
@@ -152,9 +144,7 @@ export class MarkupScanner {
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
 
-  /**
-   * Position of the next `<![CDATA[`. Cached, because a search after each restart of the tokenizer would take quadratic time.
-   */
+  /** Position of the next `<![CDATA[`. Cached, because a search after each restart of the tokenizer would take quadratic time. */
   #cdataFrom(at: number): number {
     if (this.#nextCdata < at) {
       const found = this.text.indexOf(CDATA, at);
