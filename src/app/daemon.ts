@@ -41,16 +41,19 @@ export interface DaemonOptions {
 
 type DaemonParts = Awaited<ReturnType<typeof openParts>>;
 
-/** Time limit to stop the admin listener, which stops last, so that probes can see that the daemon is not ready. */
+/** Time limit to stop the admin listener. It stops after the others, so that probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/** Delay before docshelf checks a config again that lacks previous settings or sites, because its file may be partly written. */
+/** Delay before docshelf reads a config again that lacks previous settings or sites, because a program may still be writing it. */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
-/** Required checks without a change after a program overwrote the config file in place, because the program can pause. */
+/**
+ * Number of unchanged reads in a row that docshelf requires if a program overwrites the config file in place, because the
+ * program can pause.
+ */
 const CONFIRMATIONS_IN_PLACE = 5;
 
-/** Maximum attempts to read a config whose files change during the read. */
+/** Maximum attempts to read a config if its files change during each read. */
 const READS_MAX = 20;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
@@ -68,7 +71,10 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** With several sites, the phase `starting` ends when each site has tried once to serve a version, or after `server.readyAfter`. */
+  /**
+   * Phase of the daemon. With several sites, `starting` ends when each site has tried once to serve a version, or after
+   * `server.readyAfter`.
+   */
   #phase: 'starting' | 'running' | 'stopping';
   /** Resolves when each site has finished its first attempt to serve a version. */
   firstAttempt: Promise<void> = Promise.resolve();
@@ -126,7 +132,7 @@ class Daemon {
     const begun = (): void => {
       if (this.#phase === 'starting') this.#phase = 'running';
     };
-    // Do not wait for the sites, because the daemon must respond even if a fetch takes minutes.
+    // Do not wait for the sites' first fetches, because the daemon must respond even if a fetch takes minutes.
     this.firstAttempt = sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
@@ -152,7 +158,7 @@ class Daemon {
     const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
-    // Apply settings to the sites outside the queue of reloads, so that the next reload can start and cancel this work.
+    // Apply the new settings to the sites outside the queue of reloads, so that a later reload can start and cancel this work.
     if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
@@ -246,7 +252,7 @@ class Daemon {
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // Keep the current sites if the config changes from a single site to a list or back, because this change needs a restart.
+      // If the config changes from a single site to a list or back, keep the current sites, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       metrics.useConfig(config);
@@ -262,7 +268,11 @@ class Daemon {
     }
   }
 
-  /** Waits while the config lacks previous settings or sites, because a file may be partly written. @throws ConfigError */
+  /**
+   * Reads the config. While it lacks previous settings or sites, waits and reads again, because a program may still be writing
+   * a file.
+   * @throws ConfigError
+   */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
     let loaded = await this.#readStable();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
@@ -275,7 +285,10 @@ class Daemon {
     return loaded;
   }
 
-  /** Reads again if a file changed during the read, because the watch does not report a change that was undone. @throws ConfigError */
+  /**
+   * Reads the config again if a file changed during the read, because the file watch does not report a change that was undone.
+   * @throws ConfigError
+   */
   async #readStable(): Promise<LoadedConfig> {
     let reading: Promise<LoadedConfig>;
     let tries = 0;
@@ -420,7 +433,7 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
     search,
     folder,
     sites,
-    /** True if a site had search at the start. Otherwise, the API has no search until the restart. */
+    /** True if a site had search when the daemon started. Otherwise, the API offers no search until the daemon restarts. */
     apiHasSearch: sites.haveSearch,
     keys: new ServiceKeys({ store, current: () => network.config, sites }),
     audit,
@@ -430,7 +443,7 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
   };
 }
 
-/** Minimum free share of the data folder's volume. With less, the status shows a notice, and the Helm chart raises an alert. */
+/** Minimum free share of the data folder's volume. Below it, the status shows a notice, and the Helm chart raises an alert. */
 const FREE_SHARE_MIN = 0.1;
 
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {

@@ -4,10 +4,10 @@ export type DependencyName = 'database' | 'bucket';
 
 export type DependencyState = { readonly dependency: DependencyName; readonly isUp: boolean };
 
-/** Each function starts a check, or returns null if the daemon does not use the dependency. */
+/** Functions that check an external server. Each starts a check, or returns null if the daemon does not use the server. */
 type Checks = Readonly<Record<DependencyName, () => Promise<void> | null>>;
 
-/** Minimum time between checks. Clients can read the state more often, but each check sends a request to another server. */
+/** Minimum time between checks of an external server. Clients can read the cached state more often. */
 const EVERY_MS = 30_000;
 const CHECK_MS_MAX = 2_000;
 
@@ -21,7 +21,7 @@ export class Dependencies {
     this.#checks = checks;
   }
 
-  /** Resolves within two seconds, and never rejects. */
+  /** State of each external server that the daemon uses. Resolves within two seconds, and never rejects. */
   read(): Promise<readonly DependencyState[]> {
     const atMs = performance.now();
     if (this.#last === null || atMs - this.#last.atMs >= EVERY_MS) this.#last = { atMs, states: this.#check() };
@@ -45,7 +45,10 @@ export class Dependencies {
     return Promise.all(states);
   }
 
-  /** Called only if no check of the dependency is running, so that a server that never responds has only one connection. */
+  /**
+   * Starts a check. Do not call this while a check of the same server runs, so that a server that never responds gets only one
+   * connection.
+   */
   #run(dependency: DependencyName): Promise<boolean> | null {
     const check = this.#checks[dependency]();
     if (check === null) return null;
@@ -60,7 +63,7 @@ export class Dependencies {
   }
 }
 
-/** Resolves to null after two seconds, because Prometheus discards the whole scrape if one server responds too late. */
+/** Resolves to null after two seconds. Prometheus would discard all metrics of the daemon if one server's check took too long. */
 export function inTime<T>(result: Promise<T>): Promise<T | null> {
   return Promise.race([result, sleep(CHECK_MS_MAX, null, { ref: false })]);
 }

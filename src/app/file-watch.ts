@@ -4,17 +4,19 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoState } from '../domain/errors.ts';
 
-/** Interval of polls, because watchers miss changes on network volumes and in a folder that is replaced. */
+/** Interval to poll files, because file watchers miss changes on network volumes and in a folder that is replaced. */
 const POLL_MS = 2_000;
-/** Delay after an event of a watcher, because editors and Kubernetes cause several events when they replace one file. */
+/** Delay from the event of a file watcher to the read. Editors and Kubernetes cause several events when they replace one file. */
 const SETTLE_MS = 50;
-/** Time without a change after which a file that is written in place is treated as complete. */
+/** If a program writes a file in place, time without a change after which docshelf treats the file as complete. */
 const QUIET_MS = 1_000;
 
 type Look = Awaited<ReturnType<typeof lookAt>>;
 type Looks = ReadonlyMap<string, Look>;
 
-/** Watches folders, because Kubernetes replaces the link `..data` next to a mounted file. Reports only changes of the content. */
+/**
+ * Reports changed contents of files. Watches their folders, because Kubernetes replaces the link `..data` next to a mounted file.
+ */
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
@@ -32,14 +34,17 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Reads the state of the files, for later comparisons. @returns true if the state differs from the previous one */
+  /** Reads the state of the watched files, for later comparisons. @returns true if the state differs from the previous one */
   async remember(): Promise<boolean> {
     const former = this.#known;
     this.#know(await looksAt(former.keys()));
     return !isEqual(this.#known, former);
   }
 
-  /** Also compares change times, because a program can change a file and then restore its content while docshelf reads the config. */
+  /**
+   * True if no file has changed since the last read. Also compares change times, because a program can change a file and then
+   * restore its content.
+   */
   async isUntouched(): Promise<boolean> {
     for (const [file, { digest, place, changedNs }] of await looksAt(this.#known.keys())) {
       const known = this.#known.get(file);
@@ -48,12 +53,12 @@ export class FileWatch {
     return true;
   }
 
-  /** Watches `files`. For a file that was already watched, keeps the last known state, to report a change since then. */
+  /** Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported. */
   async start(files: readonly string[]): Promise<void> {
     this.#known = await looksAt(files, this.#known);
     this.#pending = null;
     if (this.#isStopped) return;
-    // Keep the old watchers until the new watchers are open.
+    // Close the old watchers only after the new watchers are open, so that no change is missed.
     const former = this.#watchers;
     this.#watchers = [];
     const names = new Set(files.map((file) => basename(file)));
@@ -70,7 +75,7 @@ export class FileWatch {
         watcher.on('error', () => watcher.close());
         this.#watchers.push(watcher);
       } catch {
-        // If the folder is missing, or the system allows no further watcher, polling finds the change.
+        // A watcher fails if the folder is missing, or if the system allows no more watchers. Polling then finds the change.
       }
     }
     for (const watcher of former) watcher.close();
@@ -113,7 +118,10 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /** True if the file is complete: its content is unchanged, or a new file replaced it, and no watcher reported a write to the new file. */
+  /**
+   * True if the file is complete. This is so if its content is unchanged, or if a new file replaced it and no watcher reported
+   * a write to the new file.
+   */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

@@ -55,7 +55,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** Opens a site for a command if no daemon runs. An activation stores the active release without serving requests. */
+/** Opens the site's data for a command if no daemon runs. Activating a version then only stores it as the active release. */
 export function withCommandShelf<T>(
   config: Config,
   onProgress: DaemonOptions['onProgress'],

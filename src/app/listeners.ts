@@ -24,7 +24,7 @@ interface ListenerParts extends RatesParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
-  /** True if a site had search at the start. Otherwise, the API has no search until the restart. */
+  /** True if a site had search when the daemon started. Otherwise, the API offers no search until the daemon restarts. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
   readonly traces: Traces;
@@ -36,7 +36,7 @@ export type Listeners = Awaited<ReturnType<typeof openListeners>>;
 
 type Answers = Pick<ListenerOptions, 'fetch' | 'fastAnswer'>;
 
-/** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
+/** Opens all listeners, or none if one cannot open. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListeners(parts: ListenerParts) {
   const { config, sites, metrics, log, logRequest } = parts;
   const opened: Listener[] = [];
@@ -51,7 +51,7 @@ export async function openListeners(parts: ListenerParts) {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    // Exempt the socket from the connection limits of the network listeners, so that commands can always connect.
+    // Do not count connections of the daemon's socket toward the limits of network listeners, so that commands can always connect.
     const shared = 'host' in at ? { budget } : {};
     const listener = await openListener({
       name,
@@ -87,7 +87,7 @@ export async function openListeners(parts: ListenerParts) {
   let logsAccess = config.log.access;
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
-    // Keep probes and scrapes, which use the admin listener, out of the access log.
+    // Log no requests to the admin listener, because health probes and metrics scrapes would fill the access log.
     if (logsAccess && served.listener !== 'admin') logRequest(() => fieldsOf(served));
   };
   let rates: OpenedRates | null = null;
@@ -99,7 +99,7 @@ export async function openListeners(parts: ListenerParts) {
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
     ).catch((error: unknown) => {
-      // Continue without the socket, because clients can still reach the daemon over the network.
+      // If the socket for commands fails, continue, because clients can still reach the daemon over the network.
       logFailure(log, 'listen', error);
       return null;
     });

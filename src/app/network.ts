@@ -7,7 +7,7 @@ import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
 
-/** Loads the egress policy and the HTTP client on demand, because loading both takes as long as the rest of a start. */
+/** Egress policy and HTTP client of docshelf. Loads both only when needed, because loading them would double the time of a start. */
 export class Network {
   #config: Config;
   #ownPorts: readonly number[] = [];
@@ -42,7 +42,7 @@ export class Network {
     this.#rules = null;
   }
 
-  /** Replaces the HTTP client. Requests in flight continue with the former client. */
+  /** Replaces the HTTP client for a new config. Requests that are in progress continue with the former client. */
   useConfig(config: Config): void {
     this.#config = config;
     this.#rules = null;
@@ -65,7 +65,7 @@ export class Network {
   }
 }
 
-/** Opens the database. If its server is unreachable, the start continues. @throws DocshelfError `database_unfit` */
+/** Opens the database. If the database server is unreachable, docshelf still starts. @throws DocshelfError `database_unfit` */
 export async function openDatabase(
   config: Config,
   network: Network,
@@ -84,7 +84,7 @@ export async function openDatabase(
   return database;
 }
 
-/** Returns a database that connects with its first statement. Null if no database is configured. */
+/** Returns a database that connects only for its first statement. Null if no database is configured. */
 export async function connectDatabase(config: Config, network: Network): Promise<Database | null> {
   if (config.database.urlFile === null) return null;
   const [{ Database }, { openPostgresPool }] = await Promise.all([

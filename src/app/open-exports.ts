@@ -18,9 +18,9 @@ export interface Exports {
   readonly service: Service | null;
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
-  /** Reasons why this daemon cannot run export jobs. */
+  /** Notices to operators with the reasons why this daemon cannot run export jobs. */
   readonly notices: readonly string[];
-  /** Checks the access to the bucket of exports by listing its objects. Null if exports are on disk. */
+  /** Lists the objects in the bucket of exports, to check the access to it. Null if exports are on disk. */
   readonly checkBucket: (() => Promise<void>) | null;
   stop(): Promise<void>;
 }
@@ -35,10 +35,16 @@ interface ExportsParts extends RatesParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Number of page threads, in addition to the fetching thread. On two cores, a second page thread costs more time than it saves. */
+/**
+ * Number of threads that process pages of a crawl, in addition to the fetching thread. On two cores, a second such thread
+ * costs more time than it saves.
+ */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** Runs jobs unless `exportApi.role` is `api`. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
+/**
+ * Opens the export service. It also runs jobs, unless `exportApi.role` is `api`.
+ * @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid`
+ */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;
@@ -169,7 +175,7 @@ async function openQueue({ config, database }: ExportsParts, file: string): Prom
   return new SqlJobQueue({ database, statements });
 }
 
-/** Looks up the site again, because its domain can have moved to another organization since the job was queued. */
+/** Finds the current config of a job's site, because since the job was queued, the domain can have moved to another organization. */
 function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
   const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
   const site = organization?.sites.find((each) => each.domain === domain);

@@ -8,14 +8,14 @@ import { EmbeddedEngine, type Model, type SearchEvent, SiteSearch } from '../sea
 import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
 
-/** Path of the built-in model, valid from `src/app` and from `dist/app`. */
+/** Path of the built-in model. The same path is correct in `src/app` and in `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
-/** Delay between a version switch and the load of the model, so that a quick series of switches loads the model only once. */
+/** Delay between a change of the active version and loading the model, so that quick changes load the model only once. */
 const EMBED_AFTER_MS = 500;
 
 export interface OpenedSearch {
-  /** Null if search is off for the site. Call `close` when the daemon removes the site. */
+  /** Opens the search of a site. Null if search is off for the site. Call `close` when the daemon removes the site. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
   readonly lanes: EmbedLanes;
   stop(): Promise<void>;
@@ -26,7 +26,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
   return {
     site: ({ enabled, model }, onEvent) => {
       if (!enabled) return null;
-      // All sites share one model. The config of a site can turn the model off, but cannot select another model.
+      // All sites share one model for vectors. A site's config can turn the model off, but cannot select another model.
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: engine, isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
@@ -43,7 +43,7 @@ export function openEngine(config: Config, network: Network): EmbeddedEngine {
   });
 }
 
-/** Computes vectors for exported bundles with the model of this daemon. A deployment with another model computes new vectors. */
+/** Computes vectors for exported bundles with this daemon's model. A deployment with another model must compute its own vectors. */
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
   if (!enabled || model === 'off') return null;

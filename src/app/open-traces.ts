@@ -31,7 +31,7 @@ export async function openTraces(
   const sender = new SpanSender({
     send: async (spans, signal) => {
       const client = await network.client();
-      // If a reload removed the collector from the config, keep sending spans to that collector until the restart.
+      // If a reload removed the trace collector from the config, keep sending spans to the former collector until the restart.
       const base = network.config.traces.endpoint ?? endpoint;
       const url = `${base.replace(/\/+$/, '')}/v1/traces`;
       const headers = { ...headersOf(network.config), 'content-type': 'application/json' };
@@ -53,7 +53,7 @@ function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string,
   return Object.fromEntries(headers);
 }
 
-/** Sends the trace context only with POST requests, which start a job or request its link. Polls would flood the trace. */
+/** Sends the trace context only with POST requests, which start an export job or request its link. Polls would flood the trace. */
 export function tracedClient(client: HttpClient, tracer: Tracer): Pick<HttpClient, 'get' | 'post'> {
   return {
     get: (link, options) => client.get(link, options),

@@ -4,11 +4,11 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ExportService } from '../export/index.ts';
 import { organizationsSlice } from './slices.ts';
 
-/** Interval of polls, because another process on the same queue can complete a job. */
+/** Interval to poll for completed exports, because another process that uses the same job queue can complete a job. */
 const POLL_MS = 10_000;
 
 interface OwnExportDeskOptions {
-  /** Resolves when the export service is open. Resolves to null if this daemon stores no exports. */
+  /** Export service of this daemon, once it is open. Resolves to null if this daemon stores no exports. */
   readonly service: Promise<Pick<ExportService, 'newest' | 'read'> | null>;
   readonly config: () => Config;
   readonly onNewer: (domain: string) => void;

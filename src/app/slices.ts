@@ -9,7 +9,7 @@ import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { ReportedSite } from '../http/site/page-reports.ts';
 
-/** The functions of this file select the part of the config that a folder of `src` needs, because only `app` imports the config. */
+/** Each function of this file selects the settings that one folder of `src` needs, because only `src/app` may import the config. */
 
 export function deploySlice(config: Config): DeploySettings {
   const { deployment, staticExport, network } = config;
@@ -35,7 +35,7 @@ export function deploySlice(config: Config): DeploySettings {
 export const listedDomain = ({ sites, deployment }: Config): string | null =>
   sites.length > 0 ? deployment.domain : null;
 
-/** Returns the config with `search.enabled` as at the start, because a change of this key needs a restart. */
+/** Returns the config with the `search.enabled` from the start of the daemon, because a change of this key needs a restart. */
 export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
   const { config } = site;
   if (config.search.enabled === hasSearch) return site;
@@ -63,7 +63,7 @@ export function signatureSlice({ staticExport }: Config): DeploySettings['signat
   };
 }
 
-/** Null without an export service. The config check ensures that the address and the API key are set together. */
+/** Settings of the export service, or null without one. The config check ensures that its address and API key are set together. */
 export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
   const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
   if (apiUrl === null || keyFile === null) return null;
@@ -88,11 +88,14 @@ export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSe
   return { concurrency, deadlineMs, leaseMs: queue.leaseMs, linkTtlMs, queuedMax };
 }
 
-/** The config check ensures that a postgres queue has a database. */
+/** Kind of the export job queue. The config check ensures that a `postgres` queue has a database. */
 export const queueKind = ({ exportApi, database }: Config): 'sqlite' | 'postgres' =>
   exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
 
-/** Null if bundles are stored on disk. The config check ensures that a bucket is set. */
+/**
+ * Settings of the S3 bucket for exports, or null if exports are stored on disk. If not on disk, the config check ensures that
+ * a bucket is set.
+ */
 export function s3Slice({ exportApi: { store } }: Config) {
   const { kind, bucket, prefix, encryption, kmsKeyId, accessKeyId, secretAccessKey, ...place } = store;
   if (kind === 'disk' || bucket === null) return null;
@@ -115,7 +118,10 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
   }));
 }
 
-/** Null for a domain without a source. The config check ensures that each kind of source has its `path` or `url`. */
+/**
+ * Source of the files to export for a domain, or null if none is configured. The config check ensures that each kind of source
+ * has its `path` or `url`.
+ */
 function sourceOf(source: Config['organizations'][number]['domains'][string]['source']): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
@@ -134,7 +140,10 @@ export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedS
   return { policy: enforcementOf(config), basePath, hosts: named };
 }
 
-/** Allows inline scripts and `eval`, which some sites need. Browsers without support for `webrtc` ignore that directive. */
+/**
+ * Content Security Policy of a site's pages. Allows inline scripts and `eval`, which some sites need. Browsers that do not
+ * support `webrtc` ignore that directive.
+ */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
   const enforce = enforcementOf(config);
@@ -153,7 +162,7 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
     `form-action ${self}`,
     "frame-ancestors 'self'",
     "webrtc 'block'",
-    // Omit `report-to`, because with it, Chromium 156 ignores `report-uri` and sends reports only over HTTPS (measured).
+    // Do not send `report-to`: with it, Chromium 156 ignores `report-uri` and sends reports only over HTTPS (measured).
     `report-uri ${reports}`,
   ].join('; ');
   if (enforce === 'report') return { 'Content-Security-Policy-Report-Only': policy };

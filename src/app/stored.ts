@@ -35,7 +35,7 @@ import { atKeptVersion } from './sites/readers-search.ts';
 import { snapshotForm } from './sites/site-form.ts';
 import { readStore } from './slices.ts';
 
-/** Network for a command. Blocks requests to the listeners of daemons that run on the same data folder. */
+/** Creates HTTP client and egress policy for a command. Blocks requests to listeners of daemons that use the same data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
   const network = new Network(config);
   const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
@@ -94,14 +94,14 @@ const BESIDE: Beside = { active: null, pages: null };
 
 const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersions === 'kept';
 
-/** Null if the version does not exist, or if readers may not read it. @param config config of this site only */
+/** Returns a stored version, or null if it does not exist or readers may not read it. @param config config of one site only */
 async function readableVersion(config: Config, active: ReleaseRef, version: string): Promise<KeptVersion | null> {
   if (!areKept(config) || !isVersion(version)) return null;
   const kept = await keptVersion(await readStore(config), version);
   return kept !== null && mayBeRead(kept, active) ? kept : null;
 }
 
-/** Maximum time to open vectors. Usually takes less than a second, but longer on a busy machine. */
+/** Maximum time to open the vectors of a version. This usually takes less than a second, but longer on a busy machine. */
 const VECTORS_MS_MAX = 30_000;
 
 export interface SearchedVersion {
@@ -109,7 +109,7 @@ export interface SearchedVersion {
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
-  /** True for the active version. Only a search of the active version can select another version with `filter.version`. */
+  /** True if this version is active. Only then can a search select another version with `filter.version`. */
   readonly isActive: boolean;
 }
 
@@ -141,7 +141,7 @@ export async function withStoredSearch<T>(config: Config, act: (stored: StoredSe
 
 class StoredSearch {
   readonly #index: EmbeddedEngine;
-  /** Opened releases, by digest. The most recently used release is the last entry. */
+  /** Releases whose search index is open, by digest. The most recently used release is the last entry. */
   readonly #opened = new Map<string, Promise<IndexedRelease>>();
 
   constructor(engine: EmbeddedEngine) {
@@ -166,7 +166,10 @@ class StoredSearch {
     return this.#index.search(await opening, request, label, form);
   }
 
-  /** Closes all releases except the most recently used ones, because a session that moves to the next version rarely returns. */
+  /**
+   * Closes all releases except the most recently used ones. An assistant's session that changes to the next version rarely
+   * returns to an old one.
+   */
   async closeOthers(): Promise<void> {
     for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);
@@ -192,7 +195,7 @@ class StoredSearch {
       });
     });
     if (config.search.model !== 'off') {
-      // Use stored vectors, but stop if some are missing, because docshelf should not compute vectors for a single query.
+      // Use the stored vectors, but cancel if some are missing, because docshelf should not compute vectors for a single query.
       const isMissing = new AbortController();
       const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
       const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {

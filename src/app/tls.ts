@@ -5,7 +5,7 @@ import { LISTENERS } from '../http/listener/served-request.ts';
 import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/tls-port.ts';
 
 type TlsConfig = Config['server']['tls'];
-/** Null for plain HTTP. The config check ensures that each certificate has a matching key. */
+/** Certificates and TLS settings of a listener, or null for plain HTTP. The config check ensures that each key matches. */
 export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   const pairs = [tls, ...tls.certificates].flatMap(pairOf);
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
@@ -34,7 +34,7 @@ type CertificateFinding = { readonly setting: string; readonly message: string; 
 
 const RENEW = 'Replace the file with a new certificate. docshelf uses it without a restart.';
 
-/** Finds certificates that clients reject now or soon, and host names of sites without a certificate. */
+/** Finds certificates that clients reject now or soon, and host names of sites that no certificate covers. */
 export function certificateFindings(config: Config, nowMs: number): CertificateFinding[] {
   const presented = presentedCertificates(config);
   const found = presented.flatMap(({ setting, file, certificate, endsAtMs }): CertificateFinding[] => {

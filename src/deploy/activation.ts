@@ -15,7 +15,10 @@ const DRAIN_MS = 10_000;
 const TICK_MS = 2_000;
 
 export interface ActivationReason {
-  /** `operator` stores that an operator chose this release, `delivery` deletes the stored choice, and `settings` keeps it. */
+  /**
+   * Cause of the activation. `operator` stores the release as the operator's choice, `delivery` deletes a stored choice, and
+   * `settings` keeps a stored choice.
+   */
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
   readonly fetched?: string;
@@ -48,7 +51,8 @@ export class Activation {
   async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     const { settings, tracer } = this.#context;
     const { enabled, version: pin } = settings();
-    // With a pin, only an operator changes the stored active release. docshelf serves that release after the pin is removed.
+    // If the config pins a version, only an operator can change the stored active release. docshelf serves the stored active
+    // release after the pin is removed.
     const writePointers = async (): Promise<void> => {
       if (pin === null || reason.by === 'operator') await this.#writePointers(release, reason);
     };
@@ -57,22 +61,25 @@ export class Activation {
     await tracer.span('swap', { facts }, () => this.#swap(release, writePointers));
   }
 
-  /** All steps that can fail come before the commit, so that a failure keeps the served release. */
+  /**
+   * Serves a release. Runs all steps that can fail before the old release is replaced, so that after a failure, the site still
+   * serves the old release.
+   */
   async #swap({ digest, version }: ReleaseRef, writePointers: () => Promise<void>): Promise<void> {
     const { store, serving, registration, settings, journal } = this.#context;
     const former = this.current;
     const view = await store.view(digest, version);
     const { releases } = await store.records();
     const commit = await serving.prepare(view, this.#retainedBeside(digest, releases));
-    // Mark the new and the former release as served, so that other daemons keep both until the next pruning.
+    // Mark the new and the former release as served, so that other daemons do not remove either before this daemon prunes again.
     await store.whileStored('shared', async () => {
       await registration.setServed([digest, ...(former === null ? [] : [former.digest])]);
-      // Let `view` throw its error if another daemon has removed the release.
+      // If another daemon has removed the release, call `view`, because it throws the error for a missing release.
       if (!(await store.has(digest))) await store.view(digest, version);
     });
     const nowMs = Date.now();
     const activatedAt = new Date(nowMs).toISOString();
-    // Pruning keeps the releases with the latest times, so give the former release a time just before the new release.
+    // Pruning keeps the most recently active releases, so set the active time of the former release just before the new one's.
     if (former !== null) await store.markServed(former.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, activatedAt);
     if (releases.get(digest)?.manifest != null) await store.noteActive({ version, createdAt: view.createdAt });
@@ -99,7 +106,8 @@ export class Activation {
       lastFetched: fetched ?? former?.lastFetched ?? null,
       history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
-    // Store the choice first, so that a crash between the writes leaves the chosen or the former release active.
+    // Store the operator's choice before the active release. After a crash between both writes, either the chosen or the
+    // former release is active.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
@@ -127,11 +135,14 @@ export class Activation {
     if (stateOf(retained) !== this.#retainedState) serving.updateRetained(retained);
   }
 
-  /** Calls `updateRetained` if another daemon activated a release. Never rejects. @returns true if the retained releases changed */
+  /**
+   * Updates the retained releases if another daemon activated a release. Never rejects.
+   * @returns true if the retained releases changed
+   */
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    // If the site was turned off during this call, its list of retained releases is empty. Do not report this as a change.
+    // If the site was turned off during this call, its list of retained releases is empty. Do not report the empty list as a change.
     return this.current !== null && this.#retainedState !== former;
   }
 
@@ -142,7 +153,8 @@ export class Activation {
   async #followChanges(): Promise<void> {
     const changedMs = await this.#context.store.servedChangedMs();
     if (changedMs === this.#followedMs) return;
-    // An update by an earlier call may have read the folder before this change. Wait for that update, then read the folder again.
+    // An update that is still running may have read the folder before its last change. Wait for that update, then read the
+    // folder again.
     await this.#following;
     this.#following ??= this.#follow().finally(() => {
       this.#following = null;
@@ -179,7 +191,7 @@ export class Activation {
     });
   }
 
-  /** Logs a failure instead of throwing it. The next swap prunes again. */
+  /** Removes releases that are no longer needed. Logs a failure instead of throwing it, because the next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
     this.#pruneAtMs = null;
@@ -189,7 +201,7 @@ export class Activation {
     };
     try {
       await registration.setServed(this.current === null ? [] : [this.current.digest]);
-      // Check without the lock first, because usually no release must be removed.
+      // Choose without the lock first, because pruning rarely finds a release to remove.
       const digests = (await choose()).length === 0 ? [] : await store.removeReleases(choose);
       if (digests.length > 0) journal.event({ kind: 'pruned', digests });
     } catch (error) {
@@ -204,7 +216,7 @@ export class Activation {
     const pinned = pin === null ? null : labels.get(pin);
     const inUse = new Map<string, Use>();
     for (const digest of await registration.servedByOthers()) inUse.set(digest, USE.elsewhere);
-    // If a release has several uses, the error shows the last use in this list, so `USE.served` comes last.
+    // If a release has several uses, the error names only the last one in this list, so `USE.served` comes last.
     const uses = [
       [choice, USE.unpinned],
       [active, USE.unpinned],
@@ -249,11 +261,14 @@ const USE = {
 interface PruneRule {
   readonly keep: number;
   readonly inUse: Pick<ReadonlySet<string>, 'has'>;
-  /** Releases that a rollback can activate. Pruning keeps them unless `keep` is 0, and counts them in the number `keep`. */
+  /** Releases that a rollback can activate. If `keep` is above 0, pruning keeps these releases, and they count toward `keep`. */
   readonly previous: Pick<ReadonlySet<string>, 'has'>;
 }
 
-/** Excludes releases in use, the `keep` most recently active releases, and the `keep` newest releases that were never active. */
+/**
+ * Selects the releases to remove. Omits releases in use, the `keep` most recently active releases, and the `keep` newest
+ * releases that were never active.
+ */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const wereActive: PrunedRelease[] = [];
   const staged: PrunedRelease[] = [];
@@ -273,6 +288,9 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
-/** Text to compare two lists. Omits the times, because a new time of a release matters only if it changes the order of the list. */
+/**
+ * Text that is equal for equal lists of retained releases. Omits activation times, because a new time matters only if it
+ * changes the order of the list.
+ */
 const stateOf = (releases: readonly KeptRelease[]): string =>
   releases.map(({ digest, servedAt }) => `${digest} ${servedAt === null}`).join();

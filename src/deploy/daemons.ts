@@ -79,7 +79,7 @@ export class DaemonRegistration {
     else await this.#write();
   }
 
-  /** @param domain function, because the import of the first bundle can change the domain */
+  /** @param domain function that returns the current domain, because the import of the first bundle can change the domain */
   registerSite(domain: () => string): SiteRegistration {
     const registered = { domain, serves: [] as readonly string[] };
     this.#sites.add(registered);
@@ -131,7 +131,10 @@ export class DaemonRegistration {
   }
 }
 
-/** Also removes heartbeat files of killed daemons and of a copied folder. Returns socket paths as this process sees them. */
+/**
+ * Lists the running daemons, and removes heartbeat files of killed daemons and of a copied data folder. Each returned socket
+ * path is valid in this process.
+ */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);
@@ -156,8 +159,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 /**
- * True if the daemon of this heartbeat file uses `folder`, and not a copy. On the same host, an equal path suffices, because a
- * restored backup has a new inode. On another host, the ids must be equal, and with an equal device also the inodes.
+ * True if the daemon that wrote this heartbeat file uses `folder`, not a copy of it. On the same host, an equal path suffices,
+ * because a restored backup has a new inode. On another host, the folder ids must be equal, and if the devices are equal, the
+ * inodes must be equal too.
  */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
@@ -184,7 +188,11 @@ export interface DaemonSocket {
 /** Maximum bytes of a socket path. On some systems, `sun_path` has 104 bytes, with a NUL at the end. */
 const PATH_BYTES_MAX = 100;
 
-/** Uses a private folder of TMPDIR if the path is too long or the file system has no sockets. @throws DocshelfError `cannot_listen` */
+/**
+ * Opens the daemon's socket in the data folder. If the path is too long or the file system has no sockets, uses a private
+ * folder in TMPDIR.
+ * @throws DocshelfError `cannot_listen`
+ */
 export async function openDaemonSocket<T>(
   { dir, daemons }: Pick<DataPaths, 'dir' | 'daemons'>,
   listen: (path: string) => Promise<T>,
@@ -216,7 +224,10 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** Path of a daemon's socket for this process, which can see the data folder under another path. @param path null for a socket in the data folder */
+/**
+ * Path at which this process finds a daemon's socket. The daemon may see the same data folder under another path.
+ * @param path null for a socket in the data folder
+ */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },
@@ -226,7 +237,7 @@ function socketSeenFrom(
   return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
 }
 
-/** Removes the file only if it is a socket with the daemon's id in its name, because a heartbeat file can contain any path. */
+/** Removes a daemon's socket. Checks its type and the daemon's id in its name, because a heartbeat file can contain any path. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;

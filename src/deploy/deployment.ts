@@ -51,7 +51,10 @@ export class Deployment {
     this.#loop = new SiteLoop(this.#context, this.#importer);
   }
 
-  /** After a failure, the next call tries again. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
+  /**
+   * Opens the site's folder once. After a failure, the next call tries again.
+   * @throws DocshelfError `config_invalid` if the config has another domain than the folder; `data_folder_newer`
+   */
   readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
@@ -66,12 +69,15 @@ export class Deployment {
     this.#firstOpened.resolve();
   });
 
-  /** Applies the settings and starts the export timer. Resolves when no work is left to do now, and never rejects. */
+  /** Applies the settings and starts the export timer. Resolves when the site loop has no step left to run now. Never rejects. */
   reconcile(): Promise<void> {
     return this.#loop.reconcile();
   }
 
-  /** Stores new settings, which `reconcile` applies. @throws DocshelfError `config_invalid` for a domain other than the folder's */
+  /**
+   * Stores new settings, which the next `reconcile` call applies.
+   * @throws DocshelfError `config_invalid` if the domain is not that of the data folder
+   */
   async accept(settings: DeploySettings): Promise<void> {
     const { store } = this.#context;
     await store.settleDomain(settings.domain, null);
@@ -87,7 +93,10 @@ export class Deployment {
     return !this.#loop.hasStartedRound;
   }
 
-  /** Activates only if no version is pinned. @throws DocshelfError archive codes, `not_enough_space`, `cannot_write`, `pinned` */
+  /**
+   * Imports a bundle. Activates it only if the caller requests this and the config pins no version.
+   * @throws DocshelfError archive codes, `not_enough_space`, `cannot_write`, `pinned`
+   */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     await this.open();
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
@@ -101,7 +110,11 @@ export class Deployment {
     return { ...imported, activated: await this.#serveDelivered(imported, delivery.activate) };
   }
 
-  /** Activates a bundle that another process imported. @returns whether the bundle is served @throws DocshelfError `version_not_found` */
+  /**
+   * Activates a bundle that another process imported.
+   * @returns true if the site serves the bundle
+   * @throws DocshelfError `version_not_found`
+   */
   async activateStored({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
     await this.open();
@@ -109,7 +122,7 @@ export class Deployment {
     return this.#serveDelivered({ version, digest }, activate);
   }
 
-  /** @throws DocshelfError as `deliver`, and `source_too_large` */
+  /** @throws DocshelfError the codes of `deliver`; `source_too_large` */
   async deliverStream(
     stream: AsyncIterable<Uint8Array>,
     delivery: Omit<Delivery, 'file'>,
@@ -201,7 +214,7 @@ export class Deployment {
     return this.#context.store.domain;
   }
 
-  /** Reads the stored versions, and notices about them for operators. Never rejects. */
+  /** Reads the stored versions, and the notices to operators about stored versions. Never rejects. */
   async readStored(): Promise<StoredState> {
     return (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
   }
@@ -218,7 +231,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // `runExclusive` resolves after the loop has activated the pinned version, which can be this bundle.
+    // When `runExclusive` resolves, the site loop has already activated the pinned version, which can be the delivered bundle.
     return isPinned ? this.active?.digest === digest : activate;
   }
 

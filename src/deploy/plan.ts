@@ -18,7 +18,7 @@ export interface Choice extends ReleaseRef {
 }
 
 export interface ObservedState {
-  /** Digests of releases, by version label. Omits releases that cannot be read. */
+  /** Digest of each release, by version label. Omits releases that cannot be read. */
   readonly labels: ReadonlyMap<string, string>;
   readonly digests: Pick<ReadonlySet<string>, 'has'>;
   readonly active: (ReleaseRef & { readonly lastFetched: string | null }) | null;
@@ -28,18 +28,24 @@ export interface ObservedState {
 
 export interface Progress {
   readonly nowMs: number;
-  /** False from a change of the settings until `reconcile`, and in commands without a daemon. Then only commands activate releases. */
+  /**
+   * False after a change of the settings until the next `reconcile` call, and always in commands without a daemon. While
+   * false, only commands activate releases.
+   */
   readonly hasStartedRound: boolean;
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /** Newest release in the preload folder. Null if none exists, or after docshelf has applied the settings. */
+  /** Newest release in the preload folder. Null if the folder has no release, or if docshelf has already applied the settings. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;
   readonly exportAtMs: number | null;
   readonly isSettled: boolean;
-  /** Last failure, and its target (`of`). If `retryAtMs` is null, docshelf retries only after the settings or the target change. */
+  /**
+   * Last failure. `of` identifies what docshelf tried to reach. If `retryAtMs` is null, docshelf retries only after the
+   * settings or that target change.
+   */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
@@ -97,8 +103,8 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Forget an ended choice of the operator only after docshelf serves the target. Without the choice, the target would be the chosen
-  // release, because it is the active one.
+  // Delete an ended choice of the operator only after docshelf serves the target. Without the stored choice, docshelf
+  // would keep the chosen release, because it is the active one.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
@@ -119,7 +125,7 @@ function towards(
   observed: ObservedState,
   at: Progress,
 ): Step {
-  // Do not wait for the preload folder if the pinned version is stored.
+  // If the pinned version is already stored, do not wait for the import of the preload folder.
   const isPinnedHere = wanted.pin !== null && target.do === 'serve';
   if (isPinnedHere || at.preload === 'done') {
     if (target.do === 'serve') {
@@ -133,7 +139,8 @@ function towards(
   if (at.preload === 'due') return { do: 'import-preload' };
   const retry = retryOrWait(fault, at.nowMs);
   if (retry.do !== 'wait') return retry;
-  // Readers get the last active release while the target is missing, but a pinned daemon serves only its pinned version.
+  // Until docshelf has the release to serve, serve the last active release. Do not do so if a version is pinned: then docshelf
+  // serves only that version.
   const isBare = at.served === null && wanted.pin === null && observed.active !== null;
   if (!isBare || at.serveLastAtMs === null) return retry;
   if (fault !== null || at.serveLastAtMs <= at.nowMs) return { do: 'serve-last', release: refOf(observed.active) };
@@ -165,7 +172,10 @@ function earliest(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** Finds the release to serve. @param mustFetch true for an unpinned link after a start, a changed link or a failed attempt */
+/**
+ * Finds the release to serve.
+ * @param mustFetch true if a link without a pinned version must be fetched: after a start, a changed link or a failed attempt
+ */
 export function targetOf(
   wanted: Wanted,
   observed: ObservedState,
@@ -206,14 +216,15 @@ function unpinned(
   }
   if (preloaded !== null) {
     const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
-    // Replace a release that an operator activated only if the preloaded archive is new (docshelf has just unpacked it).
+    // If an operator activated the current release, replace it only by an archive that docshelf has just unpacked, not by one
+    // that was stored before.
     if (isNewer && (held === null || preloaded.isNew)) return serve(preloaded);
   }
   if (held !== null) return serve(held);
   return active === null ? { do: 'missing', version: null, sha256: null } : serve(active);
 }
 
-/** Finds a version label of the digest. Prefers the label of the active release, because several labels can have this digest. */
+/** Finds a version label that points to the digest. If several do, prefers the label of the active release. */
 function releaseOf(
   digest: string,
   labels: ObservedState['labels'],

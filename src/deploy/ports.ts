@@ -1,16 +1,22 @@
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
-/** Opens a bundle as a raw stream. `fetchBundle` stores the stream, limits its size, retries, and verifies its digest. */
+/** Opens a bundle as a raw stream. The caller, `fetchBundle`, stores it, limits its size, retries, and verifies its digest. */
 export interface BundleSource {
   handles(link: Secret): boolean;
 
-  /** @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_*`; `fields.retryable`, `fields.retryAfterMs` */
+  /**
+   * @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_*`, with `fields.retryable` and possibly
+   * `fields.retryAfterMs`
+   */
   open(link: Secret, request: OpenRequest): Promise<OpenedBundle>;
 }
 
 export interface OpenRequest {
-  /** Partial download on disk. If the content still has this `etag`, the source can resume at `offset`. */
+  /**
+   * Partial download on disk. If the bundle still has this `etag`, the source can send the bytes from `offset` on. Null for a
+   * new download.
+   */
   readonly resume: { readonly offset: number; readonly etag: string } | null;
   readonly signal: AbortSignal;
 }
@@ -19,16 +25,19 @@ export interface OpenedBundle {
   readonly stream: AsyncIterable<Uint8Array>;
   readonly offset: number;
   readonly totalBytes: number | null;
-  /** False if the closed connection alone marks the end of the body (RFC 9112, section 8), so a missing part stays undetected. */
+  /**
+   * False if only the closed connection marks the end of the body (RFC 9112, section 8). docshelf then cannot detect a
+   * truncated body.
+   */
   readonly endIsCertain: boolean;
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
-  /** Call `close` if the stream is not read to its end. After a complete read, the call has no effect. */
+  /** Releases the connection or file. Call it unless the stream was read to its end. After a complete read, it has no effect. */
   close(): void;
 }
 
-/** @param link shown without its query @param fields `retryable` is false by default */
+/** @param link source of the bundle, shown without its query @param fields error fields; `retryable` is false by default */
 export function cannotFetch(
   link: Secret | string,
   code: ErrorCode,
@@ -43,9 +52,15 @@ export function cannotFetch(
   });
 }
 
-/** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`; `fields.retryable` */
+/**
+ * Export service that returns links to bundles.
+ * @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`, with `fields.retryable`
+ */
 export interface LinkSource {
-  /** Link to the configured job's bundle, else to the newest export of `version`. Null if no such export exists. */
+  /**
+   * Link to the bundle of the configured job, or if none is configured, of the newest export of `version`. Null if no such
+   * export exists.
+   */
   freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null>;
 
   startExport(version: string | null, signal: AbortSignal): Promise<string>;

@@ -15,7 +15,7 @@ export interface RenewSettings {
 export interface DeploySettings {
   readonly enabled: boolean;
   readonly link: Secret | null;
-  /** True to serve the newest completed export of this daemon, without a link. */
+  /** True if the bundle source is the newest completed export of this daemon instead of a link. */
   readonly fromExports: boolean;
   readonly version: string | null;
   readonly sha256: string | null;
@@ -38,7 +38,10 @@ export function isSameData(one: unknown, other: unknown): boolean {
   return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
 }
 
-/** @param exportsMade number of exports of this daemon. Each export changes the fetch key, so that docshelf fetches the export */
+/**
+ * @param exportsMade number of exports that this daemon has completed. Each export changes the fetch key, so that docshelf
+ * fetches the new bundle
+ */
 export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   const { enabled, link, fromExports, version, sha256, renew } = settings;
   const fetched = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
@@ -54,17 +57,21 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   };
 }
 
-/** Hash of the settings. If it changes, a release that an operator activated can be replaced. One-way: the link is a credential. */
+/**
+ * Hash of the settings that select a release. If the hash changes, docshelf may replace a release that an operator activated.
+ * One-way, because the link is a credential.
+ */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // Omit the default preload folder. Its path differs for a list of sites, but a change to a list must keep the operator's release.
+  // Omit the default preload folder. Its path changes when the config changes to a list of sites, but this change must not end
+  // the operator's choice of a release.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');
   return hash('sha256', JSON.stringify(words));
 }
 
-/** Fields that identify the export service. Omits the interval and the key, which may change at any time. */
+/** Fields that identify the export service. Omits the export interval and the admin key, which do not select an export. */
 export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }

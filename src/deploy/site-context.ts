@@ -12,11 +12,11 @@ import type { DeployEvent, Journal } from './status.ts';
 interface ServedRelease {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
-  /** Time of the activation, RFC 3339, UTC. */
+  /** Time at which the release was activated, RFC 3339, UTC. */
   readonly activatedAt: string;
 }
 
-/** Implemented by the code that serves the site. Only that code stores which release is served. */
+/** Interface of the code that serves the site. The state of this code is the only record of the served release. */
 export interface Serving {
   readonly served: ServedRelease | null;
   prepare(
@@ -55,7 +55,10 @@ export type BeforeSeal = (
   reportPhase: ReportPhase,
 ) => Promise<void>;
 
-/** Number of fetches per unpacking slot. Fetches use little memory, and with several, a slow link does not delay other sites. */
+/**
+ * Number of parallel fetches per unpacking slot. Fetches use little memory, and with several slots, a slow link does not delay
+ * other sites.
+ */
 const FETCHES_PER_UNPACKING = 4;
 
 export function importSlots(parallel: () => number): ImportSlots {
@@ -70,7 +73,7 @@ export interface DeploymentOptions {
   readonly registration: DaemonRegistration;
   readonly slots: ImportSlots;
   readonly settings: DeploySettings;
-  /** Creates the bundle sources from the settings, because a `file:` link can point into the configured preload folder. */
+  /** Creates the bundle sources for the given settings, because a `file:` link can point into the configured preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
@@ -81,7 +84,7 @@ export interface DeploymentOptions {
   readonly onEvent: (event: DeployEvent) => void;
 }
 
-/** Slots of `deploy.parallel`, which all sites of a daemon share. */
+/** Slots that limit parallel fetches and unpackings to `deploy.parallel`. All sites of a daemon share these slots. */
 export interface ImportSlots {
   readonly fetching: Scheduler;
   readonly unpacking: Scheduler;

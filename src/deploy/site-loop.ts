@@ -18,25 +18,28 @@ import {
 import { versionNotFound } from './releases/stored-versions.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** Time to wait for the link and the preload folder before a site without a pin serves its last active version. */
+/** Time to wait for the link and the preload folder before a site without a pinned version serves its last active release. */
 const SERVE_LAST_AFTER_MS = 3_000;
 
-/** Maximum steps of one pass. A pass usually has ten steps, but an error in `plan` could repeat steps endlessly. */
+/** Maximum steps of one pass of the site loop. A pass usually has ten steps, but an error in `plan` could repeat steps endlessly. */
 const STEPS_MAX = 1_000;
 
 const RETRY_WAIT_MS_MIN = 10_000;
 const RETRY_WAIT_MS_MAX = 300_000;
 
-/** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
+/** Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release. */
 export class SiteLoop {
   readonly activation: Activation;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
-  /** Delay before the next attempt after a failure. Doubles with each failure, and starts again after a success. */
+  /** Delay before the next attempt after a failure. Each failure doubles the delay, and a success resets it. */
   #retryWaitMs = RETRY_WAIT_MS_MIN;
-  /** `paused`: docshelf waits for `reconcile`. `due`: new settings wait for the next pass, and a running step must not set `settled`. */
+  /**
+   * Progress of the loop. `paused` waits for a `reconcile` call. `due` waits for the next pass to apply new settings; a step
+   * that is still running must not set `settled`.
+   */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
   #choiceHasEnded = false;
@@ -53,7 +56,7 @@ export class SiteLoop {
       wake: () => this.#queue.wake(),
     });
     this.#preload = new Preload(context, importer, {
-      // Let the loop run, so that it serves this archive before the next import.
+      // Let the site loop run after each imported archive, so that the site serves the archive before the next import.
       onImported: () => this.runExclusive(async () => undefined),
       onEnd: () => {
         if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
@@ -87,7 +90,7 @@ export class SiteLoop {
     this.#queue.wake();
   }
 
-  /** Runs `act` between two steps. Resolves after `act`, when the loop has no further step to run now. */
+  /** Runs `act` between two steps of the site loop. Resolves after `act`, when the loop has no further step to run now. */
   runExclusive<T>(act: () => Promise<T>): Promise<T> {
     return this.#queue.enqueue(act);
   }
@@ -107,7 +110,7 @@ export class SiteLoop {
     await this.#queue.whenIdle();
   }
 
-  /** @returns time of the next step, or null to wait for a wake-up */
+  /** Runs steps until none is due. @returns time of the next step, or null to wait for a `wake` call */
   async #pass(): Promise<number | null> {
     const { stopping, journal, store, opened, settings } = this.#context;
     try {
@@ -118,9 +121,9 @@ export class SiteLoop {
         const wanted = this.#context.wanted();
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
-        // If docshelf stopped while the disk was read, plan no step: the plan would restart the aborted fetch.
+        // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted fetch.
         if (stopping.aborted) return null;
-        // If the settings changed while the disk was read, plan again for the new settings.
+        // If the settings changed while this pass read the disk, plan again with the new settings.
         if (settings() !== before) continue;
         if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
@@ -132,7 +135,7 @@ export class SiteLoop {
       }
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
-      // Reject commands, because they cannot run if the folder cannot be opened or read.
+      // Reject the waiting commands, because no command can run if the site's folder cannot be opened or read.
       this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
@@ -189,14 +192,17 @@ export class SiteLoop {
   async #activate({ release, relabel: mustRelabel, asFetched }: Step & { do: 'activate' }, wanted: Wanted) {
     if (mustRelabel) await relabel(this.#context.store, release);
     const { newest } = this.#preload;
-    // A new archive in the preload folder counts as a delivery, which replaces a release that an operator activated.
+    // A new archive in the preload folder counts as a delivery, so it replaces a release that an operator activated.
     const isNew = newest?.isNew === true && isSame(newest, release);
     if (asFetched === true) await this.#serveFetched(release, null);
     else await this.activation.serve(release, { by: isNew ? 'delivery' : 'settings' });
     this.#noteFetched(wanted);
   }
 
-  /** Serves the fetched release, or `choice` (activated by an operator) if the digest equals the digest of the previous fetch. */
+  /**
+   * Serves the fetched release. If the previous fetch returned the same digest, serves `choice` instead, the release that an
+   * operator activated.
+   */
   async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
     await this.activation.serve(isHeld ? choice : fetched, {
@@ -215,7 +221,7 @@ export class SiteLoop {
     this.#succeeded();
   }
 
-  /** Records the fetch, so that the loop fetches an unpinned link again only after a start or a change of the settings. */
+  /** Records the fetch. Without a pinned version, the loop fetches the link again only after a start or a change of the settings. */
   #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
     if (pin === null && hasLink) this.#fetchedFor = fetchKey;
   }
@@ -250,7 +256,7 @@ export class SiteLoop {
     for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
   }
 
-  /** A change of the settings ends an operator's choice of a release, even if the settings change back later. */
+  /** Once the settings have changed, an operator's choice of a release stays ended, even if the settings change back later. */
   #expireIfStale(choice: Choice | null): Choice | null {
     return choice !== null && this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
   }
@@ -283,7 +289,7 @@ export class SiteLoop {
   }
 }
 
-/** Longest delay of `setTimeout`, 24 days (signed 32-bit milliseconds). */
+/** Longest delay that `setTimeout` accepts, about 24 days (signed 32-bit milliseconds). */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 interface Command {
@@ -294,7 +300,7 @@ interface Command {
 
 interface WorkQueueOptions {
   readonly pass: () => Promise<number | null>;
-  /** True while a fetch or preload import runs outside the queue. The fetch or import must call `wake` at its end. */
+  /** True while a fetch or an import of the preload folder runs outside the queue. At its end, this work must call `wake`. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }
@@ -302,12 +308,12 @@ interface WorkQueueOptions {
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #commands: Command[] = [];
-  /** Callers that wait for the end of a pass. Callers of `whenIdle` also wait until `isBusy` is false. */
+  /** Callers that wait for the end of a pass. If `isForIdle` is true, a caller waits until `isBusy` is false too. */
   readonly #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
-  /** Number of `wake` calls since passes started to run. 0 if no pass runs. */
+  /** Number of `wake` calls since the current series of passes began. 0 while no pass runs. */
   #wakes = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Async context outside any trace. Passes run in it, because they belong to no single caller. */
+  /** Async context outside any trace. Passes run in this context, because a pass works for all callers, not for one. */
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(options: WorkQueueOptions) {

@@ -54,7 +54,7 @@ export class StoredReport {
     this.#store = store;
   }
 
-  /** Never rejects, so that an unreadable folder does not hide the status of other sites. */
+  /** Reads versions and notices of a site. Never rejects, so that an unreadable folder does not hide the status of other sites. */
   async read(settings: DeploySettings, active: ActiveVersion | null): Promise<StoredState> {
     const store = this.#store;
     try {
@@ -88,7 +88,7 @@ async function noticesOf(
       `docshelf did not fetch the configured bundleUrl, because version ${pin} is already stored. To replace its bundle, set staticExport.sha256 to the digest of the new bundle.`,
     );
   }
-  // A release with the pinned digest is enough, because the loop then gives it the pinned label.
+  // If the config pins a digest, any stored release with this digest is enough, because docshelf then adds the pinned version label.
   if (!versions.some(({ version, digest }) => (sha256 === null ? version === pin : digest === sha256))) {
     notices.push(
       `The config pins version ${pin}, which is not stored. docshelf still serves version ${active.version}, but would serve no version after a restart. Import version ${pin}, or pin a stored version.`,
@@ -100,9 +100,15 @@ async function noticesOf(
 export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;
-  /** Separate from `lastError`, because a newer error, for example of the inbox, can replace the error of the fetch. */
+  /**
+   * True if the last fetch failed. Stored separately from `lastError`, because a newer error, for example of the inbox, can
+   * replace the fetch error there.
+   */
   isFetchFailing = false;
-  /** Reported errors, the newest last. The error of a rejected config (`reload`) stays until a config is accepted, even if later work succeeds. */
+  /**
+   * Last error of each kind, the newest last. The error of a rejected config (`reload`) stays until a config is accepted, even
+   * if later work succeeds.
+   */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {
@@ -113,7 +119,7 @@ export class Journal {
     return [...this.#errors.values()].at(-1) ?? null;
   }
 
-  /** Shows `activity` in the status while `act` runs. `act` may set another activity meanwhile. */
+  /** Shows `activity` in the status while `act` runs. `act` may replace the shown activity. */
   async during<T>(activity: string, act: () => Promise<T>): Promise<T> {
     this.activity = activity;
     try {

@@ -2,7 +2,10 @@ import { percentDecode } from '../domain/text.ts';
 
 export { decodeOrKeep, percentDecode } from '../domain/text.ts';
 
-/** Does not decode `%2f`, because an encoded slash does not end a segment (RFC 3986, section 6.2.2.2). */
+/**
+ * Decodes only letters, digits and `-._~` in a path. Keeps `%2f`, because an encoded slash does not end a segment (RFC 3986,
+ * section 6.2.2.2).
+ */
 export function decodeUnreserved(path: string): string {
   return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
@@ -29,13 +32,16 @@ export const encodeSegments = (path: string): string => path.split('/').map(enco
 
 export const encodeAddress = (path: string): string => encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
 
-/** Placeholder for the host of the site, which a bundle does not contain. */
+/** Placeholder for the origin of the site, because a bundle does not contain the site's host. */
 export const OWN_ORIGIN = 'http://site.invalid';
 
-/** URL of a file of the site under `OWN_ORIGIN`. @param basePath base path for which the site was built */
+/** URL of a file, with `OWN_ORIGIN` as the origin of the site. @param basePath base path for which the site was built */
 export const ownUrl = (path: string, basePath: string): string => OWN_ORIGIN + basePath + encodeSegments(path);
 
-/** Decoded path in the site to which a link leads. Null for a link out of the site. @param from URL as from `ownUrl` */
+/**
+ * Decoded path of the file to which a link leads. Null if the link leads out of the site.
+ * @param from URL of the page, as returned by `ownUrl`
+ */
 export function linkedPath(link: string, from: string, basePath: string): string | null {
   const target = URL.parse(link, from);
   if (target?.origin !== OWN_ORIGIN || !target.pathname.startsWith(basePath)) return null;

@@ -4,7 +4,7 @@ import { MarkupScanner } from './rewrite/markup/scanner.ts';
 import { detachString } from './rewrite/source-text.ts';
 
 export interface FirstPage {
-  /** Title without the site's name. If the page is called Home, Welcome or similar, only the site's name. */
+  /** Title of the page without the site's name, or only the site's name if the page has a generic title such as Home or Welcome. */
   readonly title: string | null;
   readonly description: string | null;
   readonly language: string | null;
@@ -30,7 +30,7 @@ export function readFirstPage(html: string): FirstPage {
 }
 
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
-/** Separator for titles without other separators, because a hyphen may be part of the title: `Tutorial - Basics`. */
+/** Separator of page and site name if a title has no other separator. A hyphen may be part of the title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
 const GENERIC_TITLE =
   /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;

@@ -1,13 +1,16 @@
 import { type FileTable, isPage } from '../domain/release.ts';
 import { isPagePart } from './media-type.ts';
 
-/** Folders whose files never change, from Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby and VitePress. */
+/**
+ * Matches folders in which generators never change a file: Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby
+ * and VitePress.
+ */
 const FOLDERS =
   /(?:^|\/)(?:_next\/static\/|_astro\/|_nuxt\/(?!builds\/latest\.json$)|_app\/immutable\/|static\.files\/|static\/[0-9a-f]{32}\/|assets\/chunks\/(?:[^/]+\.)?[A-Za-z0-9_-]{8}\.js$)/;
 
 const FOLDERS_MAX = 256;
 
-/** Finds names whose file never changes, because they contain a digest or are in a folder of a generator. */
+/** Finds files that never change. Their name contains a digest, or their generator never changes a file of their folder. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, Alphabets>();
@@ -16,7 +19,10 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** True if the file never changes. Its path shows this, or other names in its folder have a digest at the same position. */
+  /**
+   * True if the file at `path` never changes. Its folder or name shows this, or its name has a likely digest at the same
+   * position as other names in the folder.
+   */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (FOLDERS.test(path)) return true;
@@ -43,7 +49,7 @@ export class ImmutableNames {
   }
 }
 
-/** Alphabet of the digests in the names of a folder, by the `place` of a token. */
+/** Alphabet of the digests in the file names of a folder, by the `place` of a token. */
 type Alphabets = ReadonlyMap<string, RegExp>;
 
 /** Digest alphabets, smallest first: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). */
@@ -54,18 +60,21 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 const DIGEST_CHARS_MIN = 8;
 const DIGEST_CHARS_MAX = 64;
-/** A hex text of this length with letters and digits is certainly a digest, not a word, number or date. */
+/** A hexadecimal text of this length that has letters and digits is certainly a digest, not a word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
 
-/** Matches a day such as `20240601`, with up to three further characters. */
+/** Matches a date such as `20240601`, with up to three more characters. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
-/** Doxygen's digests depend on a folder's path or a member's signature, not on the content, so these files may change. */
+/**
+ * Matches Doxygen's file names. Their digest comes from a folder's path or a member's signature, not from the content, so
+ * these files may change.
+ */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
 const hasOtherDigest = (name: string): boolean => UUID.test(name) || DOXYGEN.test(name);
 
-/** Names with digests: Hugo's pictures, Pagefind's shards, and VitePress's pages. */
+/** Match file names that contain a digest: Hugo's pictures, Pagefind's shards, and VitePress's pages. */
 const GENERATOR_SHAPES = [
   /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
   /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
@@ -100,11 +109,14 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Character before the text (`^` at the start), and length of the text. Both are equal in all names of one generator. */
+  /**
+   * Character before the token in the file name (`^` at the start), then the token's length. A generator writes digests with
+   * the same `place` in all names.
+   */
   readonly place: string;
 }
 
-/** Parts of a name that may be digests: whole parts between dots, and the ends of these parts after `-` or `_`. */
+/** Splits a file name into texts that may be digests: the texts between dots, and the end of each such text after a `-` or `_`. */
 function tokensOf(name: string): Token[] {
   const parts = name.split('.');
   if (parts.length > 1) parts.pop();
@@ -114,7 +126,7 @@ function tokensOf(name: string): Token[] {
   };
   for (const [index, part] of parts.entries()) {
     if (part.length <= DIGEST_CHARS_MAX) add(index === 0 ? '^' : '.', part);
-    // A hex digest may be in the middle of a name, before the size of a picture.
+    // A hex digest may be in the middle of a file name, with the size of the picture after it.
     for (const piece of part.split(/[-_]/).slice(0, -1)) if (HEX.test(piece)) add('_', piece);
     for (let at = Math.max(0, part.length - DIGEST_CHARS_MAX - 1); at < part.length; at++) {
       if (part[at] === '-' || part[at] === '_') add('-', part.slice(at + 1));
@@ -123,7 +135,7 @@ function tokensOf(name: string): Token[] {
   return tokens;
 }
 
-/** If this number and share of the texts with one `place` are certainly digests, similar texts with this `place` count as digests. */
+/** If this number and share of the tokens with one `place` are certain digests, similar tokens with it also count as digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

@@ -6,7 +6,10 @@ const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ['cjs', 'text/javascript'],
 ]);
 
-/** Text formats that `mime-types` lacks or confuses (`.rs`, `.dot`). Browsers show `text/plain`, but download unknown types. */
+/**
+ * Extensions of text files that `mime-types` lacks or misreads (`.rs`, `.dot`). Serve them as `text/plain`, because browsers
+ * download unknown types.
+ */
 const TEXT_EXTENSIONS = new Set(
   [
     'py pyi pyw go mod sum rs proto graphql gql rb erb gemspec php pl pm r jl scala sbt kt kts swift groovy gradle dart',
@@ -77,7 +80,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True for a path with a known extension, except those of pages. False for `docs/v1.2`, which may be a page. */
+/** True for a path with a known extension, except the extensions of pages. False for `docs/v1.2`, which may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -85,7 +88,10 @@ export function isAssetPath(path: string): boolean {
 
 const PAGE_PART =
   /^(?:text\/(?:css|javascript|vtt)|application\/(?:javascript|wasm|vnd\.ms-fontobject)|(?:audio|font|image|video)\/.*)$/;
-/** Names of service workers. An older worker would keep serving the older version, so docshelf sends only the current one. */
+/**
+ * Matches names of service workers. docshelf does not serve them from older versions, because such a worker would keep showing
+ * the older version.
+ */
 const SERVICE_WORKER = /(?:^|[-_.])(?:ng)?sw(?:[-_.]|$)|service-?worker|ngsw-worker/i;
 
 export function isPagePart(path: string): boolean {
@@ -127,7 +133,10 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
 type Weights = ReadonlyMap<string, number>;
 
-/** Reads the weights of `Accept` or `Accept-Encoding`, by name in lower case. @param invalid value to use for an invalid weight */
+/**
+ * Reads the weights in an `Accept` or `Accept-Encoding` header, by lower-case name.
+ * @param invalid weight to use instead of an invalid weight
+ */
 export function weightsOf(header: string, invalid: 0 | 1): Weights {
   return new Map(
     header.split(',').map((item) => {
@@ -143,18 +152,27 @@ function weightOf(type: string, weights: Weights): number {
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
-/** True if `accept` lists `wanted` with at least the weight of `usual`. Both types are in lower case, without parameters. */
+/**
+ * True if an `Accept` header lists the type `wanted` with at least the weight of the type `usual`. Both types must be in lower
+ * case, without parameters.
+ */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept, 1);
   const ofWanted = weights.get(wanted) ?? 0;
   return ofWanted > 0 && ofWanted >= weightOf(usual, weights);
 }
 
-/** True if the `Accept` header allows a type, which is in lower case, without parameters. No header and an empty one allow all. */
+/**
+ * True if an `Accept` header allows a type. A missing or empty header allows all types.
+ * @param type media type in lower case, without parameters
+ */
 export const acceptsType = (accept: string | null, type: string): boolean =>
   accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept, 1)) > 0;
 
-/** Bytes to search for a charset. The HTML standard requires 1,024, but browsers find later declarations in the first packet. */
+/**
+ * Number of bytes in which to search for a charset declaration. The HTML standard requires 1,024, but browsers find later
+ * declarations in the first packet.
+ */
 export const CHARSET_HEAD_BYTES = 4096;
 
 const META = /<meta[\s/][^>]*>/gi;
@@ -185,7 +203,7 @@ function metaCharset(text: string): string | null {
     const content = isContentType ? (attributes.get('content') ?? '') : '';
     const label = attributes.get('charset') ?? /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(content)?.[1];
     const encoding = label === undefined ? null : encodingOf(label);
-    // In UTF-16, the `meta` would not be readable as single bytes, so the HTML standard prescribes UTF-8.
+    // A `meta` element that can be read byte by byte is not UTF-16. If it declares UTF-16, the HTML standard prescribes UTF-8.
     if (encoding !== null) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
   }
   return null;
@@ -207,7 +225,10 @@ export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/** Charset that a page or XML file declares. A `>` in an attribute ends its tag, unlike in browsers. @param text bytes as Latin-1 */
+/**
+ * Charset that a page or XML file declares. Unlike in browsers, a `>` in an attribute of a `meta` element ends the tag.
+ * @param text bytes as Latin-1
+ */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
@@ -219,7 +240,10 @@ export function charsetInMarkup(text: string): string | null {
 export const charsetInCss = (text: string): string | null =>
   /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 
-/** Changes the charset to UTF-8 if the file begins with a byte order mark, which docshelf adds to each file that it converts. */
+/**
+ * Changes the charset of the media type to UTF-8 if the file begins with a byte order mark. docshelf adds this mark to each
+ * file that it converts.
+ */
 export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }

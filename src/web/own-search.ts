@@ -2,7 +2,7 @@ import { isPage } from '../domain/release.ts';
 
 export interface BundledSearch {
   readonly kind: string;
-  /** `hosted`: the search needs an external service. `no-index`: the index file of the search is missing. */
+  /** `hosted` means that the search needs an external service, and `no-index` that the bundle lacks the index file of the search. */
   readonly state: 'works' | 'hosted' | 'no-index';
   readonly needs: string;
   readonly boxes: string;
@@ -11,10 +11,10 @@ export interface BundledSearch {
 
 /** Number of pages to search for a search box. A few pages suffice, because all pages of a site share their header. */
 const PAGES_READ = 5;
-/** Matches every script and index file of `OWN_SEARCH_KINDS`, and skips most other files quickly. */
+/** Matches the name of each script and index file in `OWN_SEARCH_KINDS`, to quickly skip most other files. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
 
-/** Finds the searches of a bundle by the names of all files and the text of some pages. */
+/** Finds a bundle's built-in searches by the names of all files and the text of some pages. */
 export class BundledSearchSurvey {
   readonly #step: number;
   readonly #pages = new Set<string>();
@@ -70,20 +70,26 @@ interface OwnSearchKind {
   readonly mark: RegExp;
   readonly unless?: RegExp;
   readonly script?: RegExp;
-  /** The search works if the bundle has an index file that matches. A search by an external service has a `service` instead. */
+  /**
+   * Index file of the search. The search works only if the bundle contains this file. Missing for a search by an external
+   * service, which has `service`.
+   */
   readonly index?: { readonly file: RegExp; readonly name: string };
   readonly service?: string;
   readonly boxes: string;
-  /** Captures the selector of the search box from a script of the page. */
+  /** Captures the selector of the search box from the script that creates the search. */
   readonly named?: RegExp;
-  /** Markup for the head, which prevents connections to the external service before the first search. */
+  /** Markup to add to the page's head, so that the page does not connect to the external service before the first search. */
   readonly head?: string;
 }
 
 const VITEPRESS = /\bVPNavBarSearch\b/;
 const VITEPRESS_BOXES = '.VPNavBarSearch button';
 
-/** The first kind that matches a page counts. Patterns are bounded, because pages may be hostile. */
+/**
+ * Kinds of built-in search. A page has the first kind that matches it. The patterns have bounded repetitions, because pages
+ * may be hostile.
+ */
 export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'VitePress, DocSearch',
@@ -91,7 +97,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     script: /(?:^|\/)VPAlgoliaSearchBox\.[\w-]+\.js$/,
     service: '*.algolia.net',
     boxes: VITEPRESS_BOXES,
-    // If an element has the id `VPAlgoliaPreconnect`, the theme does not connect to the service in advance.
+    // If the page has an element with the id `VPAlgoliaPreconnect`, VitePress's theme does not connect to Algolia in advance.
     head: '<link id="VPAlgoliaPreconnect">',
   },
   {

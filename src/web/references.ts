@@ -5,7 +5,7 @@ import { MarkupScanner } from './rewrite/markup/scanner.ts';
 type ReferenceKind = 'link' | 'canonical' | 'asset';
 
 export interface Reference {
-  /** Readers follow a `link`, the page loads an `asset`, `canonical` is the address of the page itself. */
+  /** Use of the address: readers follow a `link`, the page loads an `asset`, and `canonical` is the page's own address. */
   readonly kind: ReferenceKind;
   readonly tag: string;
   readonly attribute: string;
@@ -46,11 +46,14 @@ function kindOfLink(rel: string): ReferenceKind | null {
 
 interface PageOutline extends PageReferences {
   readonly pictures: readonly Reference[];
-  /** Contains each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
+  /** Possible targets of fragments: each `id`, and the `name` of each `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;
 }
 
-/** Reads tags without building a tree (about 100 MB/s). @param isOutline true to collect pictures and anchors, which takes longer */
+/**
+ * Reads the tags of a page without building a tree (about 100 MB/s).
+ * @param isOutline true to collect pictures and anchors too, which takes longer
+ */
 function collect(html: string, isOutline: boolean) {
   const found = {
     base: null as string | null,
@@ -93,7 +96,7 @@ function collect(html: string, isOutline: boolean) {
         if (isOutline) addPicturesAndAnchors(tag);
       }
       if (!scanner.isHtml) return;
-      // The content of `noscript` is markup for readers without scripts, so read it.
+      // Read the content of `noscript` as markup, because browsers without scripts show it.
       if (tag === 'plaintext') scanner.skipAll();
       else if (tag !== 'noscript' && RAW_TEXT.has(tag)) scanner.skipRawText();
     },

@@ -3,14 +3,17 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
-/** Returns `guide` for `guide.html` and `guide/index.html`, and an empty text for `index.html`. */
+/** Path without the ending of a page: `guide` for `guide.html` and `guide/index.html`, and an empty text for `index.html`. */
 export const pageStem = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
-  /** `location` is relative to the requested address, without its query. */
+  /** `location` is a relative URL, to resolve from the requested address. It contains no query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `notFoundPage` is the 404 page of the nearest parent folder. Null for the path of an asset. */
+  /**
+   * `notFoundPage` is the path of the 404 page in the nearest parent folder, or null if no parent folder has one. It is always
+   * null if the requested path is that of an asset.
+   */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type Paths = Pick<FileTable, 'has'>;
@@ -23,7 +26,7 @@ const WELL_KNOWN = '.well-known/';
 
 export const isInternalPath = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
 
-/** True for docshelf's own folder, and for dotfiles except `.well-known/` (RFC 8615) at the root. */
+/** True for paths in docshelf's own folder, and for dotfiles. Only `.well-known/` at the root is not hidden (RFC 8615). */
 export function isHidden(path: string): boolean {
   if (isInternalPath(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
@@ -38,14 +41,14 @@ function firstOf(files: Paths, prefix: string, names: readonly string[]): string
   return name === undefined ? null : prefix + name;
 }
 
-/** Encodes the last segment, including `:`, because browsers would read `a:` as a scheme. */
+/** Returns the last segment of a path, encoded. Encodes `:` too, because browsers would read `a:` as a scheme. */
 const lastSegment = (path: string): string => encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 
 function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
-    // If only `a.html` exists, redirect `/a/` to `/a`, because at `/a/`, the relative links of the page would break.
+    // If the site has only `a.html`, redirect `/a/` to `/a`, because the page's relative links would break at `/a/`.
     const withoutSlash = path.slice(0, -1);
     const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
     return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };
@@ -61,7 +64,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 }
 
 function nearestNotFoundPage(files: Paths, path: string): string | null {
-  // Search only to the maximum depth of a bundle. The path of a request can have far more segments.
+  // Search only to the maximum folder depth of a bundle, because the path of a request can have far more segments.
   let end = 0;
   for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++)
     end = path.indexOf('/', end) + 1;
@@ -72,14 +75,17 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
   }
 }
 
-/** Finds the file for a path. Also tries NFC and NFD, because some file systems decompose names. @param path without first slash */
+/**
+ * Finds the file for a path. Tries the path as given, then in Unicode NFC and NFD, because some file systems decompose names.
+ * @param path decoded path without its first slash
+ */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   const found = findFile(files, path, trailingSlash);
   if (found !== null) return found;
   return { kind: 'missing', notFoundPage: isAssetPath(path) ? null : nearestNotFoundPage(files, path) };
 }
 
-/** Path of the file that a reader gets at `path`, also after a redirect. Null for a missing file. */
+/** Path of the file that a reader gets at `path`, directly or after a redirect. Null if no file exists. */
 export function fileAt(files: Paths, path: string, trailingSlash: TrailingSlash): string | null {
   let found = findFile(files, path, trailingSlash);
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;

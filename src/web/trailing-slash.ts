@@ -3,7 +3,7 @@ import { encodeAddress, OWN_ORIGIN, percentDecode } from './escape.ts';
 import { isServedPath } from './mount/base-path.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a relative reference that works at only one of its page's addresses, `/x/` and `/x`. A link to `/x/` has one vote. */
+/** Votes of a relative reference that works only at `/x/`, or only at `/x`. A link to one of these two addresses has one vote. */
 const BROKEN_WEIGHT = 10;
 
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
@@ -11,12 +11,15 @@ const ABSOLUTE = /^(?:https?:|\/)/i;
 
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 
-/** The 404 page is served at any address, so its relative references prove nothing. */
+/** Matches the 404 page. Its relative references show nothing about trailing slashes, because it is served at any address. */
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
-/** Counts links and canonical URLs that write `x/index.html` as `/x/` or `/x`, and references that work at only one of these. */
+/**
+ * Finds out whether a site's addresses of `x/index.html` are `/x/` or `/x`. Counts links and canonical URLs, and relative
+ * references that work at only one of both.
+ */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
   readonly #basePath: string;
@@ -54,7 +57,7 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** With equal votes, returns `always` for a site with more relative than absolute references, else `never`. */
+  /** Returns `always` or `never`, by votes. For equal votes, `always` if the site has more relative than absolute references. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';
@@ -93,7 +96,7 @@ export class TrailingSlashVotes {
 }
 
 class PageAddresses {
-  /** True for index pages, except those of the root folder and of folders named `404`. */
+  /** True for an index page in a folder, except in the root folder and in folders named `404`. */
   readonly isFolderPage: boolean;
   readonly #withSlash: string | undefined;
   readonly #withoutSlash: string | undefined;

@@ -332,7 +332,7 @@ describe('docshelf backup and restore', () => {
     expect(existsSync(join(folder, 'saved.tar'))).toBe(false);
   });
 
-  test('write into a named pipe without replacing the pipe', async () => {
+  test('write a restorable backup to an existing named pipe without replacing the pipe by a file', async () => {
     const folder = await openHome();
     await runCommands('mkfifo pipe; cat pipe > saved.tar & docshelf backup pipe; wait; test -p pipe', folder);
     const other = await openEmptyHome();

@@ -85,12 +85,12 @@ describe('resolvePath()', () => {
     expect(resolve(path)).toEqual(missing(page));
   });
 
-  it('returns no page for a missing asset', () => {
+  it('returns no 404 page for a missing asset', () => {
     expect(resolve('ja/chunk.js')).toEqual(missing(null));
     expect(resolve('nope.txt')).toEqual(missing(null));
   });
 
-  it('returns no page if the site has no 404 page', () => {
+  it('returns no 404 page for a missing path if the site contains none', () => {
     expect(resolvePath(new Map(), 'nope', 'always')).toEqual(missing(null));
   });
 

@@ -18,10 +18,13 @@ export interface StdioOptions {
   readonly programVersion: string;
 }
 
-/** Maximum bytes of cached Markdown. A session reads few pages, but reads them repeatedly. */
+/** Maximum bytes of the cached Markdown of pages. An assistant's session reads few pages, but reads them repeatedly. */
 const CACHE_BYTES = 16 * 1024 ** 2;
 
-/** Reads the release from the data folder, so that the session continues if the daemon restarts or activates another release. */
+/**
+ * Serves documentation to an assistant over stdin and stdout. Reads releases from the data folder, so that the session
+ * continues if the daemon restarts or activates another release.
+ */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
   await withStoredSearch(config, async (stored) => {
@@ -51,7 +54,7 @@ function printFault(error: DocshelfError): void {
   process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }
 
-/** Maximum time to wait for the last responses after the end of the input. */
+/** Maximum time to send the last responses after the client has closed the input. */
 const LAST_RESPONSES_MS_MAX = 60_000;
 
 async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
@@ -66,9 +69,12 @@ async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promis
 
 type Message = Parameters<StdioServerTransport['send']>[0];
 
-/** Closes only when each request has a response, because the transport of the MCP package aborts requests at the end of the input. */
+/**
+ * Transport that closes only after each request has a response. The MCP package's own transport aborts open requests at the
+ * end of the input.
+ */
 class PatientTransport extends StdioServerTransport {
-  /** Promises that resolve with the response to a request, or when the client cancels the request, by request id. */
+  /** Open requests, by request id. Each promise resolves with the response, or when the client cancels the request. */
   readonly #pending = new Map<unknown, PromiseWithResolvers<void>>();
   readonly #closing = Promise.withResolvers<void>();
 

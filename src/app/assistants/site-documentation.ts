@@ -21,7 +21,7 @@ export type DocumentedSite = Pick<Documentation, 'domain' | 'basePath' | 'origin
   readonly versions: DocumentedVersions;
 };
 
-/** @param siteNow called for each request, because the first bundle can change the domain of the site */
+/** @param siteNow returns the current site; called for each request, because the first bundle can change the domain of the site */
 export function siteDocumentation(siteNow: () => DocumentedSite, bodies: BodyCache): () => Documentation {
   const pages = new SitePages();
   return () => {
@@ -55,12 +55,12 @@ function documentationOf(snapshot: SiteSnapshot, pages: SitePages, bodies: BodyC
   };
 }
 
-/** Bytes to read from the start of a page, for its title and its first links. */
+/** Number of bytes to read from the start of a page, to find its title and its first links. */
 const HEAD_BYTES = 64 * 1024;
-/** Maximum bytes of a page, because a search for an anchor takes 30 ms for each MiB. */
+/** Maximum bytes of a page that docshelf searches for an anchor. The search takes 30 ms for each MiB. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const READS_MAX = 8;
-/** Maximum pages to read to detect whether the site's addresses have an extension. Reading more would block the thread. */
+/** Maximum pages to read to detect whether links to pages end in `.html`. Reading more pages would block the thread. */
 const FORM_SAMPLE_MAX = 12;
 /** Maximum cached titles. Each entry takes some 200 bytes. */
 const TITLES_MAX = 10_000;
@@ -80,7 +80,7 @@ interface AddressBook {
 class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
-  /** Titles of pages, by the page's digest, because versions share most pages. */
+  /** Titles of pages, by the SHA-256 of the page, because versions share most pages. */
   readonly #titles = new LRUCache<string, { readonly title: string | null }>({
     maxSize: TITLES_MAX,
     sizeCalculation: () => 1,

@@ -16,14 +16,17 @@ import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
 const OTHERS_READ = 0o005;
-/** Minimum free bytes for an empty data folder. Most bundles need less for their archive and their files. */
+/** Free bytes below which `docshelf doctor` warns if the data folder is empty. Most bundles need less for archive and files. */
 const EMPTY_SHELF_BYTES = GiB;
 /** Maximum entries of other users to list in a warning. */
 const FOREIGN_SHOWN_MAX = 3;
-/** Number of spare inodes, because a site has thousands of small files, each with an inode. */
+/** `docshelf doctor` warns if fewer free inodes remain after the next import. Each file of a site takes an inode. */
 const INODES_SPARE = 10_000;
 
-/** The data folder must be on one file system, because docshelf moves releases into place with rename(2). */
+/**
+ * Checks that docshelf can write to the data folder, and that the folder is on one file system, because docshelf moves
+ * releases with rename(2).
+ */
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
   const { sound, warning, faulty } = about('folder', DATA_FOLDER);
@@ -79,7 +82,7 @@ async function entriesOfOthers(dir: string, uid: number): Promise<string[]> {
 const nearestExisting = (folder: string): string =>
   existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 
-/** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null after success */
+/** Tests writing with a probe file, because access(2) always allows root and ignores quotas. @returns the errno, or null */
 async function writeProbe(folder: string): Promise<string | null> {
   const probe = join(folder, `.docshelf-doctor-${randomBytes(8).toString('hex')}`);
   try {
@@ -117,7 +120,7 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
     const needed = inGiB(nextBytes);
     return tooSmall(`a bundle as large as the largest stored bundle needs ${needed}, and the disk has ${free}`);
   }
-  // Ignore inodes on file systems without a fixed number of them (btrfs), which report 0.
+  // Ignore the inode count on file systems without a fixed number of inodes (btrfs), which report 0.
   if (files > 0 && ffree < nextFiles)
     return tooSmall(`the largest stored bundle needs ${counted(nextFiles, 'inode')}, and the disk has ${ffree} free`);
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
@@ -181,7 +184,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
     const stored = [...labels].filter(([label]) => version === null || label === version);
     if (stored.some(([, { digest }]) => releases.has(digest)))
       return [sound(version === null ? 'docshelf can serve a stored version.' : `Version ${version} is stored.`)];
-    // `info` throws an error for a stored release that cannot be read. The check reports this error.
+    // If a stored release cannot be read, `info` throws an error, which becomes the result of this check.
     for (const [, { digest }] of stored) await store.info(digest);
   } catch (error) {
     return [faulty(toDocshelfError(error))];
@@ -225,11 +228,11 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
     const key = path.join('.');
-    // Check only permissions and expiry here, because the config check ensures that the files exist and are valid.
+    // Check only the permissions and expiry of the files, because the config check ensures that they exist and are valid.
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
-  // If the config file contains a credential, check the permissions of the config file like those of a secret file.
+  // If the config file itself contains a credential, check its permissions like those of a secret file.
   const holdsSecret = CONFIG_KEYS.some(
     ({ path, schema }) => schema['x-unit'] === 'secret' && /:\d+:\d+$/.test(origins.get(path.join('.')) ?? ''),
   );
@@ -270,7 +273,7 @@ async function checkAuthorities(subject: string, file: string): Promise<Diagnosi
   });
 }
 
-/** Checks only dates and host names, because the config check ensures that certificates can be read and match their keys. */
+/** Checks only dates and host names of certificates. The config check ensures that they can be read and match their keys. */
 export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
   const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
     about('certificate', setting).warning(message, next),

@@ -19,21 +19,24 @@ import { bundleLink, egressSlice, featureReport, organizationsSlice, s3Slice } f
 import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Remaining validity below which docshelf warns about a link, because the link can expire during a rollout. */
+/** Remaining validity of a link below which `docshelf doctor` warns, because the link can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
-/** Maximum clock difference without a warning. Far below the 15 minutes at which S3 rejects presigned links. */
+/** Clock difference above which `docshelf doctor` warns. S3 rejects presigned links at a difference of 15 minutes. */
 const SKEW_MS_MAX = 30_000;
 
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 export type CheckedConfig = { readonly domain: string | null; readonly config: Config; readonly store: SiteStore };
 
-/** In an air-gapped deployment, contacts only `network.allowedHosts`. @param checked first, the config of all sites */
+/**
+ * Checks the configured links and servers. In an air-gapped deployment, contacts only `network.allowedHosts`.
+ * @param checked config of all sites first, then the config of each site
+ */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
   for (const { domain, config, store } of checked) {
-    // Skip the link of a stored pinned version, because docshelf serves that version without the link.
+    // If the pinned version is stored, skip its link, because docshelf serves that version without the link.
     const { version } = config.staticExport;
     const pinned = version === null ? null : await store.label(version).catch(() => null);
     for (const target of networkTargets(config)) {
@@ -151,7 +154,10 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   });
 }
 
-/** The discovery document must contain `issuer` (OpenID Connect Discovery 1.0, section 4). @throws DocshelfError `source_failed` */
+/**
+ * Checks that the OpenID Connect discovery document contains `issuer` (OpenID Connect Discovery 1.0, section 4).
+ * @throws DocshelfError `source_failed`
+ */
 async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in with "${issuer}": ${state}`, {

@@ -23,13 +23,13 @@ export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;
-  /** Error code, or null. A failed check of a server or link that docshelf does not need now is a warning with a code. */
+  /** Error code of a failed check, else null. A warning has a code if a server or link fails that docshelf does not need now. */
   readonly code: ErrorCode | null;
 }
 
 type Fault = Pick<DocshelfError, 'code' | 'message'> & { readonly next?: string | undefined };
 
-/** Returns one function for each state, which builds a diagnosis of this check and subject. */
+/** Returns functions that build a diagnosis of the given check and subject, one for each state. */
 export function about(check: DiagnosisCheck, subject: string) {
   const diagnosis = { check, subject, next: null, code: null };
   return {

@@ -70,7 +70,7 @@ export class ServiceKeys {
     return organizationsOf(organizationsSlice(config), { sites: sites.names, keys: config.search.keys });
   }
 
-  /** Keys with their rights. docshelf builds them again if the config or a key changes, or if the first bundle sets the domain. */
+  /** API keys with their rights, built again if the config or a key changes, or if the first bundle sets the domain. */
   get access(): Access {
     const { current, sites, store } = this.#parts;
     const of = [current(), sites.all, sites.only?.domain, store.keys];

@@ -44,7 +44,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   else if (event.kind === 'refused') {
     log.warn({ event: kind, code: event.error.code }, `${event.error.message}. ${event.error.next ?? ''}`);
   } else if (event.kind === 'rebuilding') {
-    // Do not warn, because a rebuild needs no action. A failed rebuild logs an error.
+    // Log a rebuild of the search index as information, because it needs no action. A failed rebuild logs an error.
     if (event.error === null) log.info({ event: kind }, 'building the missing search index');
     else log.info({ event: kind, code: event.error.code }, `rebuilding the search index: ${event.error.message}`);
   } else {
@@ -53,7 +53,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   }
 }
 
-/** Each line of a job contains the job id, because several processes can log lines of the same job. */
+/** Logs an event of an export job. Each line contains the job id, because several processes can log lines of the same job. */
 export function logJobEvent(log: Logger, event: JobEvent): void {
   if (event.kind === 'fault') {
     logFailure(event.job === null ? log : ofJob(log, event.job), 'export', event.error);

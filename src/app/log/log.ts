@@ -6,7 +6,10 @@ export type { Logger } from 'pino';
 
 interface Logs {
   readonly log: Logger;
-  /** Writes in batches, so a crash loses the last lines. @param fields builds the members of a JSON object, without its braces */
+  /**
+   * Logs a request. Lines are written in batches, so a crash of the process loses the last lines.
+   * @param fields returns the members of a JSON object as text, without its braces
+   */
   readonly logRequest: (fields: () => string) => void;
 }
 
@@ -14,7 +17,8 @@ export async function openLogs(settings: {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'auto' | 'json' | 'pretty';
 }): Promise<Logs> {
-  // Always access `process.stdout`, because Node then makes a pipe non-blocking. A blocking write without a reader never ends.
+  // Always access `process.stdout`, because this makes Node switch a pipe to non-blocking writes. A blocking write never ends
+  // if no process reads the pipe.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const timeField = createTimeField();
@@ -44,7 +48,7 @@ export async function openLogs(settings: {
   };
 }
 
-/** Caches the time field, because many lines have the same millisecond. */
+/** Creates a function that returns the time field of a log line. Caches the field, because many lines have the same millisecond. */
 function createTimeField(): () => string {
   let lastMs = 0;
   let field = '';
@@ -57,41 +61,44 @@ function createTimeField(): () => string {
 }
 
 const STDOUT = 1;
-/** Maximum characters of a batch for a pipe: as ASCII text, half of the capacity of a pipe (pipe(7)). */
+/** Maximum characters of a batch of log lines for a pipe. As ASCII text, this is half of the capacity of a pipe (pipe(7)). */
 const BATCH_CHARS = 32 * 1024;
-/** Maximum characters of a batch for a file. Each write wakes a thread, so large batches leave more time for other processes. */
+/** Maximum characters of a batch of log lines for a file. Each write wakes a thread, so large batches save processor time. */
 const FILE_BATCH_CHARS = 256 * 1024;
 const BATCH_MS = 250;
-/** Maximum lines whose text is not built yet, because each of them keeps its request in memory. */
+/** Maximum log lines whose text is not built yet, because each such line keeps its request in memory. */
 const UNBUILT_MAX = 100;
-/** Maximum bytes that wait for a stalled reader of the log, to limit the memory. Further lines are lost. */
+/** Maximum bytes that wait for a stalled reader of the log. After that, docshelf discards new lines to limit the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 export const LAST_WRITES_MS = 300;
 
-/** Pino's stream in its content mode `buffer`, which Pino's types do not contain. */
+/** Type of Pino's stream if its `contentMode` is `buffer`, which Pino's types do not describe. */
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
-/** Collects lines, because the stream copies each string three times. With batches, a request takes 20 µs instead of 22 µs. */
+/**
+ * Collects log lines into batches, because the stream copies each string three times. With batches, a request takes 20 µs
+ * instead of 22 µs.
+ */
 class LineBatches {
   readonly #batchChars = fstatSync(STDOUT).isFile() ? FILE_BATCH_CHARS : BATCH_CHARS;
   readonly #out = destination({
     dest: STDOUT,
     sync: false,
     contentMode: 'buffer',
-    // With a minimum of 1 byte, the stream writes each batch without a delay.
+    // With a minimum length of 1 byte, the stream writes each batch without a delay.
     minLength: 1,
     maxWrite: 2 * this.#batchChars,
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
   }) as unknown as ByteStream;
-  /** Functions that build the next lines, because a request should not wait for its log line. */
+  /** Functions that build the text of the next log lines later, so that a request does not wait for its log line. */
   #unbuilt: (() => string)[] = [];
   #batch = '';
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
 
   constructor() {
-    // Write the last lines before the stream's exit listeners run, because these listeners end the stream.
+    // Write the last lines in a listener that runs before the stream's own exit listeners, because these end the stream.
     process.prependListener('beforeExit', () => this.#writeOut());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
@@ -143,7 +150,10 @@ class LineBatches {
   }
 }
 
-/** Loads the formatter on demand. Does not use the stream of `pino-pretty`, which blocks the main thread if no process reads the log. */
+/**
+ * Loads the formatter of `pino-pretty` only when needed. Does not use its stream, which blocks the main thread if no process
+ * reads the log.
+ */
 async function prettyForm(isTerminal: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const hasColour = isTerminal && process.env.NO_COLOR === undefined;

@@ -21,7 +21,10 @@ import type { Network } from '../network.ts';
 import { tracedClient } from '../open-traces.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
 
-/** Loads the source modules with the first fetch. @param preloads folders that `file:` links may use by default */
+/**
+ * Creates bundle sources, and loads their modules for the first fetch.
+ * @param preloads folders into which `file:` links may point by default
+ */
 export async function openSources(
   config: Config,
   client: HttpClient,
@@ -76,7 +79,7 @@ export function createShelf(
     slots,
     ownExports: own,
     sources: async ({ preload }) => {
-      // Allow `file:` links into the daemon's and the site's preload folders, which differ for a site of a list.
+      // Allow `file:` links into the preload folders of the daemon and of the site. The two folders differ for a site of a list.
       const folders = [network.config.staticExport.preload.dir, preload.dir];
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];
@@ -90,13 +93,13 @@ export function createShelf(
   return { store, deployment };
 }
 
-/** Ignores an error of a site in a list, because the loop of its deployment reports the error and tries again. */
+/** Opens a site. For a site of a list, ignores an error, because the site's own loop reports the error and tries again. */
 export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();
   } catch (error) {
     if (store.isListed) return;
-    // Remove the site from the daemon's heartbeat file.
+    // If the site cannot open, remove it from the daemon's heartbeat file.
     await deployment.stop().catch(() => undefined);
     throw error;
   }
@@ -108,7 +111,7 @@ async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer)
   return new ExportLinks(new ExportServiceClient(client, renew), renew);
 }
 
-/** Builds the index before the swap, so that readers can search a version as soon as docshelf serves it. */
+/** Builds the search index of a bundle before the swap, so that readers can search a version as soon as docshelf serves it. */
 function indexBeforeSeal(search: SiteSearch): BeforeSeal {
   return (releaseDir, { digest, trailingSlash, bytes }, signal, tell) =>
     search.index({ digest, releaseDir, trailingSlash, bytes }, signal, tell);

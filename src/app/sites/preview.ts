@@ -8,7 +8,10 @@ import { siteOrigin } from '../../http/site/site-routes.ts';
 
 const KEY_BYTES = 32;
 
-/** docshelf encrypts with the first key, and decrypts with all keys. @throws DocshelfError `cannot_read`, `cannot_write` */
+/**
+ * Keys that encrypt session cookies and preview links. docshelf encrypts with the first key, and decrypts with all keys.
+ * @throws DocshelfError `cannot_read`, `cannot_write`
+ */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
   const { sessionKeyFile } = server.auth;
   if (sessionKeyFile !== null) return sessionKeyFile.lines;
@@ -25,7 +28,10 @@ export function previewPasses({ config, basePath }: SiteConfig, domain: string):
   return new PreviewPasses({ keys: () => sessionKeys(config), site: domain, basePath, isSecure });
 }
 
-/** Link that opens the version for every client that has the link. @throws DocshelfError `cannot_read`, `cannot_write` */
+/**
+ * Returns a preview link to a version. Any client that has the link can open the version.
+ * @throws DocshelfError `cannot_read`, `cannot_write`
+ */
 export async function previewLink(
   site: SiteConfig,
   release: { readonly domain: string; readonly version: string; readonly digest: string },

@@ -42,9 +42,9 @@ const OPEN_BYTES_MAX = 64 * 1024 ** 2;
 /** Bytes of memory that an open version needs for each of its files: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
 const PREPARED_BYTES = 1024 ** 2;
-/** Time without a request after which docshelf closes a version. Readers who compare two versions return sooner. */
+/** Time without a request after which docshelf closes a version. Readers who compare two versions usually return earlier. */
 const IDLE_MS = 10 * 60_000;
-/** Maximum open searches. The engine separately limits the memory of their indexes. */
+/** Maximum number of versions whose search is open. The search engine separately limits the memory of their indexes. */
 const SEARCHES_MAX = 32;
 
 export class OpenVersions {
@@ -112,10 +112,10 @@ type Admitted =
   | Exclude<OpenedVersion, { readonly kind: 'kept' }>
   | { readonly kind: 'kept'; readonly kept: KeptVersion; readonly isStaged: boolean };
 
-/** Minimum interval between reads of the version list, because each page can request the list. */
+/** Minimum interval between reads of the version list from disk. Each page that a reader opens can request the list. */
 const LIST_MS = 1_000;
 
-/** Reads the disk for each request, because commands and other daemons can change the versions. */
+/** Stored versions that readers may open. Reads the disk for each request, because commands and other daemons can change them. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -146,7 +146,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
-  /** Returns only versions that every reader may read. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Returns a version, but only if all readers may read it. @throws DocshelfError `cannot_read`, `release_damaged` */
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
@@ -161,7 +161,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
-    // Exclude the active release, because another version label can also point to it.
+    // The version label can also point to the active release, which is not staged.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;
@@ -214,10 +214,13 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#areKept && active !== null && mayBeRead(kept, active);
   }
 
-  /** Lists a release with several version labels under the active label, or the first label. The other labels are aliases. */
+  /**
+   * Lists each release once. Of several version labels, uses the active label or else the first, and lists the others as
+   * aliases.
+   */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // Exclude the active version label, even if it now points to another release, because the list already contains it.
+    // Exclude the active version label, because the list already contains it. This label can meanwhile point to another release.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -247,7 +250,10 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /** The cache key contains the active version, because pages of the opened version refer to the active version. */
+  /**
+   * Opens a version once for each active version. The active version is part of the cache key, because pages of the opened
+   * version refer to it.
+   */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
@@ -266,7 +272,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass null as `servedAt`, so that the snapshot only compares files with the other releases, and does not serve their assets.
+    // Pass null as `servedAt`, so that the snapshot compares its files with the other releases, but does not serve their assets.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

@@ -40,7 +40,7 @@ interface ReaderSearchOptions {
   readonly site: { readonly config: SiteConfig; readonly domain: string };
 }
 
-/** Searches with the hosted service if it is configured and responds, else locally in the requested or the active version. */
+/** Searches with the hosted service if one is configured and responds, or else locally in the requested or the active version. */
 export class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;
   #hosted: { readonly config: Config; readonly search: Promise<HostedSearch | null> } | null = null;
@@ -83,7 +83,7 @@ export class ReaderSearch implements Search {
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
     if (results !== undefined) return { results };
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // Return no `facts` of the local search either, because the hosted service never returns `facts`.
+    // Return no `facts` even if the local search replaced the hosted service, because the hosted service never returns `facts`.
     return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
   }
 
@@ -108,7 +108,10 @@ export class ReaderSearch implements Search {
     });
   }
 
-  /** Null if the config or the deployment type does not allow the hosted service. Behind an air gap, it is never allowed. */
+  /**
+   * Returns the hosted search, or null if the config or the deployment type does not allow it. An air-gapped deployment never
+   * allows it.
+   */
   #hostedSearch(config: Config): Promise<HostedSearch | null> {
     if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
     return this.#hosted.search;
@@ -129,7 +132,10 @@ export class ReaderSearch implements Search {
   }
 }
 
-/** Removes the version filter of a search in one stored version, because its pages can name another version label or none. */
+/**
+ * Prepares a search in one stored version. Removes the version filter, because pages of this version can name another version
+ * label or none.
+ */
 export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
     request: { ...request, filter: { ...request.filter, version: null } },
@@ -137,10 +143,10 @@ export function atKeptVersion(request: SearchRequest, form: ResultForm, version:
   };
 }
 
-/** Removes pages that rules with `!` hide from readers, because an index has all pages of its release. */
+/** Removes search results for pages that redirect rules with `!` hide from readers, because the index contains all pages. */
 function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
   const pages = snapshot?.pages;
-  // Apply the rules here, because the search thread does not have the file table.
+  // Apply the redirect rules in this thread, because the search thread does not have the file table.
   if (pages === undefined || !pages.hasForcedRules) return answer;
   const work = new Work();
   const { results, facts } = answer;
@@ -150,7 +156,10 @@ function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteS
   return open.length === results.length ? answer : { results: open, facts };
 }
 
-/** Uses the local engine, even if a hosted service serves readers. @throws DocshelfError `search_off`; errors of `SiteSearch` */
+/**
+ * Searches with scores explained. Uses the local engine, even if a hosted service serves readers.
+ * @throws DocshelfError `search_off`, and the errors of `SiteSearch`
+ */
 export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {
   if (search === null)
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
@@ -160,7 +169,7 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
   return results;
 }
 
-/** Loads the code that checks requests with the first search, so that the daemon starts faster. */
+/** Creates the handler of search requests. Loads its code with the first search, so that the daemon starts faster. */
 export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearch {
   const answer = once(async () => {
     const { siteSearch } = await import('../../http/site/site-search.ts');

@@ -24,7 +24,10 @@ interface ShelfPageOptions {
   readonly onError: (error: unknown, requestId: string | null) => void;
 }
 
-/** `open` shows the sites without sign-in. `signedIn` also shows the sites that have the daemon's sign-in. */
+/**
+ * Two forms of the shelf page, which lists the sites. `open` lists sites without sign-in; `signedIn` also lists sites with the
+ * daemon's sign-in.
+ */
 interface ShelfApps {
   readonly open: ReturnType<typeof createShelfApp>;
   readonly signedIn: ReturnType<typeof createShelfApp>;
@@ -32,7 +35,7 @@ interface ShelfApps {
 
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** Responds to requests that match no site of a list. Loads the code of the shelf page with the first request. */
+/** Responds to requests that match none of several sites. Loads the code of the shelf page with the first such request. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());
@@ -55,7 +58,10 @@ export class ShelfPageAnswer {
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
 
-  /** This site, public sites, and sites that share the daemon's sign-in with this site. Null for fewer than two sites. */
+  /**
+   * Sites that a reader of `domain` can find: this site, public sites, and sites that share the daemon's sign-in with it. Null
+   * for fewer than two sites.
+   */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;
     if (current().sites.length < 2) return null;

@@ -26,7 +26,10 @@ export class SignIns {
     this.#network = network;
   }
 
-  /** Null if all clients may read. The config check ensures that each kind of sign-in has its settings. */
+  /**
+   * Opens the configured sign-in of a site. Null if all clients may read the site. The config check ensures that each kind of
+   * sign-in has its settings.
+   */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
     switch (auth.kind) {
@@ -50,7 +53,7 @@ export class SignIns {
     }
   }
 
-  /** Loads the OpenID Connect modules with the first request of a reader. */
+  /** Creates the OpenID Connect sign-in, and loads its modules with the first request of a reader. */
   #openOidc({ config, site, hosts, basePath }: SignInPlace, events: SignInEvents): SignIn {
     const { auth, publicUrl } = config.server;
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
@@ -88,7 +91,7 @@ export class SignIns {
     };
   }
 
-  /** Returns one object for all sites with the same issuer, so that docshelf fetches the issuer's document and keys once. */
+  /** Returns the same object for all sites with one OpenID Connect issuer, so that docshelf fetches the issuer's keys once. */
   #issuer(issuer: string): Promise<Issuer> {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;

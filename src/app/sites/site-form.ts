@@ -18,7 +18,7 @@ export interface ServedSettings {
   readonly access: SiteAccess;
 }
 
-/** Sign-in and app of a site at an address. A reload that changes neither sign-in nor address keeps both objects. */
+/** Sign-in and request handlers of a site. A reload creates them again only if it changes the sign-in or the address of the site. */
 export interface SiteAccess {
   readonly signIn: SignIn | null;
   readonly privately: ReturnType<typeof privateAnswers> | null;
@@ -47,7 +47,7 @@ export function snapshotForm(site: SiteConfig): SnapshotOptions {
   };
 }
 
-/** Makes the compiler report a key of `server.headers` that `SnapshotOptions` lacks. */
+/** Makes the type checker report a config key of `server.headers` that the type `SnapshotOptions` lacks. */
 type ConfiguredHeaders = Pick<NonNullable<SnapshotOptions['headers']>, keyof Config['server']['headers']>;
 
 function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {

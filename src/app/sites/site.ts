@@ -51,15 +51,18 @@ export interface SiteHost {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-/** Interval to read the inbox of a site in a list, in addition to file events. Long, because a list can have a thousand sites. */
+/**
+ * Interval to read the inbox of a site in a list, in addition to file events. Longer than for a single site, because a list
+ * can have a thousand sites.
+ */
 const LISTED_POLL_MS = 5_000;
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-/** A site of a daemon. If `deployment` switches the version, server and search switch in the same turn of the event loop. */
+/** One site of a daemon. If `deployment` activates another version, server and search follow in the same turn of the event loop. */
 export class Site {
   readonly deployment: Deployment;
   readonly search: Search | null;
-  /** Config at the start, to find changed settings that wait for a restart. */
+  /** Config when the daemon started, to find changed settings that wait for a restart. */
   readonly opened: SiteConfig;
   readonly #host: SiteHost;
   readonly #store: SiteStore;
@@ -71,7 +74,10 @@ export class Site {
   readonly #reports: PageReports;
   readonly #startInbox = once(() => this.deployment.whenOpen.then(() => this.#inbox.start()));
 
-  /** @throws DocshelfError if there is a single site: `cannot_write`, `config_invalid`, `data_folder_newer` */
+  /**
+   * @throws DocshelfError only for a single site, not for a site of a list: `cannot_write`, `config_invalid`,
+   * `data_folder_newer`
+   */
   static async open(config: SiteConfig, host: SiteHost): Promise<Site> {
     const site = new Site(config, host);
     await openShelf({ store: site.#store, deployment: site.deployment });
@@ -141,7 +147,7 @@ export class Site {
     return this.config.basePath;
   }
 
-  /** Key that is equal for sites with the same sign-in. Null if all clients may read the site. */
+  /** Text that is equal for sites with the same sign-in. Null if all clients may read the site. */
   get signInKey(): string | null {
     const { access, config } = this.#site.state.settings;
     return access.signIn === null ? null : signInKey(config.config);
@@ -167,7 +173,8 @@ export class Site {
     this.#host.search.lanes.noteRead();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
-    // On a 404, let the app respond: it has the endpoint for assistants, and can load a release that another daemon activated.
+    // Instead of status 404, let the app respond, because it has the endpoint for assistants and can load a release that
+    // another daemon activated.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.(answer) ?? answer);
   }
@@ -176,13 +183,17 @@ export class Site {
     return this.#site.state.settings.access.app()(request, env);
   }
 
-  /** Resolves when the deployment is idle, even after a failure. */
+  /** Reconciles the site with its settings. Resolves when no work is left, even after a failure. */
   async settle(): Promise<void> {
     void this.#startInbox();
     await this.deployment.reconcile();
   }
 
-  /** Passes the settings to the deployment. @returns function that applies them to responses @throws DocshelfError `config_invalid` */
+  /**
+   * Passes new settings to the deployment.
+   * @returns function that makes the site's responses use these settings
+   * @throws DocshelfError `config_invalid`
+   */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));
@@ -195,7 +206,7 @@ export class Site {
   async report(): Promise<SiteReport> {
     const { deployment } = this;
     const [{ versions, notices }, own] = await Promise.all([deployment.readStored(), this.#site.notices()]);
-    // Read these values together, so that a failed reload is never visible without its error.
+    // Read the state and the last error in the same turn, so that a failed reload is never visible without its error.
     const { state, active, pinned, domain, journal } = deployment;
     const { lastError, activity } = journal;
     return {
@@ -220,7 +231,7 @@ export class Site {
     return explainedSearch(this.#localSearch, query);
   }
 
-  /** Returns one sentence for operators, without secrets. */
+  /** Reason why the site serves no version, as one sentence for operators, without secrets. Null if no reason is known. */
   reasonNotReady(): string | null {
     if (this.deployment.state === 'off') return null;
     const { lastError, activity } = this.deployment.journal;

@@ -27,7 +27,7 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** State that each reload replaces as a whole. `notices` are about parts of the data folder that belong to no site. */
+  /** State that each reload replaces as a whole. `notices` concern parts of the data folder that belong to no site. */
   #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
@@ -56,7 +56,7 @@ export class Sites {
     return this.all.some(({ search }) => search !== null);
   }
 
-  /** Hosts and domains of sites. Omits a host that several sites share. */
+  /** Domains of the sites with their hosts. Omits each host that several sites share. */
   get names(): readonly NamedSite[] {
     const shared = new Map<string, number>();
     for (const { hosts } of this.all) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
@@ -99,7 +99,11 @@ export class Sites {
     return route;
   }
 
-  /** Stores new settings, which `settle` applies. A removed site cancels its work and keeps its folder. @throws errors of `Site.open` */
+  /**
+   * Stores new settings, which the next `settle` call applies. A site that is missing in the settings stops its work, but
+   * keeps its folder.
+   * @throws errors of `Site.open`
+   */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
@@ -122,7 +126,7 @@ export class Sites {
     for (const { deployment } of this.all) deployment.journal.failed('reload', error);
   }
 
-  /** Resolves when every site is idle. In a list, only sites with new work start to reconcile. */
+  /** Resolves when every site is idle. With a list of sites, starts to reconcile only sites that have new work. */
   async settle(): Promise<void> {
     const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustReconcile);
     await Promise.all(due.map((site) => site.settle()));
@@ -133,7 +137,7 @@ export class Sites {
   }
 
   async #end(site: Site): Promise<void> {
-    // A site that fails to stop must not prevent the reload of the other sites.
+    // If a site fails to stop, continue, because the reload must still stop or change the other sites.
     await site.stop().catch((error: unknown) => site.deployment.journal.failed('stop', error));
     site.close();
   }

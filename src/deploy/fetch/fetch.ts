@@ -35,7 +35,10 @@ export interface FetchedBundle {
   readonly isVerified: boolean;
 }
 
-/** After a failure, keeps a partial file that can be resumed. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write` */
+/**
+ * Downloads a bundle. After a failure, keeps the partial file if a later download can resume it.
+ * @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`
+ */
 export async function fetchBundle(
   sources: readonly BundleSource[],
   request: FetchRequest,
@@ -129,7 +132,10 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
   return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** This error is retryable if the download was resumed or may be incomplete, because the next attempt can then receive other bytes. */
+/**
+ * Error for a bundle with an unexpected digest. Retryable if the download was resumed or may be incomplete, because the next
+ * attempt can then receive other bytes.
+ */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
@@ -141,7 +147,10 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/** Partial download, named by the SHA-256 of the link without query. Without the lock of the spool folder, the file has a random name. */
+/**
+ * Partial download. Its file name is the SHA-256 of the link without query. If another process holds the lock of the spool
+ * folder, the file name also has a random part.
+ */
 export class Part {
   bytes = 0;
   readonly #base: string;
@@ -239,7 +248,10 @@ export class Part {
   }
 }
 
-/** Removes old files, and partial downloads of other links. Does nothing while another process fetches a bundle. */
+/**
+ * Removes old files, and partial downloads of links other than `keepLink`, from the spool folder. Does nothing while another
+ * process fetches a bundle.
+ */
 export async function sweepSpool(spoolDir: string, keepLink: Secret | null, nowMs: number): Promise<void> {
   if (!existsSync(spoolDir)) return;
   const lock = lockSpool(spoolDir);
@@ -250,7 +262,7 @@ export async function sweepSpool(spoolDir: string, keepLink: Secret | null, nowM
       const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|lock|done)$/.exec(name)?.[1];
       if (key === undefined) continue;
       const file = join(spoolDir, name);
-      // A file with a random name belongs to a fetch that may be running, so remove the file only if it is old.
+      // A file with a random part in its name may belong to a running fetch, so remove the file only if it is old.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
       const isOld = ((await ageOf(file, nowMs)) ?? 0) > PART_AGE_MS_MAX;
       if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });

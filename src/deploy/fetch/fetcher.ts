@@ -10,10 +10,13 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/** Maximum time after an abort to wait for a job id. Without the id, docshelf would later start a second job. */
+/** Maximum time to wait for the job id of a started export after an abort. Without it, docshelf would later start a second job. */
 const START_MS_AFTER_END = 3_000;
 
-/** Maximum random delay of exports, as a share of the interval, so that daemons that started together spread their requests. */
+/**
+ * Maximum random delay of an export, as a share of the export interval, so that daemons that started together spread their
+ * requests.
+ */
 const EXPORT_JITTER = 0.1;
 const EXPORT_RETRY_MS = 600_000;
 
@@ -24,13 +27,16 @@ export interface FetchTask {
 }
 
 interface FetchEnd {
-  /** Called in the same tick in which `Fetcher.current` becomes null, so that the site loop cannot start the same fetch again. */
+  /** Called synchronously when `Fetcher.current` becomes null, so that the site loop cannot start the same fetch in between. */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
   readonly wake: () => void;
 }
 
-/** Fetches the bundles of a site. Starts an export if the pinned version or any release is missing, or at the interval `renew.every`. */
+/**
+ * Fetches the bundles of a site. Starts an export at each interval of `renew.every`, and if no bundle is found for the pinned
+ * version or for a site without a release.
+ */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -112,7 +118,7 @@ export class Fetcher {
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // With `renew.every`, contact the export service first, because the configured link can be for an older export.
+    // If `renew.every` is set, ask the export service for a link first, because the configured link can be for an older export.
     if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);
@@ -181,7 +187,8 @@ export class Fetcher {
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
     if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
-    // Record the configured link instead of the temporary link, because the status compares the record with the configured link.
+    // Record the configured link instead of the service's temporary link, because the status compares the recorded link with
+    // the configured one.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
     const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
@@ -194,7 +201,10 @@ export class Fetcher {
     return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
-  /** A stored bundle needs no new check if it is active, was fetched last, or no rule (signature, `minVersion`, age) applies. */
+  /**
+   * True if a stored bundle can be served without new checks: it is active, was fetched last, or no rule (signature,
+   * `minVersion`, age) applies.
+   */
   async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
     const { store, settings } = this.#context;
     if (await isCurrent(store, digest)) return true;

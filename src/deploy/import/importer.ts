@@ -67,7 +67,10 @@ export class Importer {
     this.#context = context;
   }
 
-  /** Until the last step, only a staging folder changes. @throws DocshelfError archive codes, `not_enough_space`, `pinned` */
+  /**
+   * Imports a bundle into a staging folder, which the last step moves into place.
+   * @throws DocshelfError archive codes, `not_enough_space`, `pinned`
+   */
   import(request: ImportRequest): Promise<ImportedBundle> {
     return this.#scheduler.run(() => this.#importNow(request), { signal: request.signal });
   }
@@ -82,7 +85,7 @@ export class Importer {
       journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
     };
     return journal.during(`checking ${name}`, async () => {
-      // Do not reject this daemon's exports as too old: if the content is unchanged, a new export keeps the old creation time.
+      // Do not check the age of this daemon's exports. If the content is unchanged, they have the creation time of the first export.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
         const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
@@ -134,7 +137,7 @@ export class Importer {
     return { digest, version, ...labelled, unpacked: !isOwn };
   }
 
-  /** Compares the files with their digests, so that importing a bundle again repairs its release. */
+  /** True if all files of a stored release match their digests. If not, importing the bundle again repairs the release. */
   async #isIntact(digest: string, signal: AbortSignal): Promise<boolean> {
     const view = await this.#context.store.view(digest, digest);
     const { changed, missing } = await verifyRelease(view, () => undefined, signal);
@@ -169,7 +172,7 @@ export class Importer {
         linkTo: await releasesToLinkTo(store),
       };
       const onProgress = (progress: UnpackProgress) => journal.event({ kind: 'progress', name, ...progress });
-      // Use the unpacking slot only for this call: building the search index takes long, and uses a separate slot.
+      // Hold the unpacking slot only while unpacking, because building the search index takes long and has a separate slot.
       const unpack = () => {
         reportPhase('unpacking', null);
         return this.#context.unpack(unpackRequest, onProgress, signal);
@@ -264,7 +267,10 @@ export class Importer {
   }
 }
 
-/** Maximum releases to whose files an import creates hard links. The import loads all their file tables into memory. */
+/**
+ * Maximum number of stored releases whose files an import can reuse as hard links. The import loads the file tables of all
+ * these releases into memory.
+ */
 const LINKED_RELEASES_MAX = 4;
 
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
@@ -283,7 +289,7 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await flushPath(releaseDir);
 }
 
-/** Hex SHA-256 of the file. @param name file name for the error @throws DocshelfError `cannot_read` */
+/** Hexadecimal SHA-256 of a file. @param name file name for the error message @throws DocshelfError `cannot_read` */
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
   return digestFile(file, signal).catch((error: unknown) => {
     signal.throwIfAborted();
@@ -306,14 +312,18 @@ function changedMeanwhile(name: string): DocshelfError {
 /** Maximum time to wait for another daemon's fetch, which can hang. After that, this daemon also fetches. */
 const FETCH_MS_MAX = 600_000;
 
-/** For equal `wanted` values, one daemon runs `act` and the others reuse its result. If `act` fails, the next daemon runs `act`. */
+/**
+ * Runs `act` in only one of several daemons that fetch the same bundle. The others reuse the result, or run `act` if it
+ * failed.
+ * @param wanted values that are equal for the same bundle
+ */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],
   signal: AbortSignal,
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
-  // Name the lock file and the result file like partial downloads, so that the cleanup of the spool folder removes both files.
+  // Name the lock file and the result file like a partial download, so that the cleanup of the spool folder removes both files.
   const key = hash('sha256', JSON.stringify(wanted));
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });

@@ -56,7 +56,7 @@ export class Inbox {
         this.#watcher?.close(),
       );
     } catch {
-      // If the system has no inotify instance left, the poll is sufficient.
+      // The watcher fails if the system has no inotify instance left. Ignore this, because polling alone also finds new archives.
     }
     this.#lookSoon(true);
   }
@@ -108,7 +108,7 @@ export class Inbox {
     } catch (cause) {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
-      // If the archive has changed, its copy was not complete. Do not report or reject it, because a later poll imports it.
+      // If the archive has changed since the poll, it was still being copied. Report no error, because a later poll imports it.
       const stamp = await stampOf(file);
       const seen = this.#seen.get(name);
       const hasChanged = stamp !== seen?.stamp;

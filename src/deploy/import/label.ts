@@ -33,7 +33,10 @@ export interface KnownBundle {
   readonly isSigned: boolean;
 }
 
-/** @returns version label @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned` */
+/**
+ * Checks a bundle before its import and chooses its version label.
+ * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned`
+ */
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
@@ -56,7 +59,10 @@ export async function judge(
   return version;
 }
 
-/** Call this function under the lock of the data folder, so that no process removes the release before this function marks it. */
+/**
+ * Records that the site owns the release. Call this function under the lock of the data folder, so that no process removes the
+ * release first.
+ */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -70,7 +76,10 @@ export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/** Stores the link before the version label, so that no label lacks its link after a crash. @returns `moved`: previous digest */
+/**
+ * Points a version label to a release. Stores the fetched link first, so that after a crash, no label lacks its link.
+ * @returns `moved`: digest to which the label pointed before, if it was another one
+ */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -118,7 +127,10 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   return version;
 }
 
-/** Compares domain, version and time with the signed comment, because a signature of the bytes does not confirm these values. */
+/**
+ * Compares domain, version and creation time of a bundle with the signed comment of its signature, because signing the bytes
+ * does not confirm these values.
+ */
 function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;
   const differences = [
@@ -169,7 +181,10 @@ async function refuseToMovePin(
   );
 }
 
-/** Rejects a bundle that the link already returned for another version: after a new pin, the link may still return that bundle. */
+/**
+ * Rejects a bundle that the same link already returned for another version. After a change of the pin, the link may still
+ * return the old bundle.
+ */
 async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
@@ -192,7 +207,10 @@ async function refuseOtherVersionsLink(
   );
 }
 
-/** Not called for a pinned version, because a pin overrides `minVersion`. @throws DocshelfError `downgrade` */
+/**
+ * Rejects a version below `minVersion`. Do not call this for a pinned version, because a pin overrides `minVersion`.
+ * @throws DocshelfError `downgrade`
+ */
 function refuseOldVersion(name: string, version: string, minVersion: string | null): void {
   if (minVersion === null) return;
   const order = compareVersions(version, minVersion);
@@ -209,7 +227,10 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/** Later of `madeAt` and the day in the file name, because the manifest of an unchanged export keeps its first creation time. */
+/**
+ * Returns the later of `madeAt` and the day in the file name. An unchanged export keeps its first creation time in the
+ * manifest, so only the file name shows the day of a new export.
+ */
 function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;
@@ -217,7 +238,7 @@ function latestExportTime(madeAt: string, fileName: string | null, isSigned: boo
   return end > Date.parse(madeAt) ? new Date(end).toISOString() : madeAt;
 }
 
-/** Error `downgrade` for a preloaded release, or null if the release may be served without a pin. */
+/** Returns a `downgrade` error if the preloaded release is too old to be served without a pin, else null. */
 export async function downgradeErrorOf(
   store: SiteStore,
   { version, digest, createdAt }: ReleaseRef & { readonly createdAt: string },
@@ -226,7 +247,10 @@ export async function downgradeErrorOf(
   return olderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
 }
 
-/** Error `downgrade` if a newer bundle was active before. Null if this bundle is active or was fetched last. */
+/**
+ * Returns a `downgrade` error if a newer bundle was active before, unless this bundle is active or was fetched last. Otherwise
+ * null.
+ */
 async function olderThanNewest(
   store: SiteStore,
   { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },

@@ -29,13 +29,16 @@ type PreloadSettings = Pick<DeploySettings, 'preload' | 'version' | 'sha256'>;
 interface PreloadRequest {
   readonly store: SiteStore;
   readonly settings: PreloadSettings;
-  /** True for a release that was created after the active release. */
+  /** Returns true if the release was created after the active release. */
   readonly isNewer: (release: PreloadedRelease) => boolean;
   readonly importArchive: (file: string, fileName: string, digest: string) => Promise<ImportedBundle>;
   readonly signal: AbortSignal;
 }
 
-/** Imports the pinned archive first. Does not import unchanged archives again, so that version labels stay on newer bundles. */
+/**
+ * Imports the archives of the preload folder, the pinned version first. Skips unchanged archives, so that no version label
+ * moves back to an older bundle.
+ */
 export async function importPreload({ store, settings, isNewer, importArchive, signal }: PreloadRequest) {
   const { preload, version: pin, sha256 } = settings;
   const before = membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
@@ -76,7 +79,10 @@ export async function importPreload({ store, settings, isNewer, importArchive, s
   return { releases, failures };
 }
 
-/** Order of imports. 0: the pinned version. 1: unknown, because only the manifest names the version. 2: another version. */
+/**
+ * Rank of an archive in the order of imports: 0 for the pinned version or digest, 1 for a version that only the manifest
+ * names, 2 for another version.
+ */
 function rank(name: string, known: Seen | undefined, { version: pin, sha256 }: PreloadSettings): 0 | 1 | 2 {
   if (pin === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);
@@ -102,7 +108,7 @@ export class Preload {
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
-  /** Resolves at the end of the previous run, which can continue for a while after an abort. The next run waits for that end. */
+  /** Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this promise. */
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
@@ -124,7 +130,7 @@ export class Preload {
     return this.#run?.found?.newest ?? null;
   }
 
-  /** Import failures. The caller reports the failures and empties the list. */
+  /** Failed imports of the preload folder. The caller reports these failures and empties the list. */
   get failures(): DocshelfError[] {
     return this.#run?.found?.failures ?? [];
   }
@@ -170,7 +176,8 @@ export class Preload {
       });
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
-        // Compare with all releases that were ever active: after a rollback, the active release may not be the newest of them.
+        // Compare the creation time with all releases that were ever active, because after a rollback, the active release may
+        // not be the newest of them.
         const refusal = settings.version === null && isNewer(release) ? await downgradeErrorOf(store, release) : null;
         if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
         if (unpacked) failures.push(refusal);

@@ -17,7 +17,7 @@ export interface SignatureSettings {
 
 export function isArchiveName(name: string): boolean {
   const isOther = name.startsWith('.') || name.endsWith('.part') || name.endsWith(SIGNATURE_EXTENSION);
-  // Also ignore files that operating systems add to a folder, such as `Thumbs.db`.
+  // Files that operating systems add to a folder, such as `Thumbs.db`, are not archives either.
   return !isOther && !isByProduct(name);
 }
 
@@ -28,7 +28,10 @@ export interface Signer {
   readonly trustedComment: string;
 }
 
-/** An existing signature must be valid even if none is required. @throws DocshelfError `bad_signature`, `no_signature` */
+/**
+ * Checks the signature of a bundle. An existing signature must be valid even if the config requires no signature.
+ * @throws DocshelfError `bad_signature`, `no_signature`
+ */
 export async function checkSignature(
   { file, name, signature }: { readonly file: string; readonly name: string; readonly signature: string | null },
   settings: SignatureSettings,
@@ -46,7 +49,7 @@ export async function checkSignature(
     if (settings.required) throw noSignature(name);
     return null;
   }
-  // Most daemons verify no signature, so load the code on use for a quick start.
+  // Most daemons verify no signature. Load the minisign code only when needed, so that docshelf starts faster.
   const { verifyFile } = await import('../../archive/minisign.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }

@@ -52,7 +52,10 @@ export async function stampOf(file: string): Promise<string | null> {
   return info?.isFile() === true ? `${info.size}-${info.mtimeNs}-${info.ino}` : null;
 }
 
-/** Writes the stream to a file, and removes the file on failure. @throws DocshelfError `source_too_large`; the signal's reason */
+/**
+ * Writes a stream to a file, and removes the file on failure.
+ * @throws DocshelfError `source_too_large`; the reason of `signal` if it aborts
+ */
 export async function spoolStream(
   stream: AsyncIterable<Uint8Array>,
   file: string,

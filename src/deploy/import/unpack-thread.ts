@@ -2,7 +2,7 @@ import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
-/** An abort ends the thread immediately. The caller removes the written files. */
+/** Unpacks a bundle in a worker thread. An abort ends the thread immediately; the caller must remove the files that it wrote. */
 export type Unpack = (
   request: UnpackRequest,
   onProgress: (progress: UnpackProgress) => void,
@@ -13,7 +13,7 @@ export function unpackInThreads(): Unpack {
   const options = {
     task: 'unpack',
     heap: HEAPS.unpack,
-    // This error is not retryable, because the same bundle would need as much memory again.
+    // Do not retry after this error, because the same bundle would need as much memory again.
     overMemory: {
       code: 'total_too_large',
       next: 'Split the site into several sites with fewer or smaller files, and export each one separately.',

@@ -56,7 +56,10 @@ export interface UnpackProgress {
   readonly totalBytes: number;
 }
 
-/** Checks the whole listing before it writes. @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest` */
+/**
+ * Unpacks an archive. Checks all entries of the archive before it writes the first file.
+ * @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest`
+ */
 export async function unpack(
   request: UnpackRequest,
   onProgress: (progress: UnpackProgress) => void,
@@ -107,7 +110,10 @@ function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'fi
   return sums;
 }
 
-/** If space is short, reads the archive to find files that can become hard links, because a listing has no digests. */
+/**
+ * Checks that the disk has enough space. If not, reads the whole archive to find files that can become hard links, because an
+ * archive's listing has no digests.
+ */
 async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, findSame: FindSame): Promise<void> {
   const { archive, name, releaseDir, isIndexed, linkTo } = request;
   const { bavail, bsize } = await statfs(releaseDir);
@@ -172,7 +178,10 @@ export function bytesNeeded(
   return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
 }
 
-/** Disk bytes that hard links save. Excludes the largest linked file, because docshelf writes each file before a link replaces it. */
+/**
+ * Disk bytes that hard links save. Excludes the largest linked file, because docshelf writes each file to disk before
+ * replacing it by a link.
+ */
 export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
   let [bytes, most] = [0, 0];
   for (const { sha256, size } of files) {
@@ -184,10 +193,13 @@ export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame):
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** Maximum bytes of a page from which docshelf detects base path and trailing slashes. Limits the memory for its links. */
+/** Maximum size of a page whose links docshelf reads to detect base path and trailing slashes. Limits the memory for the links. */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-/** Reads each page once, synchronously: libuv's pool doubled the time (10,000 pages: 5.6 s, now 2.3 s). */
+/**
+ * Detects media types, base path and trailing slashes. Reads each page once and synchronously, because libuv's thread pool
+ * doubled the time (10,000 pages: 5.6 s, now 2.3 s).
+ */
 async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifest: BundleManifest) {
   const slashes = new TrailingSlashVotes(extracted);
   const basePaths = new BasePathVotes(extracted);
@@ -200,7 +212,7 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
     if (isVoting(path, size)) {
       const bytes = readFileSync(file);
       type ??= mediaTypeOfFile(path, bytes);
-      // Latin-1 is sufficient, because links are ASCII in every encoding of the web except UTF-16.
+      // Decode pages as Latin-1, because links are ASCII in every encoding of the web except UTF-16.
       const references = findLinks(bytes.toString('latin1'));
       slashes.addReferences(path, references);
       basePaths.addReferences(references);

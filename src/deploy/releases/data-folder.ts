@@ -38,7 +38,10 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
     spool,
     dir,
     versions: join(dir, 'versions'),
-    /** Folder with a file for each release of the site. The file has the time when the release was last active, or is empty. */
+    /**
+     * Folder with one file for each release of the site. The file contains the time when the release was last active, or is
+     * empty if it never was.
+     */
     served: join(dir, 'served'),
     active: join(dir, 'active'),
     wanted: join(dir, 'wanted'),
@@ -75,7 +78,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   }
   if ((await readIfThere(paths.id)) === null) {
     const id = randomBytes(16).toString('hex');
-    // Without hard links, only one daemon can use the folder, so replacing the file is safe.
+    // If the file system has no hard links, only one daemon can use the folder, so replacing the id file is safe.
     await writeOnce(paths.id, id)
       .catch((error: unknown) => (isLinkRefused(error) ? replaceFile(paths.id, id) : Promise.reject(error)))
       .catch(rethrowAs('cannot_write', `open the data folder "${dir}"`, next));
@@ -154,7 +157,10 @@ export async function expectedDomain(paths: DataPaths, configured: string | null
 export const hasDefaultDomain = async (paths: DataPaths): Promise<boolean> =>
   (await readFolderDomain(paths))?.from === 'default';
 
-/** Domain of the config, else of the folder, else of the first bundle, else `docs`. @throws DocshelfError `config_invalid` */
+/**
+ * Chooses the domain of the data folder: from the config, else as stored before, else from the first bundle, else `docs`.
+ * @throws DocshelfError `config_invalid`
+ */
 export async function settleFolderDomain(
   paths: DataPaths,
   configured: string | null,
@@ -185,7 +191,10 @@ export async function settleFolderDomain(
   return settled.domain;
 }
 
-/** Moves archives of a former single site to its new inbox. Call before the sites open. @returns archives that no site imports */
+/**
+ * Moves archives from the inbox of a former single site to its inbox in the list of sites. Call this before the sites open.
+ * @returns archives that remain in the old inbox, because no site imports them
+ */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
   const kept = await readFolderDomain(paths);
   if (kept !== null && domains.includes(kept.domain)) {
@@ -194,7 +203,10 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return (await namesIn(paths.inbox)).filter(isArchiveName).sort();
 }
 
-/** Renames the folder of the default domain for the only site without a folder. Call only at process start: a reload can add sites. */
+/**
+ * Renames the folder of the default domain to the domain of the only site that has no folder yet. Call this only at process
+ * start, because a reload can add sites.
+ */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
@@ -222,13 +234,16 @@ async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
   }
 }
 
-/** Moves the inbox when the config changes to a list of sites or back. An archive stays if its name exists in the target. */
+/**
+ * Moves the archives of an inbox when the config changes to a list of sites or back. An archive stays in `from` if `to`
+ * already contains its name.
+ */
 export async function moveInbox(from: string, to: string): Promise<void> {
   const names = (await namesIn(from)).filter((name) => isArchiveName(name) || name.endsWith(SIGNATURE_EXTENSION));
   if (names.length > 0) await mkdir(to, { recursive: true });
-  // Move a signature before its archive, because docshelf imports an archive as soon as it arrives.
+  // Move a signature before its archive, because docshelf imports an archive as soon as it is in the target inbox.
   for (const name of names.sort().reverse()) {
-    // An archive also stays if the move fails, for example between two mounts. The notices list such an archive.
+    // If the move fails, for example between two mounts, the archive stays in `from`. The notices list it.
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
   }
 }

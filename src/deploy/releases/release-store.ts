@@ -19,19 +19,22 @@ import type { DataPaths } from './data-folder.ts';
 
 export const RELEASE_FORMAT_VERSION = 2;
 
-/** Marker of a complete release, written after all its other files are flushed. */
+/** Marker of a complete release. docshelf writes it after it has flushed all other files of the release. */
 export const COMPLETE_FILE = 'COMPLETE';
 
 const REMOVED_PREFIX = '.gone-';
 
-/** Maximum wait for the lock. Work under the lock takes milliseconds, or less than a second for a list of a thousand sites. */
+/**
+ * Maximum wait for the lock of the data folder. docshelf holds this lock for milliseconds, or for less than a second with a
+ * thousand sites.
+ */
 const LOCK_MS_MAX = 10_000;
 
 const UNPACK_MS_MAX = 600_000;
 
 export const DIGEST = /^[0-9a-f]{64}$/;
 
-/** Releases of a data folder. Each write is durable; the caller decides on the order of writes. */
+/** Stores the releases of a data folder. Each write is durable. The caller decides on the order of writes. */
 export class ReleaseStore {
   readonly paths: DataPaths;
 
@@ -48,7 +51,7 @@ export class ReleaseStore {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
       return true;
     } catch (error) {
-      // Return false only if the marker file is missing, because the cleanup removes each release without a marker.
+      // Return false only if the marker file is missing, and throw other errors: the cleanup removes each release without a marker.
       if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
       throw error;
     }
@@ -73,7 +76,7 @@ export class ReleaseStore {
     return info;
   }
 
-  /** Null if the release is missing or damaged. @throws DocshelfError `data_folder_newer` */
+  /** Record of a release. Null if the release is missing or damaged. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
     return this.info(digest).catch((error: unknown) => {
       if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
@@ -128,7 +131,7 @@ export class ReleaseStore {
     };
   }
 
-  /** Moves a sealed folder into place. If another process has stored the same release, keeps that release instead. */
+  /** Moves the folder of a complete release into the store. If another process has stored the release, keeps that folder instead. */
   async adopt(folder: string, digest: string): Promise<void> {
     const target = this.folderOf(digest);
     try {
@@ -146,7 +149,7 @@ export class ReleaseStore {
     await rm(await this.putAside(digest), { recursive: true, force: true });
   }
 
-  /** Renames the release before its removal, so that readers never find a partial release. @returns the folder to remove */
+  /** Renames the release folder before its removal, so that readers never find a partial release. @returns the folder to remove */
   async putAside(digest: string): Promise<string> {
     const aside = join(this.paths.releases, `${REMOVED_PREFIX}${randomBytes(8).toString('hex')}`);
     await ifThere(rename(this.folderOf(digest), aside));
@@ -160,12 +163,18 @@ export class ReleaseStore {
     }
   }
 
-  /** Locks the data folder during `act`, which must be short. Removals need `exclusive`; `shared` prevents removals. */
+  /**
+   * Holds the lock of the data folder while `act` runs, which must be short. Use `exclusive` to remove releases, `shared` to
+   * prevent removals.
+   */
   whileStored<Result>(mode: LockMode, act: () => Promise<Result>): Promise<Result> {
     return whileLocked(join(this.paths.dir, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
   }
 
-  /** Waits at most 10 minutes while another process unpacks the same bundle, then runs `act`. @throws the signal's reason */
+  /**
+   * Waits at most 10 minutes while another process unpacks the same bundle, then runs `act`.
+   * @throws the reason of `signal` if it aborts
+   */
   whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
     const file = join(this.paths.spool, `${digest}.lock`);
     return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal, isTemporary: true }, act);
@@ -180,7 +189,7 @@ function damaged(digest: string, state: string): DocshelfError {
 
 const READ_AT_ONCE = 8;
 
-/** @throws NodeJS.ErrnoException if an existing file cannot be read; the signal's reason */
+/** @throws NodeJS.ErrnoException if an existing file cannot be read; the reason of `signal` if it aborts */
 export async function verifyRelease(
   { siteDir, files }: ReleaseView,
   onProgress: (doneFiles: number, totalFiles: number) => void,
@@ -198,7 +207,7 @@ export async function verifyRelease(
     done += 1;
     onProgress(done, files.size);
   }
-  // docshelf never serves files on disk that the file table does not list.
+  // Files on disk that the file table does not list are harmless, because docshelf never serves them.
   const unknown = (await listFiles(siteDir)).filter((path) => !files.has(path));
   const sound = files.size - changed.length - missing.length;
   return { sound, changed: changed.sort(), missing: missing.sort(), unknown };

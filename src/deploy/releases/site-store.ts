@@ -22,13 +22,16 @@ import { DIGEST, ReleaseStore } from './release-store.ts';
 export interface LabelPointer {
   readonly digest: string;
   readonly linkDigest: string | null;
-  /** Creation time of the bundle, RFC 3339, UTC. Stored per site, because sites import a shared release at different times. */
+  /**
+   * Creation time of the bundle, RFC 3339, UTC. Stored per site: if the bundle states no time, the import sets it, so two
+   * sites can have different times for one release.
+   */
   readonly createdAt?: string;
 }
 
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
-  /** Digest of the last fetch. A fetch with a different digest replaces a release that an operator activated. */
+  /** Digest of the bundle that was fetched last. Fetching another digest replaces a release that an operator activated. */
   readonly lastFetched: string | null;
   readonly history: readonly ReleaseRef[];
 }
@@ -38,7 +41,7 @@ export interface NewestRelease {
   readonly createdAt: string;
 }
 
-/** Release that the site owns: a record of the site points to it, or the site imported or served it. */
+/** Release that belongs to a site: the site imported or served the release, or a record of the site points to it. */
 export interface OwnRelease extends ReleaseInfo {
   readonly servedAt: string | null;
 }
@@ -47,7 +50,7 @@ export interface SiteRecords {
   readonly labels: ReadonlyMap<string, LabelPointer>;
   readonly active: ActivePointer | null;
   readonly choice: Choice | null;
-  /** Complete and readable releases, by digest. */
+  /** Releases that are complete and readable, by digest. */
   readonly releases: ReadonlyMap<string, OwnRelease>;
 }
 
@@ -71,7 +74,7 @@ export class SiteStore extends ReleaseStore {
     this.#domain = listed ?? DEFAULT_DOMAIN;
   }
 
-  /** Opens for reading only. @throws DocshelfError `data_folder_older` */
+  /** Opens the records of a site for reading only. @throws DocshelfError `data_folder_older` */
   static async read(dir: string, configuredDomain: string | null, listed: string | null = null): Promise<SiteStore> {
     const store = new SiteStore(dataPaths(dir), listed);
     await refuseOldLayout(store.paths);
@@ -165,7 +168,7 @@ export class SiteStore extends ReleaseStore {
     await this.#write(join(this.site.served, digest), at);
   }
 
-  /** Call this method before a version label points to the release, so that no other site removes the release. */
+  /** Records that the site owns a release. Call this before a version label points to it, so that no other site removes it. */
   async markOwned(digest: string): Promise<void> {
     await this.#makeFolder(this.site.served);
     await writeOnce(join(this.site.served, digest), '\n');
@@ -204,7 +207,10 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Writes the table only if the data folder has a domain. Otherwise the write would create a folder for the default domain. */
+  /**
+   * Writes the table of preloaded archives, if the data folder has a domain. Without one, the write would create a folder for
+   * the default domain.
+   */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
@@ -264,7 +270,10 @@ export class SiteStore extends ReleaseStore {
     return pointer?.digest === digest ? { ...view, createdAt: pointer.createdAt ?? view.createdAt } : view;
   }
 
-  /** Keeps the files of releases that other sites use. @param choose returns digests to remove, under the exclusive folder lock */
+  /**
+   * Removes releases of the site. Keeps the files of a release that another site uses.
+   * @param choose returns the digests to remove; runs under the exclusive lock of the data folder
+   */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];
     const digests = await this.whileStored('exclusive', async () => {

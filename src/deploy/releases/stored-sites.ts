@@ -11,7 +11,7 @@ export interface StoredSite {
   readonly domain: string;
   readonly labels: readonly string[];
   readonly active: ReleaseRef | null;
-  /** Size of the site's unpacked releases. A release that several sites share counts for each site. */
+  /** Total size of the site's unpacked releases. A release that several sites share counts in full for each site. */
   readonly bytes: number;
 }
 
@@ -27,7 +27,11 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   return sites;
 }
 
-/** After a crash, another call completes the removal. @returns digests of the site @throws DocshelfError `not_found`, `in_use` */
+/**
+ * Removes a site. If a crash interrupts the removal, another call completes it.
+ * @returns digests of the removed releases
+ * @throws DocshelfError `not_found`, `in_use`
+ */
 export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
   const stored = await domainsIn(paths);
   if (!stored.includes(domain)) {

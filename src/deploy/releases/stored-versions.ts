@@ -38,7 +38,7 @@ function labelled(
   return { ...kept, version, trailingSlash: release.trailingSlash };
 }
 
-/** A release that was never active is staged, and readers may not open it. */
+/** True if readers may open the version. False for a staged release, which was never active. */
 export function mayBeRead({ servedAt, digest }: KeptVersion, active: Pick<KeptRelease, 'digest'>): boolean {
   return servedAt !== null || digest === active.digest;
 }

@@ -34,7 +34,7 @@ export function readJob(answer: unknown): JobAnswer | null {
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
   const members = membersIn(answer);
   const { bundleUrl, sha256, signature } = members;
-  // Allow only http and https links: a service must not make its client read local files.
+  // Allow only http and https links, because an export service must not make docshelf read local files.
   if (typeof bundleUrl !== 'string' || !/^https?:\/\//i.test(bundleUrl) || !URL.canParse(bundleUrl)) return null;
   return {
     jobId: isJobId(members.jobId) ? members.jobId : jobId,
@@ -100,7 +100,10 @@ const REASON_LENGTH_MAX = 300;
 const KEY_NEXT = 'Check the key: it must be an admin key of the organization that owns the domain.';
 const LATER_NEXT = 'Try again later, or contact the operator of the service.';
 
-/** @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param key removed from the message */
+/**
+ * @param act words that follow "Cannot" in the message, such as `start an export of "acme" at https://api.example.com`
+ * @param key admin key to remove from the message
+ */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
   const { status } = refused;
   const kind = kindOf(refused);
@@ -151,14 +154,17 @@ function redirectNext(location: string | null): string {
 
 const codeIn = (body: string): unknown => membersOf<{ code: unknown }>(body).code;
 
-/** Reason in the service's response, as one line. Omits queries (a link may be a credential) and the key. */
+/**
+ * Reason in the export service's response, as one line. Removes the admin key and the queries of links, because a query can be
+ * a credential.
+ */
 function reasonOf(body: string, key: Secret): string | null {
   const answer = jsonOf(body);
   const members = membersIn(answer);
   const nested = membersIn(members.error);
   const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
   const words = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
-  // Ignore markup, which is an error page and not readable in a terminal.
+  // Ignore a body with markup, because it is an error page for browsers and not readable in a terminal.
   const text = words ?? (answer === undefined && !/^\s*</.test(body) ? body : '');
   const line = String(text)
     .replaceAll(key.reveal(), '[redacted]')

@@ -21,16 +21,16 @@ interface WaitOptions {
   readonly onJob?: (job: JobAnswer) => void;
 }
 
-/** Time between polls if the service sends no time, and bounds for a time that the service sends. */
+/** Default time between polls, and the bounds for a time that the export service requests. */
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
-/** Maximum random delay of a poll, as a share of the interval, so that clients spread their requests. */
+/** Maximum random delay of a poll, as a share of the poll interval, so that clients spread their requests. */
 const POLL_JITTER = 0.25;
 /** Maximum outage of the export service while docshelf waits for a job. A redeployment of the service takes less time. */
 const OUTAGE_MS_MAX = 120_000;
 
-/** HTTP statuses with which services without a list of jobs respond to a request for the list. Some send 200 with other content. */
+/** HTTP statuses from export services that cannot list jobs. Some of them send status 200 with unexpected content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` */
@@ -51,7 +51,10 @@ export class ExportServiceClient {
     this.#tools = tools;
   }
 
-  /** Retries only if the service reports that it started no job, because a job may have started if the response was lost. */
+  /**
+   * Starts an export. Retries only if the service reports that it started no job, because after a lost response, a job may be
+   * running.
+   */
   async start({ domain, version, paths }: ExportRequest, signal: AbortSignal): Promise<JobAnswer> {
     const call: ServiceCall<JobAnswer> = {
       act: `start an export of "${domain}"`,
@@ -88,7 +91,7 @@ export class ExportServiceClient {
     });
   }
 
-  /** Completed jobs, newest first, at most a hundred. Null if the service has no such list. */
+  /** At most 100 completed jobs, newest first. Null if the export service cannot list jobs. */
   async completedJobs(domain: string, signal: AbortSignal): Promise<readonly JobAnswer[] | null> {
     const query = new URLSearchParams({ domain, status: 'completed', limit: '100' });
     try {
@@ -99,7 +102,7 @@ export class ExportServiceClient {
         read: readJobs,
         signal,
       });
-      // Filter and sort here also, because a service can ignore the query parameters.
+      // Filter and sort the received jobs, because a service can ignore the query parameters.
       return jobs
         .filter((job) => job.status === 'completed' && (job.domain === null || job.domain === domain))
         .toSorted((a, b) => Date.parse(b.createdAt ?? '1970') - Date.parse(a.createdAt ?? '1970'));
@@ -109,7 +112,7 @@ export class ExportServiceClient {
     }
   }
 
-  /** @throws DocshelfError as `start`; `job_failed` with the service's reason; `job_timeout` */
+  /** @throws DocshelfError the codes of `start`; `job_failed` with the service's reason; `job_timeout` */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
     const { random, steadyNow } = this.#tools;
     const endMs = steadyNow() + timeoutMs;
@@ -131,7 +134,7 @@ export class ExportServiceClient {
       if (leftMs <= 0) throw timedOut(jobId, timeoutMs);
       const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs : POLL_MS;
       const pollMs = Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, askedMs)) * (1 + POLL_JITTER * random());
-      // Poll once more when the time is up, because the job may have ended since the last poll.
+      // Sleep only for the remaining time and then poll a last time, because the job may have ended since the previous poll.
       await this.#tools.sleep(Math.min(pollMs, leftMs), signal).catch((reason: unknown) => {
         signal.throwIfAborted();
         throw reason;
@@ -214,7 +217,7 @@ function timedOut(jobId: string, timeoutMs: number): DocshelfError {
 export interface ExportServiceSettings {
   /** Address to which `/v1/static-export` is appended. */
   readonly apiUrl: string;
-  /** Admin key, sent only to `apiUrl`, because docshelf follows no redirects here. */
+  /** Admin key. docshelf follows no redirects of an export service, so it sends the key only to `apiUrl`. */
   readonly key: Secret;
 }
 

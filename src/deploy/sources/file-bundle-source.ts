@@ -25,7 +25,7 @@ export class FileBundleSource implements BundleSource {
     const name = linkWithoutSecrets(link.reveal());
     const path = await this.#within(pathOf(link, name), name);
     const handle = await openNamed(path).catch(cannotOpen(name));
-    // Ignore a failed close, because the file was only read. Another close of the same handle has no effect.
+    // Ignore an error from closing the file, because docshelf only reads it. A second `close` call has no effect.
     const close = (): void => void handle.close().catch(() => undefined);
     try {
       const info = await handle.stat();
@@ -57,7 +57,10 @@ export class FileBundleSource implements BundleSource {
   }
 }
 
-/** Reads at most the size that the file had at its opening. If the file shrank, the stream ends early, which the reader detects. */
+/**
+ * Reads at most the size that the file had when it was opened. If the file has shrunk, the stream ends early, and its consumer
+ * reports the truncation.
+ */
 async function* read(
   handle: FileHandle,
   name: string,
@@ -87,7 +90,7 @@ function pathOf(link: Secret, name: string): string {
   try {
     return fileURLToPath(link.reveal());
   } catch {
-    // Omit the cause, which may contain the link.
+    // Omit the cause from the error, because the cause may contain the link.
     throw cannotRead(name, 'it is not a link to a local file', 'Write the link as file:///folder/bundle.tar.gz.');
   }
 }

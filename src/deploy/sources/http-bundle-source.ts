@@ -109,7 +109,7 @@ const strongTag = (etag: string | null): string | null =>
 
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
-/** Uses the name in Content-Disposition, else the last path segment of a link, preferably with an archive extension. */
+/** Returns the file name in Content-Disposition, or else the last path segment of a link, preferably with an archive extension. */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
   if (given !== null) return given;
@@ -117,7 +117,7 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
   return names.find((name) => ARCHIVE.test(name)) ?? names.at(-1) ?? null;
 }
 
-/** File name for messages and version labels, or null. Never use the name as a path. */
+/** Returns a file name for messages and version labels, or null if the path has no valid name. Do not use the name as a path. */
 function plainName(path: string): string | null {
   const name = cleanFileName(path.split(/[/\\]/).at(-1) ?? '');
   return isFileName(name) ? name : null;
@@ -125,12 +125,12 @@ function plainName(path: string): string | null {
 
 const BODY_BYTES_MAX = 4096;
 
-/** Clock difference above which docshelf reports the clocks as the cause of a rejected link. Some stores report no cause. */
+/** Clock difference from which docshelf reports wrong clocks as the cause of a rejected link. Some stores report no cause. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and store bundles in a storage class with immediate access.';
 
-/** Temporary statuses in addition to 5xx (RFC 9110, section 15; RFC 8470 for 425). */
+/** HTTP statuses after which a retry may help, in addition to 5xx (RFC 9110, section 15; RFC 8470 for 425). */
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =
@@ -147,7 +147,7 @@ interface RefusingAnswer {
   readonly passing: ReturnType<typeof retryFieldsOf>;
 }
 
-/** Error fields if a retry may help, with the wait time if the server sends it. Null if a retry cannot help. */
+/** Error fields for a response after which a retry may help, with the server's wait time if known. Null if a retry cannot help. */
 export function retryFieldsOf(response: HttpResponse, nowMs: number) {
   const { status } = response;
   if (!TEMPORARY_STATUSES.has(status) && status < 500) return null;
@@ -157,7 +157,7 @@ export function retryFieldsOf(response: HttpResponse, nowMs: number) {
 
 export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
   const { status } = response;
-  // If the body cannot be read, use the status alone. The caller checks its signal for an abort.
+  // If the body of the response cannot be read, report only the status. The caller checks its signal for an abort.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
   const shown = serverCode === null ? `${status}` : `${status} ${serverCode}`;
@@ -172,7 +172,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
 
   const known = serverCode === null ? null : s3FaultOf(serverCode);
   if (known?.kind === 'archived') return refusal('source_failed', known.state, RESTORE_OBJECT);
-  // Include 400, which S3 and Google send if the token that signed the link has expired.
+  // Check status 400 like 401 and 403, because S3 and Google send 400 if the token that signed the link has expired.
   if (status === 400 || status === 401 || status === 403) {
     const links = [link, response.link];
     const isEarly = saysEarly(body);

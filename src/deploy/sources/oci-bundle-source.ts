@@ -104,10 +104,10 @@ const MANIFEST_TYPES = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ];
-/** Maximum bytes of a manifest, the limit of registries ("Pushing Manifests" in the distribution specification). */
+/** Maximum bytes of a manifest. Registries have the same limit ("Pushing Manifests" in the distribution specification). */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
-/** Matches docshelf's type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
+/** Media types of archives: docshelf's own type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
   [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
@@ -122,7 +122,10 @@ interface Descriptor {
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
-/** @throws DocshelfError `source_failed` unless the manifest has exactly one layer that is an archive */
+/**
+ * Finds the layer that contains the bundle.
+ * @throws DocshelfError `source_failed` unless the manifest has exactly one layer that is an archive
+ */
 function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = membersOf<{ readonly layers?: unknown; readonly manifests?: unknown }>(text);
   if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'the registry returned no manifest');
@@ -209,7 +212,10 @@ interface RegistryAccess {
   readonly tokenHosts: readonly string[];
 }
 
-/** Sends credentials only if the registry requests them, and uses a token for one bundle only. */
+/**
+ * Requests the parts of one bundle from a registry. Sends credentials only if the registry requires them, and reuses no token
+ * for another bundle.
+ */
 class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
@@ -226,7 +232,10 @@ class RegistryClient {
     this.#now = now;
   }
 
-  /** @param path `manifests/v1`, `blobs/sha256:…` @throws DocshelfError `link_refused`, `bundle_not_found`, `source_*` */
+  /**
+   * @param path path in the repository, such as `manifests/v1` or `blobs/sha256:…`
+   * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_*`
+   */
   async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
     const ask = (): Promise<HttpResponse> => this.#ask(path, headers, signal);
     let response = await ask();
@@ -238,7 +247,7 @@ class RegistryClient {
     throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
   }
 
-  /** Falls back to plain HTTP for a registry on this machine, as docker does. */
+  /** Sends one request. Uses plain HTTP for a registry on this machine that has no TLS, as docker does. */
   async #ask(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
     const { registry, repository } = this.#reference;
     const own = this.#authorization === null ? {} : { authorization: this.#authorization };
@@ -256,7 +265,10 @@ class RegistryClient {
     }
   }
 
-  /** Null if no credentials match the challenge; the caller then reports the rejection. */
+  /**
+   * Value of the `Authorization` header for the registry's challenge. Null if no credentials match; the caller then reports
+   * the rejection.
+   */
   async #authorize(refusal: HttpResponse, signal: AbortSignal): Promise<string | null> {
     const challenges = parseChallenges(refusal.header('www-authenticate') ?? '');
     this.#credentials = await readCredentials(this.#access.authFile, this.#reference.registry);
@@ -300,7 +312,7 @@ class RegistryClient {
   }
 }
 
-/** Rejects a sign-in at another host, because a compromised registry could name any host to receive the password. */
+/** Error if the registry requests a sign-in at an unknown host, which can be an attacker's host that collects the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   const state = `it requests a sign-in at "${host}", which is another host`;
   const next = `If docshelf may send the registry's credentials to this host, add "${host}" to network.tokenHosts.`;
@@ -328,7 +340,7 @@ function basic({ user, password }: RegistryCredentials): string {
 function tokenIn(text: string): string | null {
   const { token, access_token } = membersOf<{ token: string; access_token: string }>(text);
   const found = token ?? access_token;
-  // Accept only characters that an Authorization header can carry.
+  // Accept a token only if an Authorization header can carry all its characters.
   return typeof found === 'string' && /^[\x21-\x7e]{1,65536}$/.test(found) ? found : null;
 }
 
@@ -341,7 +353,7 @@ interface Challenge {
 const PIECE = /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]+)))?/g;
 const CHARACTERS_MAX = 8192;
 
-/** @param header `Bearer realm="https://auth.example/token",service="registry", Basic realm="registry"` */
+/** @param header value such as `Bearer realm="https://auth.example/token",service="registry", Basic realm="registry"` */
 export function parseChallenges(header: string): Challenge[] {
   const challenges: { scheme: string; parameters: Record<string, string> }[] = [];
   for (const [, word = '', quoted, plain] of header.slice(0, CHARACTERS_MAX).matchAll(PIECE)) {
@@ -365,7 +377,7 @@ interface DockerConfig {
   >;
 }
 
-/** Reads the file on each call, because the file can be rotated. @throws DocshelfError `cannot_read` */
+/** Reads the credentials file on each call, because an operator may rotate the credentials. @throws DocshelfError `cannot_read` */
 async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
@@ -382,7 +394,7 @@ async function readCredentials(file: string | null, registry: string): Promise<R
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
 
-/** Returns the host of an entry in config.json. @param name host, or a link such as `https://registry.example/v2/` */
+/** Returns the host of an entry in a docker config.json. @param name host, or a link such as `https://registry.example/v2/` */
 function hostOf(name: string): string {
   return name
     .replace(/^https?:\/\//, '')
@@ -395,7 +407,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
     throw cannotRead(file, errnoOf(error) ?? 'failed', error);
   });
   const config = jsonOf(text);
-  // Omit the cause, because the parser's message quotes the text.
+  // Omit the cause from the error, because the parser's message quotes the file.
   if (config === undefined) throw cannotRead(file, 'it is not JSON', null);
   return config as DockerConfig;
 }

@@ -121,7 +121,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
     : refusal('source_failed', 'the store is unavailable', 'Try again later, or check the store.');
 }
 
-/** Omits the cause, which may contain headers and the access key id. */
+/** Error for a link that docshelf could not sign. Omits the cause, which may contain headers and the access key id. */
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
   if (message === 'Region is missing') {
     return cannotFetch(

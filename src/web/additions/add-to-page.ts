@@ -6,7 +6,10 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** Adds markup and converts the page to UTF-8. Returns `bytes` if the file is only a part of a page, or if nothing is added. */
+/**
+ * Adds docshelf's markup to a page, which becomes UTF-8. Returns `bytes` unchanged if the file is only a part of a page, or if
+ * no place for markup is found.
+ */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = new PlaceFinder(unitsOf(page), body.length > 0).places();
@@ -22,12 +25,12 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
   return edits.length === 0 ? bytes : spliceBytes(page, edits);
 }
 
-/** Start tags that do not end the head (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
+/** Tags that may be in the head, so their start tags do not end the head (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
 const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
-/** Tags of a whole page. A file without them and without a doctype is a part of a page that a script loads. */
+/** Tags that only a whole page has. A file without these tags and without a doctype is a part of a page, which a script loads. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
@@ -54,7 +57,10 @@ class PlaceFinder implements MarkupReader {
     this.#scanner = new MarkupScanner(text);
   }
 
-  /** Returns null for a part of a page. `body` is the end of `<body>`, or null for a frameset, template or unclosed element. */
+  /**
+   * Finds the places for markup. Null for a file that is only a part of a page. `body` is the end of `<body>`, or null for a
+   * frameset, template or unclosed element.
+   */
   places() {
     this.#scanner.read(this);
     const isInTemplate = this.#templates > 0;
@@ -106,7 +112,7 @@ class PlaceFinder implements MarkupReader {
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
-      // `</body>` does not end an open SVG element, so add the markup before this element.
+      // `</body>` does not end an open SVG element, so add docshelf's markup before the SVG element.
       const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;

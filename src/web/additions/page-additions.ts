@@ -2,7 +2,7 @@ import { escapeHtml } from '../escape.ts';
 
 type TranslatedMarkup = Readonly<Record<string, string>>;
 
-/** Markup to add to pages, by language if translated. Each piece is ASCII, and closes all of its elements. */
+/** Markup that docshelf adds to pages, by language if it is translated. Each piece is ASCII, and closes all its elements. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
   readonly body: readonly (string | TranslatedMarkup)[];
@@ -36,10 +36,13 @@ const ADDED_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 export const acceptsAdditions = (mediaType: string, size: number): boolean =>
   /^text\/html(?:;|$)/.test(mediaType) && size <= ADDED_PAGE_BYTES_MAX;
 
-/** Directives for script files. Browsers apply only the first of these in a policy (Content Security Policy 3, section 6.8.1). */
+/**
+ * Directives that apply to script files, in order of precedence. In a policy, browsers use only the first of them (Content
+ * Security Policy 3, section 6.8.1).
+ */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
-/** True if the `Content-Security-Policy` allows docshelf's scripts. Assumes that a host in a policy is the host of the site. */
+/** True if a `Content-Security-Policy` allows docshelf's scripts. Any host in the policy counts as the host of the site. */
 export function allowsOwnScripts(policies: string): boolean {
   return policies.split(',').every((policy) => {
     const directives = new Map<string, readonly string[]>();

@@ -46,13 +46,13 @@ const LINE_NUMBER_CLASSES = new Set(
 
 const HIDDEN_STYLE = /display\s*:\s*none/i;
 
-/** Addresses of links to edit the page. The text of such a link depends on the language. */
+/** Matches addresses of links to edit a page. The text of such links cannot be used, because it depends on the language. */
 const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 
 /** Sphinx's lists of child pages, which some pages have instead of text. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** True if the page hides the element. False for hidden panels of tabs, because readers open a panel with one click. */
+/** True if the page hides the element. False for a hidden tab panel, because readers can open it with one click. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
   // Starlight hides the titles of its asides only from screen readers, so the titles are content.
@@ -76,11 +76,11 @@ function isClutterLink(link: Element): boolean {
   const relation = attributeOf(link, 'rel');
   if (relation === 'prev' || relation === 'next') return true;
   const href = attributeOf(link, 'href') ?? '';
-  // A permalink to a heading has no word as its text, only `#`, `¶` or a zero-width space.
+  // The text of a permalink to a heading has no letters or digits, only `#`, `¶` or a zero-width space.
   return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
 }
 
-/** False for the footer of a quotation, which names the source of the quotation and is content. */
+/** True for a footer, but false in a quotation, where the footer names the source of the quotation and is content. */
 function isPageFooter(element: Element): boolean {
   const parent = element.parentNode;
   // Asciidoctor and older generators have no `footer` element.
@@ -181,7 +181,7 @@ export const isLayoutCell = (cell: Element): boolean => holdsBlocks(cell) || isC
 export const holdsBlocks = (cell: Element): boolean =>
   findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
 
-/** Sphinx and others write line numbers and code as a table of two cells. */
+/** True if the cell contains only code. Sphinx and other generators write line numbers and code as a table of two cells. */
 function isCodeCell(cell: Element): boolean {
   const [only, ...others] = cell.childNodes.filter(
     (child) => isElement(child) || (isText(child) && child.value.trim() !== ''),

@@ -14,7 +14,10 @@ import {
 
 export interface ContentRoot {
   readonly element: Element;
-  /** True for a landmark or known container. False for an element that docshelf selects by text density, which may contain menus. */
+  /**
+   * True if `element` is a landmark or a known content container. False if docshelf selected it by text density, so that it
+   * may contain menus.
+   */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
@@ -25,13 +28,16 @@ const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-conten
 
 const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
 
-/** If a child has this share of its container's text, the child replaces the container. */
+/** Minimum share of a container's text that one child must have, so that docshelf uses the child instead of the container. */
 const SHARE_MIN = 0.7;
 
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
-/** Selects the content: article in the main landmark, else that landmark, an article, a known container, or most unlinked text. */
+/**
+ * Finds the element with the content of a page. Prefers an article in the main landmark, then this landmark, an article, a
+ * known container, or else the element with most unlinked text.
+ */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
   const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);
@@ -41,7 +47,7 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** The first heading that is part of the document's title, else the first `h1`. */
+/** Returns the first heading whose text is part of the document's title, or else the first `h1`. */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {
@@ -53,7 +59,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** Returns the only article. Null for several articles, as in listings, or if the first `h1` is outside of the article. */
+/** Returns the only article in the container. Null for several articles, as in listings, or if the first `h1` is outside. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -84,7 +90,10 @@ function knownContainer(body: Element): Element | null {
   return null;
 }
 
-/** Descends into the child with most unlinked text. Stops if another child has the page's heading or the list of child pages. */
+/**
+ * Finds the innermost element with most of the unlinked text. Stops where the page's heading or a list of child pages would be
+ * left outside.
+ */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;
   for (;;) {
@@ -107,13 +116,13 @@ export function isOutsideContent(element: Element, { isMarked, density }: Conten
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);
-  // Before the text of the page, a list of links is a menu. After the text, a list of links is further reading.
+  // A list of links before the text of the page is a menu. A list of links after the text is further reading.
   if (tagName === 'ul') return isBeforeText && density.isLinkList(element);
   return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
 }
 
 interface Density {
-  /** Length of the text in UTF-16 code units. */
+  /** Length of an element's text in UTF-16 code units. */
   readonly text: number;
   readonly linked: number;
   readonly links: number;
@@ -129,7 +138,7 @@ class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
 
-  /** @param title heading of the page, or null. An element with this heading is never a link list. */
+  /** @param title heading of the page, or null. An element that contains this heading is never a list of links. */
   constructor(title: Element | null) {
     this.#title = title;
   }
@@ -172,7 +181,7 @@ class LinkDensity {
       }
     }
     if (element.tagName === 'a') linked = text;
-    // A definition list is not a menu: the definitions of a glossary can be links.
+    // Count no text of a definition list as linked, because a glossary can consist of links and still is no menu.
     if (element.tagName === 'dl') linked = 0;
     return { text, linked, links, holdsTitle };
   }

@@ -5,7 +5,7 @@ import { DEPTH_MAX, type Element, findElement, isElement, type Parent } from './
 /** Maximum nodes of a page, which take 3 s and 300 MiB (measured). The largest page of the corpus has 17,000 nodes. */
 const NODES_MAX = 300_000;
 
-/** Parses a page. The body is null for a page with a frameset. */
+/** Parses a page. Null if the page has no elements. `body` is null if the page has a frameset instead. */
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX) {
   const light = withoutPayload(markup.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
   const readable = path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
@@ -79,16 +79,16 @@ const childOf = (parent: Parent, tagName: string): Element | null =>
 /** Maximum UTF-16 code units of a page to read. The longest real pages have a million. docshelf ignores further text. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
-/** Start of Next.js's payload, which docshelf skips: it repeats the text of the page, and can be three quarters of a file. */
+/** Start of Next.js's payload, which docshelf skips. It repeats the text of the page, and can be three quarters of a file. */
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 
 const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 
-/** XHTML may write an empty element as `<a/>`, which the HTML parser reads as an open tag. */
+/** Matches an empty element as XHTML may write it: `<a/>`. The HTML parser would read this as an unclosed start tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/** Removes Next.js's payload. Uses `indexOf`, because a pattern would take quadratic time if no script ends. */
+/** Removes Next.js's payload. Uses `indexOf`, because with unclosed scripts, a regular expression would take quadratic time. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

@@ -33,7 +33,10 @@ const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-v
 const DOCUSAURUS_TAG = /^docs-.+?-(.+)$/;
 const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 
-/** Sphinx before 7 writes its options into each page. Later versions write the options into a script file. */
+/**
+ * Matches the version in Sphinx's options, which Sphinx before version 7 writes into each page. Later Sphinx versions write
+ * them into a script file.
+ */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
 export const sphinxVersion = (script: string): string | null => SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
@@ -80,7 +83,7 @@ export function readFacts(html: Element, head: Parent): PageFacts {
   };
 }
 
-/** Some templates name the language on the body or on its only child. */
+/** Some templates write the `lang` attribute on the body, or on the body's only child. */
 function languageOfBody(html: Element): string | null {
   const body = html.childNodes.filter(isElement).find(({ tagName }) => tagName === 'body');
   const [own = null, ...others] = body?.childNodes.filter(isElement) ?? [];
@@ -96,7 +99,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   const named = VERSION_NAMES.flatMap((name) => metadata.get(name) ?? []);
   const scopes = ['docsearch:docusaurus_tag', 'docusaurus_tag'].flatMap((name) => metadata.get(name) ?? []);
   const candidates = [
-    // A page may name several versions, separated by commas. The first is the version of the page.
+    // The metadata of a page may list several versions, separated by commas. The first of them is the version of the page.
     ...named.map((content) => content.split(',')[0]),
     ...scopes.map((scope) => DOCUSAURUS_TAG.exec(scope)?.[1]),
     DOCUSAURUS_CLASS.exec(attributeOf(html, 'class') ?? '')?.[1],
@@ -130,7 +133,7 @@ const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
 export const TITLE_LENGTH_MAX = 300;
 
-/** Returns the first `h1`, or else `og:title` or `<title>` without the site's name, or else the first heading. */
+/** Returns the first `h1` of the page, or else `og:title` or `<title>` without the site's name, or else the first heading. */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {
   const written = facts.socialTitle || facts.documentTitle;
   const title = mainHeading || withoutSiteName(written, facts.siteName, firstHeading) || firstHeading;
@@ -154,12 +157,12 @@ function withoutSiteName(written: string, siteName: string, firstHeading: string
 
 const NOT_FOUND_PATH = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
-/** Matches pages with the whole book: mdBook's `print.html`, MkDocs' `print_page/`. */
+/** Matches pages that contain all pages of a site, for printing: mdBook's `print.html`, MkDocs' `print_page/`. */
 const PRINT_PATH = /(?:^|\/)print(?:[_-](?:page|site))?(?:\.x?html?|\/index\.x?html?)$/i;
 
 const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
 
-/** Sphinx's listings of source code, which Sphinx's own search also omits. */
+/** Matches Sphinx's listings of source code. Sphinx's own search also omits these listings. */
 const SOURCE_PATH = /(?:^|\/)_modules\//;
 
 const INDEX_CLASSES = /(?:^|\s)(?:genindex-jumpbox|modindex-jumpbox|indexdiv)(?:\s|$)/;
@@ -177,7 +180,10 @@ export function isUnlisted(
   return isPrintPage(path, html) || isIndexPage(path, text, html);
 }
 
-/** In a subfolder, a page named `print` may be about printing. A page with several first-level headings contains the whole book. */
+/**
+ * True if the page contains the whole book, for printing. In a subfolder, a page named `print` may be about printing, so it
+ * also needs several first-level headings.
+ */
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;

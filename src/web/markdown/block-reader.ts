@@ -100,7 +100,7 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
 const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
-/** Writes the blocks of a table cell with `<br>` between them, because a row of a Markdown table is one line. */
+/** Joins the blocks of a table cell with `<br>`, because a Markdown table allows only one line per row. */
 const cellPhrases = (blocks: readonly Block[]): Phrase[] => withBreaks(blocks.map(phrasesOf));
 
 function phrasesOf(block: Block): Phrase[] {
@@ -132,7 +132,7 @@ const NESTED_MAX = 12;
 interface Place {
   readonly depth: number;
   readonly nested: number;
-  /** True in a note, card or cell, where a heading becomes bold text. */
+  /** True inside a note, card or table cell, where docshelf writes a heading as bold text. */
   readonly isInset: boolean;
 }
 
@@ -172,11 +172,11 @@ export class BlockReader {
       if (isElement(child) && (BLOCKS.has(child.tagName) || this.#holding.has(child))) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
-        // Reuse the array of the first child, because otherwise each level of nested elements would copy all blocks.
+        // Reuse the array of the first child. Otherwise, each level of nested elements would copy all blocks inside it.
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
-        // Adjacent links are buttons that only the style of the page separates, so add a space.
+        // Adjacent links without a space are buttons, which only the page's style separates, so add a space between them.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));
         for (const phrase of this.#phrases.read(child)) line.push(phrase);
       }
@@ -272,7 +272,7 @@ export class BlockReader {
   #footnote(element: Element, number: string, place: Place): Block[] {
     const children = this.#children(element, { ...place, nested: place.nested + 1, isInset: true });
     const [first, ...others] = children;
-    // Omit the paragraph with the number that docutils writes before the text: `[1]`.
+    // Omit the footnote's number, such as `[1]`, which docutils writes as a paragraph before the text.
     const isMark = first?.type === 'paragraph' && /^\[?\d+\]?$/.test(plainText(first).trim());
     return [
       {
@@ -315,7 +315,7 @@ export class BlockReader {
     return blocks.with(0, paragraphOf([rawOf(mark), ...first.children]));
   }
 
-  /** Writes a list whose items contain a term in bold and its definition. */
+  /** Writes a definition list as a list, whose items contain a term in bold and its definition. */
   #definitions(list: Element, place: Place): Block[] {
     if (place.nested >= NESTED_MAX) return this.#children(list, place);
     const inner = { ...place, nested: place.nested + 1 };
@@ -338,7 +338,7 @@ export class BlockReader {
     const blocks = this.#children(term, { ...place, isInset: true });
     const [only, ...others] = blocks;
     if (only?.type !== 'paragraph' || others.length > 0) return blocks;
-    // Sphinx writes the parts of a signature as a dozen elements, so join them to one code span.
+    // Sphinx writes a function signature as a dozen elements, so join them into one code span.
     if (/(?:^|\s)(?:sig|sig-object)(?:\s|$)/.test(attributeOf(term, 'class') ?? ''))
       return [paragraphOf([{ type: 'inlineCode', value: plainText(only).trim() }])];
     const [first] = only.children;

@@ -14,10 +14,13 @@ import type { Phrase } from './write.ts';
 const LISTS_MAX = 10_000;
 
 const isTabList = (element: Element): boolean => attributeOf(element, 'role') === 'tablist';
-/** VitePress's `code-group` has labels, and blocks of code in the same order. */
+/** True for VitePress's group of code tabs, which contains all labels first, and then the code blocks in the same order. */
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
-/** Finds the label of each tab panel by `aria-labelledby` or `aria-controls`, or else by the order of tabs and panels. */
+/**
+ * Finds the label of each tab panel by `aria-labelledby` or `aria-controls`. Without these attributes, the labels have the
+ * order of the panels.
+ */
 export function tabLabels(content: Element): ReadonlyMap<Element, string> {
   const labels = new Map<Element, string>();
   const byId = new Map<string, string>();
@@ -69,7 +72,7 @@ const LIST_CLASSES = new Set(['footnotes', 'footnotes-list', 'footnote-list']);
 const has = (element: Element, names: ReadonlySet<string>): boolean =>
   classesOf(element).some((name) => names.has(name));
 
-/** Matches references and definitions by id, in the markup of remark, markdown-it, Python-Markdown and docutils. */
+/** Finds footnotes, and their references by id, in the markup of remark, markdown-it, Python-Markdown and docutils. */
 export class Footnotes {
   readonly #numbers = new Map<string, string>();
 

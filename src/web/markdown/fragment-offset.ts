@@ -2,12 +2,12 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 
-/** Maximum letters and digits of a section to compare. 200 distinguish two sections with the same heading. */
+/** Maximum letters and digits to compare at the start of a section. 200 suffice to distinguish sections with the same heading. */
 const COMPARED_MAX = 200;
 
 /**
- * Returns the offset of the Markdown line that begins with the text at an anchor of the page. Null if there is no such line.
- * Compares only letters and digits, because a Markdown file of the bundle may have other markup.
+ * Finds the Markdown line with the text that the page has at an anchor. Returns the line's offset, or null. Compares only
+ * letters and digits, because a Markdown file of the bundle may have other markup.
  */
 export function fragmentOffset(html: string, fragment: string, markdown: string): number | null {
   const { first, text } = textAtAnchor(html, fragment);
@@ -17,7 +17,7 @@ export function fragmentOffset(html: string, fragment: string, markdown: string)
   let best = first.length;
   let offset: number | null = null;
   for (let start = 0; start !== -1 && start < markdown.length; start = nextLine(markdown, start)) {
-    // A table of contents repeats the text of a heading, so prefer the heading.
+    // Prefer a heading to other lines with the same text, because a table of contents repeats the texts of headings.
     const length = commonLength(markdown, start, text) + (markdown[start] === '#' ? 0.5 : 0);
     if (length < best || (length === best && offset !== null)) continue;
     best = length;
@@ -40,7 +40,10 @@ function nextLine(text: string, from: number): number {
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Number of letters and digits that `text` and the Markdown from `start` on have in common. Ignores other characters. */
+/**
+ * Number of letters and digits that are equal at the start of `text` and at `start` in the Markdown. Ignores other characters
+ * of the Markdown.
+ */
 function commonLength(markdown: string, start: number, text: string): number {
   let length = 0;
   for (let at = start; at < markdown.length && length < text.length; at += 1) {
@@ -52,7 +55,10 @@ function commonLength(markdown: string, start: number, text: string): number {
   return length;
 }
 
-/** Letters and digits after an anchor: `first` of the first text, `text` of all texts. Both are empty if there is no such anchor. */
+/**
+ * Letters and digits of the page after an anchor. `first` has only those of the first text. Both are empty if the page has no
+ * such anchor.
+ */
 function textAtAnchor(html: string, fragment: string): { readonly first: string; readonly text: string } {
   const found = { first: '', text: '' };
   let isFound = false;

@@ -16,7 +16,7 @@ export interface MarkdownInput {
 /** Maximum nodes of a page to convert. Search reads larger pages, because writing Markdown takes ten times as long as reading. */
 const NODES_MAX = 100_000;
 
-/** Converts a page to Markdown, whose only heading of the first level is the title of the page, if it has one. */
+/** Converts a page to Markdown. The only first-level heading is the page's title, if the page has a title. */
 export function markdownOf(input: MarkdownInput) {
   const tree = readPageTree(input.path, input.html, NODES_MAX);
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
@@ -30,7 +30,7 @@ export function markdownOf(input: MarkdownInput) {
     main === undefined ? '' : plainText(main),
     headings[0] === undefined ? '' : plainText(headings[0]),
   );
-  // Lists of pages omit the same pages as search: `noindex`, errors, redirects, print pages, indexes and listings.
+  // True for pages that search omits too: `noindex`, errors, redirects, print pages, indexes and listings.
   const isLeftOut = isUnlisted(input, html, facts);
   return { title, description: facts.description, markdown: writeMarkdown(titled(blocks, title)), isLeftOut };
 }

@@ -24,7 +24,7 @@ export const BLOCKS: ReadonlySet<string> = new Set(
     'header hgroup hr li main ol p pre section summary table tbody td tfoot th thead tr ul caption'
   ).split(' '),
 );
-/** Elements that pages usually show separately from the surrounding words. */
+/** Elements that browsers usually show apart from the words before and after them. */
 const APART = new Set([...BLOCKS, 'label', 'legend', 'option']);
 
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
@@ -146,10 +146,14 @@ function formulaOf(math: Element): Phrase[] {
 
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-/** Returns the address to write in Markdown for a link. Null for an invalid link, and for schemes such as `javascript:`. */
+/** Returns the address that Markdown uses for a link of the page. Null for an invalid link, or a scheme such as `javascript:`. */
 export type ResolveLink = (address: string) => string | null;
 
-/** Resolves links of the page at `address`, which is percent-encoded. @param canonical URL of the page on the published site */
+/**
+ * Creates a resolver for the links of one page.
+ * @param address percent-encoded address of the page
+ * @param canonical URL of the page on the published site
+ */
 export function linkResolver(address: string, base: string | null, canonical: string | null): ResolveLink {
   const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
   const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
@@ -173,7 +177,7 @@ type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' 
 const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
-/** Joins adjacent phrases of one type, and moves white space out of marks such as emphasis, as Markdown requires. */
+/** Joins adjacent phrases (text, emphasis, links) of one type, and moves white space out of marks, as Markdown requires. */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
   const out: Phrase[] = [];
@@ -219,7 +223,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
   if (children.length === 0) return [...before, ...after];
   const [first] = children;
   const isCodeAlone = children.length === 1 && first?.type === 'inlineCode';
-  // Marks between code spans are hard to read, so omit the emphasis around code, such as a placeholder in a command.
+  // Marks next to code spans are hard to read, so omit emphasis that contains only code, such as a placeholder in a command.
   if (node.type === 'emphasis' && isCodeAlone) return [...before, first, ...after];
   if (node.type !== 'link' && children.length === 1 && first?.type === node.type) return [...before, first, ...after];
   return [...before, { ...node, children } as Phrase, ...after];

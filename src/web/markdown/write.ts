@@ -72,7 +72,7 @@ function rowLine(row: TableRow, state: State, info: Info): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** In a table, a bar separates cells even inside code (GFM, section 4.10), so bars are escaped. */
+/** Writes inline code. In a table cell, escapes `|`, because it separates cells even inside code (GFM, section 4.10). */
 const inlineCode = handler<'inlineCode'>((node, state) => {
   const value = node.value.replace(/[\r\n]+/g, ' ');
   const runs = new Set(Array.from(value.matchAll(/`+/g), ([run]) => run.length));
@@ -102,7 +102,7 @@ const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => 
   return `[^${node.identifier}]: ${text}`;
 });
 
-/** Declares the first character that `write` outputs. The Markdown library needs this to escape the text before it. */
+/** Declares the first character that `write` outputs. The Markdown library needs it to escape the text before that output. */
 const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
 
 const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [
@@ -128,7 +128,7 @@ const OPTIONS: Options = {
     { character: '~', inConstruct: 'phrasing', notInConstruct: SPANS },
     { character: '|', inConstruct: 'tableCell' },
     { character: '\n', inConstruct: 'tableCell' },
-    // Escape these characters at the start of a line, where they would begin a table.
+    // Escape `|`, `:` and `-` at the start of a line, where they would begin a table.
     { character: '|', atBreak: true },
     { character: ':', atBreak: true, after: '-' },
     { character: '-', atBreak: true, after: '[:|-]' },

@@ -3,7 +3,7 @@ import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
-/** Base paths of the build and of the served site. Each is ASCII without quotes, and begins and ends with a slash. */
+/** Base path of the build (`from`) and of the served site (`to`). Both are ASCII without quotes, and begin and end with a slash. */
 export type Mount = { readonly from: string; readonly to: string };
 
 const FROM_ROOT = /^\/(?![/\\])/;
@@ -22,7 +22,7 @@ function withPlainPath(target: string): string {
 }
 
 export type StrippedTarget =
-  /** `target` is the request target without the base path, but with the last slash of the base path. */
+  /** `target` is the request target without the base path, and begins with a slash. */
   | { readonly kind: 'inside'; readonly target: string }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'outside' };
@@ -30,7 +30,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** Removes the base path from a request target. Decodes letters (RFC 3986, 6.2.2.2) to compare them, but does not resolve `..`. */
+/** Removes the base path from a request target. Also matches encoded letters (RFC 3986, 6.2.2.2), but does not resolve `..`. */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -67,7 +67,7 @@ export class BasePathVotes {
     }
   }
 
-  /** Returns the base path with most votes, which ends with a slash. Returns `/` if there are no votes. */
+  /** Returns the base path that most links of the pages confirm, with a slash at its end. Returns `/` if no link confirms one. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
@@ -78,7 +78,7 @@ export class BasePathVotes {
     let base = '/';
     let rest = path;
     for (let depth = 0; depth <= DEPTH_MAX; depth++) {
-      // Skip an empty `rest`, which is the start page and would confirm any base path.
+      // Ignore a link that ends after the possible base path. It leads to the start page, which would confirm any base path.
       if ((rest !== '' || depth === 0) && isServedPath(this.#files, rest)) return base;
       const slash = rest.indexOf('/');
       if (slash <= 0) return null;
@@ -97,7 +97,7 @@ export function isServedPath(files: FileTable, path: string): boolean {
 
 export type MountableFile = { readonly path: string; readonly bytes: Uint8Array; readonly type: string };
 
-/** `payload` is the `.txt` file of a Next.js page, `data` is other JSON. */
+/** Kinds of files to rewrite. `payload` is the `.txt` data file of a Next.js page, `data` is a JSON file that is not a manifest. */
 export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;

@@ -7,10 +7,14 @@ export interface MountedSite extends Mount {
   has(path: string): boolean;
 }
 
-/** `text` has one UTF-16 code unit per byte of the file, so that its offsets are byte offsets (see `source-text.ts`). */
+/** File to edit. `text` has one UTF-16 code unit per byte of the file, so that offsets in the text are byte offsets. */
 export type MountSource = { readonly text: string; readonly site: MountedSite };
 
-/** Replaces the base path of an address, and keeps other bytes if possible. @param url decoded @param writing see `write.ts` */
+/**
+ * Replaces the base path of an address, and keeps the other bytes of the address if possible.
+ * @param url decoded address
+ * @param writing flags of `write.ts`
+ */
 export function rebaseAt(
   text: string,
   start: number,
@@ -27,7 +31,10 @@ export function rebaseAt(
   return { start, end, text: writtenUrl(rebased, writing) };
 }
 
-/** End of the base path in the text, where `\/` can represent a slash. Null if the text encodes the base path in another way. */
+/**
+ * Finds the end of the base path at `start` in the text. A slash may be written as `\/`. Null if the text encodes the base
+ * path in another way.
+ */
 function endOfStart(text: string, start: number, from: string): number | null {
   let at = start;
   for (const character of from) {
@@ -38,7 +45,10 @@ function endOfStart(text: string, start: number, from: string): number | null {
   return at;
 }
 
-/** Changes the base path of each address that matches. @param pattern flags `dg`, and a group `url` that matches no escapes */
+/**
+ * Replaces the base path of each address that `pattern` matches.
+ * @param pattern regular expression with the flags `dg` and a group `url`, which must not match escapes
+ */
 export function* rebaseMatches(
   pattern: RegExp,
   { text, site }: MountSource,

@@ -10,14 +10,20 @@ import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
-/** Matches code such as `addPathPrefix)(e,"")`. */
+/** Matches Next.js's calls with the base path as second argument, such as `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/** In a build without base path, `removeBasePath` returns its argument. docshelf changes the function to remove the new base path. */
+/**
+ * Matches a function that returns its argument, as `removeBasePath` does in a build without base path. docshelf makes it
+ * remove the new base path.
+ */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const REMOVER_CHARS = 400;
-/** Code that builds the address of a page's data, `PAGE.txt`. Unchanged, the start page's data would be outside of the base path. */
+/**
+ * Matches code that builds the address of a page's data, `PAGE.txt`. Without a change, the start page's data would be outside
+ * of the base path.
+ */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -55,7 +61,10 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
 
 interface Payload {
   readonly text: string;
-  /** Position in the file of each UTF-16 code unit of `text`, and of the end of `text`. Null if `text` is the whole file. */
+  /**
+   * Position in the file of each UTF-16 code unit of `text`, and of the end of `text`. Null if positions in `text` and in the
+   * file are equal.
+   */
   readonly places: readonly number[] | null;
 }
 
@@ -89,7 +98,10 @@ function unescaped(text: string, at: number): readonly [units: string, length: n
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
 
-/** Edits the rows of Next.js's page data, `<id>:<model>\n`. Skips text rows, `<id>:T<bytes>,<text>`, which contain their length. */
+/**
+ * Edits the rows of Next.js's page data, `<id>:<model>\n`. Skips rows `<id>:T<bytes>,<text>`, because they state their length
+ * in bytes.
+ */
 function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < text.length; ) {
@@ -128,7 +140,7 @@ interface Open {
 
 const DEPTH_MAX = 2_000;
 
-/** Positions of addresses in a row, which is JSON after its first letters. */
+/** Finds the positions of addresses in a row of Next.js's page data. The row is JSON, except for a few letters at its start. */
 function* addressesOfModel(text: string, start: number, end: number, site: MountedSite): Generator<number> {
   const open: Open[] = [];
   let awaitsKey = false;
@@ -177,39 +189,42 @@ const allOf =
   (source) =>
     patterns.flatMap((pattern) => [...rebaseMatches(pattern, source)]);
 
-/** Finds only addresses of files and pages that the site has, because a text that looks like an address may be data. */
+/** Edits only addresses of files and pages that the site has, because other texts that look like an address may be data. */
 const existingOf =
   (pattern: RegExp): FindEdits =>
   (source) =>
     rebaseMatches(pattern, source, (url) => leadsIntoSite(url, source.site));
 
-/** Webpack's public path, `n.p="/"`. */
+/** Matches webpack's public path, such as `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
 
-/** At run time, Docusaurus adds `baseUrl` to links, but not to routes, sidebars and page metadata, which docshelf rewrites. */
+/** Match the addresses in routes, sidebars and page metadata of Docusaurus. At run time, Docusaurus adds `baseUrl` only to links. */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
   /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
 
-/** Vite's function that adds `base` to chunks and styles: ``function(e){return`/`+e}``. */
+/** Matches Vite's function that adds `base` to the addresses of chunks and styles: ``function(e){return`/`+e}``. */
 const PRELOAD =
   /\bfunction\(?[\w$\s]*\([\w$]+\)\s*\{\s*return\s*["'`](?<url>\/[\w./~-]*)["'`]\s*\+\s*[\w$]+\s*;?\s*\}/dg;
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/** Length of the site data to search for `base`, which comes after language, title and description. */
+/** Length of the start of VitePress's site data to search for `base`. Language, title and description come before `base`. */
 const NEAR_CHARS = 4_000;
 
-/** Changes only the first `base`, because VitePress's themes add `base` to the other addresses. A later `base` is of a sidebar. */
+/**
+ * Changes only the first `base` of VitePress's site data. VitePress's themes add this `base` to the other addresses, and a
+ * later `base` belongs to a sidebar.
+ */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);
   const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
   if (first !== undefined) yield { ...first, start: first.start + at, end: first.end + at };
 }
 
-/** Address of a page's chunk: ``t=`/assets/${t}.${e}.js` ``. */
+/** Matches code that builds the address of a page's chunk: ``t=`/assets/${t}.${e}.js` ``. */
 const PAGE_CHUNK = /(?<=["'`])(?<url>\/[\w./~-]*?assets\/)(?:\$\{[\w$]+\}|["'`]\s*\+)/dg;
-/** Code that builds a page's name from the address after `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
+/** Matches code that builds a page's name from the address after `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
 const PAGE_NAME = /\.slice\((?<length>\d+)\)\s*\.replace\(\/\\\/\/g,\s*["'`]_["'`]\)\s*\|\|\s*["'`]index["'`]/dg;
 
 function* vitePressRouter(source: MountSource): Generator<Edit> {
@@ -221,18 +236,18 @@ function* vitePressRouter(source: MountSource): Generator<Edit> {
   }
 }
 
-/** Addresses in static HTML, and in links and pictures that Vue creates. */
+/** Match addresses in VitePress's static HTML, and in links and pictures that Vue creates. */
 const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
 const VUE_ELEMENT =
   /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
 
-/** Options of Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
+/** Matches addresses in the options of Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
 const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]/dg;
 
-/** Starlight's language menu, which opens the address in `value`. */
+/** Matches an item of Starlight's language menu, which opens the address in `value`. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 
-/** String literal with the address of a file. Skips quotes inside a string, such as the code sample `"'/a.png'"`. */
+/** Matches a string literal with the address of a file. Skips quotes inside another string, such as the code sample `"'/a.png'"`. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?|["'`])\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 
@@ -270,7 +285,7 @@ interface MountRow {
   readonly in: readonly MountKind[];
   readonly mark: string | RegExp;
   readonly unless?: RegExp;
-  /** True if the generator's own scripts add the base path to all other addresses. */
+  /** True if these edits suffice, because at run time, the generator's scripts add the base path to all other addresses. */
   readonly completes?: true;
   readonly edits: FindEdits;
 }
@@ -305,7 +320,7 @@ const ROWS: readonly MountRow[] = [
     completes: true,
     edits: allOf(ROUTE, DATA),
   },
-  // Skip the scripts of VitePress, because its themes add `base` to string literals.
+  // Do not edit string literals in the scripts of VitePress, because its themes add `base` to these literals.
   {
     generator: 'any',
     in: ['script'],

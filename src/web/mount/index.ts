@@ -6,7 +6,7 @@ import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile } 
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, inlineScripts, isCovered } from './generators.ts';
 
-/** Digests of `integrity` attributes in a page, with the address of the file of each digest. */
+/** Digests in the `integrity` attributes of a page, each with the address of the file to which the digest belongs. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
@@ -19,8 +19,9 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
 }
 
 /**
- * Rewrites a file for another base path. Keeps relative references, and in UTF-8 files all bytes except addresses.
- * Returns `file.bytes` if nothing changes. @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged
+ * Rewrites a file for another base path. Keeps relative references, and in a UTF-8 file all bytes except addresses. Returns
+ * `file.bytes` if nothing changes.
+ * @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged
  */
 export function mountFile(
   file: MountableFile,
@@ -33,7 +34,7 @@ export function mountFile(
   const source = referring(file, isData ? 'script' : kind);
   const units = unitsOf(source.bytes);
   const edits = editsOfGenerators(kind, { text: units, site });
-  // In URL patterns, the `+` of a version label must be escaped. The string literal of a pattern needs the backslash twice.
+  // In a URL pattern, the `+` of a version label must be escaped by a backslash, which a string literal must contain twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
     for (const { kind: each, url, start, end, writing } of findReferences(source, units).references) {
@@ -60,7 +61,7 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
-/** Addresses in scripts and data that still have the former base path after the rewrite. The site may not use all addresses. */
+/** Finds addresses in scripts and data that still have the former base path after the rewrite. The site may not use all of them. */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];

@@ -11,11 +11,14 @@ import { CSS } from './write.ts';
 export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /** Served path, if known. Required to resolve addresses in Vite's modules, which are relative to a parent folder. */
+  /**
+   * Path at which the file is served, if known. Needed to resolve addresses in Vite's modules, which are relative to a parent
+   * folder of the file.
+   */
   readonly path?: string;
 }
 
-/** Finds the addresses in a file. In an invalid file, finds fewer addresses, but throws no error. */
+/** Finds the addresses in a file. If the file is invalid, finds only some of its addresses, but throws no error. */
 export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
   const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();

@@ -17,7 +17,7 @@ const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset'])
 const decoded = (decode: (text: string) => string, units: string): string =>
   units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 
-/** Reads tokens (CSS Syntax 3) instead of a tree, because invalid CSS also has tokens. */
+/** Adds the addresses in CSS. Reads tokens (CSS Syntax 3) instead of a syntax tree, because invalid CSS also has tokens. */
 export function readCss(region: Region, list: ReferenceList): void {
   const { text } = region;
   if (!mayHoldUrls(text)) return;

@@ -3,7 +3,7 @@ import type { FoundKind, ReferenceList, Region } from './reference.ts';
 import { decodeUnits, unitsOfText } from './source-text.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
-/** Members of a web app manifest that contain addresses. The paths omit array indexes. */
+/** Members of a web app manifest that contain addresses, by kind of address. The member paths omit array indexes. */
 const MEMBERS_BY_KIND: Partial<Record<FoundKind, string>> = {
   link: 'start_url shortcuts.url',
   asset:
@@ -18,7 +18,7 @@ const MANIFEST_MEMBERS: ReadonlyMap<string, FoundKind> = new Map(
     members.split(' ').map((member) => [member, kind as FoundKind] as const),
   ),
 );
-/** Matches localized members, so that `icons_localized.de.src` is read as `icons.src`. */
+/** Matches localized members of a manifest, such as `icons_localized.de.src`, which docshelf reads like `icons.src`. */
 const LOCALIZED = /\b(icons|shortcuts|screenshots)_localized\.[^.]+/g;
 
 export function readManifest(region: Region, list: ReferenceList): void {
@@ -64,7 +64,7 @@ export function readSpeculationRules(region: Region, list: ReferenceList): void 
 }
 
 interface JsonString {
-  /** Keys and indexes from the root of the document. The path of a key ends with the key itself. */
+  /** Path of the string in the JSON document, as object keys and array indexes. The path of a key ends with this key. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
   readonly start: number;

@@ -8,12 +8,12 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/** Calls that load a script. For the lexer, docshelf replaces each call by `import(`, because the lexer finds only imports. */
+/** Calls that load a script. docshelf replaces each call by `import(` in the lexer's input, because the lexer finds only imports. */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
-/** Adds the addresses in a script. Finds no module specifiers in a script with syntax errors. */
+/** Adds the addresses in a script. If the script has syntax errors, finds no module specifiers in it. */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
@@ -35,7 +35,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/** Value of the lexer's field `d` for `import.meta`. For static imports, `d` is -1, and for dynamic imports, a position. */
+/** Value of the lexer's field `d` for `import.meta`. For a static import, `d` is -1, and for a dynamic import, a position. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -53,7 +53,7 @@ function onSpecifier(
   list: ReferenceList,
 ): void {
   const call = calls.get(d + 1);
-  // The span of a dynamic specifier includes its quotes.
+  // For a dynamic import, the lexer's span includes the quotes of the specifier, so remove them.
   const { start, end, value } = d === -1 ? literalOf(region.text, s, e) : literalOf(region.text, s + 1, e - 1);
   if (call === undefined) list.add('module', region, start, end, value, region.writing | SPECIFIER);
   else if (!call.startsWith('importScripts')) list.add('worker', region, start, end, value);
@@ -61,7 +61,7 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Matches the text before a service worker's scope, or before a URL pattern of speculation rules. */
+/** Matches the code before the scope of a service worker, or before a URL pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 function readScopes(region: Region, list: ReferenceList): void {
@@ -184,7 +184,10 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
-/** Code that loads an address relative to the page. `WHOLE_STRING` excludes concatenations (`"/a" + b`) and methods except GET. */
+/**
+ * Code that loads an address relative to the page. Matched together with `WHOLE_STRING`, which excludes concatenations (`"/a"
+ * + b`) and methods except GET.
+ */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
@@ -207,7 +210,7 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/** Adds files that a script such as Swagger UI's loads relative to the page. The page is often in the script's folder. */
+/** Adds files that a script such as Swagger UI's loads relative to the page. The page is often in the folder of the script. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -225,7 +228,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // If the match is a call, keep its bracket. If the match is an assignment, write a comma to end the previous expression.
+    // If the replaced code is a call, keep its bracket. If it is an assignment, write a comma to end the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;

@@ -34,11 +34,11 @@ export type FoundKind =
 
 export interface FoundReference {
   readonly kind: FoundKind;
-  /** Address without surrounding white space, with decoded entities and escapes, but not resolved. */
+  /** Address without surrounding white space. Entities and escapes are decoded, but the address is not resolved. */
   readonly url: string;
   readonly start: number;
   readonly end: number;
-  /** Flags of `write.ts`, which tell how to escape another address at this place. */
+  /** Flags of `write.ts` that define how a new address must be escaped at this position. */
   readonly writing: number;
 }
 
@@ -55,22 +55,26 @@ const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|ch
 export class ReferenceList {
   readonly references: FoundReference[] = [];
   readonly filePath: string | null;
-  /** Found addresses, each with a copy that does not keep the text of the whole file in memory. */
+  /** Addresses found so far. Each is a copy, so that it does not keep the text of the whole file in memory. */
   readonly #urls = new Map<string, string>();
 
   constructor(filePath: string | null) {
     this.filePath = filePath;
   }
 
-  /** Adds an address at a position in the region's text. @param units decoded address, with one UTF-16 code unit per byte */
+  /**
+   * Adds an address at the position from `start` to `end` in the region's text.
+   * @param units decoded address, with one UTF-16 code unit per byte
+   */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
     if (url === '' || NO_FILE.test(url)) return;
-    // Only a link may be a bare fragment. Elsewhere, as in an SVG `use`, a bare fragment loads no file.
+    // Add a bare fragment such as `#a` only as a link. Elsewhere, for example in an SVG `use`, it loads no file.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
-    // VitePress loads the first page as `x.lean.js`, without its static parts, and later pages as `x.js`, so add both.
+    // VitePress loads the script of the first page as `x.lean.js`, without static parts, and scripts of later pages as `x.js`.
+    // Add both files.
     if (url.endsWith('.lean.js') && url.includes('.md.')) this.mention(url.replace(/\.lean\.js$/, '.js'));
   }
 
@@ -92,7 +96,7 @@ function trimmed(text: string, start: number, end: number): [from: number, to: n
   return [from, to];
 }
 
-/** Decoded text of a part of a file, such as an attribute. `source` converts a position in this text to one in the file. */
+/** Decoded text of a section of a file, such as an attribute. `source` converts a position in this text to one in the file. */
 export class Region {
   readonly text: string;
   readonly writing: number;

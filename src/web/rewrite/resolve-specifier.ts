@@ -2,7 +2,7 @@ import { membersOf } from '../../domain/shape.ts';
 
 interface ResolvedSpecifier {
   readonly url: string;
-  /** True if an import map resolves the specifier. docshelf then rewrites the map, not the specifier. */
+  /** True if an import map resolves the specifier. docshelf then rewrites the import map instead of the specifier. */
   readonly isMapped: boolean;
 }
 
@@ -11,7 +11,11 @@ interface ImportMap {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Resolves a module specifier in `fileUrl`, a module or page. Null for an unknown name. @param pageUrl base URL of import maps */
+/**
+ * Resolves a module specifier in a module or page. Null for a bare specifier that no import map contains.
+ * @param fileUrl URL of the module or page
+ * @param pageUrl base URL of the import maps
+ */
 export function resolveSpecifier(
   specifier: string,
   fileUrl: string,

@@ -18,7 +18,10 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** Converts a file to UTF-8 with a byte order mark. @param charset from the header; null uses the charset in the file, else UTF-8 */
+/**
+ * Converts a file to UTF-8 with a byte order mark. Returns UTF-8 files unchanged.
+ * @param charset charset in the `Content-Type` header; null uses the charset that the file declares, else UTF-8
+ */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -40,7 +43,7 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(head) : null;
 }
 
-/** Matches comments, raw text elements, and other tags, so that addresses are changed only in tags. */
+/** Matches comments, raw text elements and other tags, so that docshelf changes addresses only inside tags. */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|(<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^<>]*>)[\s\S]*?(?=<\/\2|$)|<[a-z][^<>]*>/gi;
 const ADDRESSES_WITH_QUERY =
@@ -63,7 +66,7 @@ function encodedTag(tag: string): string {
   });
 }
 
-/** Matches charset declarations, which are changed to UTF-8, because strict XML readers reject a wrong charset. */
+/** Matches charset declarations in a file. docshelf changes them to UTF-8, because strict XML readers reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 

@@ -1,6 +1,6 @@
 import type { FoundReference, FoundReferences } from './reference.ts';
 
-/** Bits for the number of times to escape `&` as `&amp;`, such as 2 for an attribute inside `srcdoc`. */
+/** Mask of the bits that count how often `&` must be escaped as `&amp;`, such as twice for an attribute inside `srcdoc`. */
 export const AMP_LAYERS = 0b1111;
 /** Flag for an attribute without quotes, which needs quotes if its new value is empty. */
 export const UNQUOTED = 1 << 4;
@@ -10,12 +10,15 @@ export const CSS = 1 << 5;
 export const LIST = 1 << 6;
 /** Flag for a module specifier, which must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** Flag for a digest, whose characters are not percent-encoded, because a digest is not an address. */
+/** Flag for a digest. Do not percent-encode its characters, because it is not an address. */
 export const LITERAL = 1 << 8;
 
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Characters that end an address in some syntax. Excludes `%`, because the address may already be encoded. */
+/**
+ * Characters to percent-encode, because they can end an address in HTML, CSS or a script. Omits `%`, because the address may
+ * already be encoded.
+ */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
@@ -41,7 +44,7 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let size = bytes.length;
   for (const { start, end, text } of edits) size += text.length - (end - start);
-  // Unlike a slice of Node's pool, a separate buffer can be transferred to another thread.
+  // Use a separate buffer, because a slice of Node's shared pool cannot be transferred to another thread.
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
@@ -68,7 +71,10 @@ export function rewriteFile(bytes: Uint8Array, { references }: FoundReferences, 
   return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
-/** Characters of a path to encode. RFC 3986 allows the apostrophe, parentheses and `;`, but other syntax gives them a meaning. */
+/**
+ * Characters of a path to percent-encode. Includes the apostrophe, parentheses and `;`: RFC 3986 allows them, but HTML and CSS
+ * can give them another meaning.
+ */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 
 function percentEncode(text: string): string {
@@ -80,7 +86,10 @@ function percentEncode(text: string): string {
 export const encodePath = (path: string): string =>
   path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 
-/** Relative URL from one file or folder to another. The path of a folder is empty or ends with a slash. @param suffix `?a#b` */
+/**
+ * Relative URL from one file or folder to another. The path of a folder is empty or ends with a slash.
+ * @param suffix query and fragment of the URL, such as `?a#b`
+ */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;
   const shared = endOfSharedFolders(fromPath, toPath);

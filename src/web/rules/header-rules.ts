@@ -3,7 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { namesHost, PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, ruleLines, Work } from './rule-file.ts';
 
-/** Headers that `_headers` may set. If rules set a header twice, `list` joins the values, and `last` uses the last value. */
+/** Headers that a `_headers` file may set. If rules set one twice, `list` joins both values, and `last` uses only the second. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
@@ -30,7 +30,10 @@ const JOINED_MAX = 256;
 interface HeaderRule {
   readonly pattern: PathPattern;
   readonly set: ReadonlyMap<string, string>;
-  /** Names from lines such as `! Name`, which discard the values of earlier rules and of docshelf's settings. */
+  /**
+   * Header names from lines such as `! Name`. Such a line discards the values that earlier rules and docshelf's settings give
+   * this header.
+   */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -90,7 +93,7 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   };
 }
 
-/** `own` has the parts of the value that neither send reports to other hosts nor load files from other hosts. */
+/** Splits a header value. `own` omits the parts that send reports to other hosts or load files from them. */
 function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
     const { links, leftOut } = localLinks(value);
@@ -196,7 +199,7 @@ export class HeaderRules {
 
 interface HeaderLink {
   readonly address: string;
-  /** Parameters as written, such as `rel=preload` or `crossorigin`. */
+  /** Parameters of the link as written in the header, such as `rel=preload` or `crossorigin`. */
   readonly parameters: readonly string[];
 }
 
@@ -272,11 +275,14 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
   return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
 }
 
-/** False if a browser may read an address of another host, or another link, in the value of a `Link` parameter. */
+/**
+ * True for a parameter of a `Link` header that is safe to send. False if a browser may read an address of another host, or
+ * another link, in its value.
+ */
 function staysHere(name: string, value: string): boolean {
   if (value === '' || /[<\t]/.test(value)) return false;
   if (TEXTS.has(name)) return true;
-  // The encoded value of a parameter such as `anchor*=UTF-8''…` can hide an address.
+  // Reject names that end in `*`, because the encoded value of such a parameter, `anchor*=UTF-8''…`, can hide an address.
   if (name.endsWith('*')) return false;
   const addresses = addressSpans(name, value).map((span) => value.slice(...span));
   return addresses.every((address) => OWN_PATH.test(address) || OWN_NAME.test(address));

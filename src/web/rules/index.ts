@@ -15,7 +15,7 @@ export interface SiteRules {
   readonly notices: readonly string[];
 }
 
-/** Maximum notices of one kind for a version. */
+/** Maximum number of notices of each kind that docshelf stores for a version. */
 export const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());

@@ -1,24 +1,27 @@
 import { percentDecode } from '../escape.ts';
 import type { Work } from './rule-file.ts';
 
-/** Captured text for each `:name`, and for `*` under the name `splat`. */
+/** Text that each `:name` placeholder of a pattern matched. The text that the pattern's `*` matched has the name `splat`. */
 export type Captures = ReadonlyMap<string, string>;
 
 export const namesHost = (written: string): string =>
   `"${written}" names a host, but a rule of docshelf begins with a path`;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** Character that replaces each `:name` in the `key` of a pattern. A `key` contains no other `*`. */
+/** Character that stands for a `:name` placeholder in the `key` of a pattern. The `key` contains no `*` of the pattern itself. */
 const ANY = '*';
 
-/** `:name` matches one segment, `*` the rest of the path or any text before a suffix. A slash at the end makes no difference. */
+/**
+ * Path pattern of a rule. `:name` matches one segment, and `*` matches the rest of the path, or any text before a suffix. A
+ * slash at the end makes no difference.
+ */
 export class PathPattern {
-  /** Pattern up to its `*`, with `ANY` instead of each `:name`. */
+  /** Start of the pattern, up to its `*` if it has one. Contains `ANY` instead of each `:name` placeholder. */
   readonly key: string;
   /** Text after the `*`. Empty if the `*` ends the pattern, null if the pattern has no `*`. */
   readonly suffix: string | null;
   readonly #names: readonly string[];
-  /** True if a `*` at the end also captures the last slash of a path. */
+  /** True if the pattern ends in a `*` that also matches the last slash of a path. */
   readonly #capturesSlash: boolean;
 
   private constructor(key: string, suffix: string | null, names: readonly string[], capturesSlash: boolean) {
@@ -62,7 +65,10 @@ export class PathPattern {
     return this.suffix === null && this.#names.length === 0 ? this.key : null;
   }
 
-  /** Returns the captured texts, or null if the path does not match. @param asked decoded path with its first slash */
+  /**
+   * Returns the text for each placeholder, or null if the path does not match.
+   * @param asked decoded path of the request, with its first slash
+   */
   match(asked: string): Captures | null {
     const path = withoutSlash(asked);
     const segments: string[] = [];
@@ -111,7 +117,7 @@ function followKey(key: string, path: string, start: number, segments?: string[]
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
-/** Cost of a look-up in units of `Work`. Each visited node and each found rule add their own cost. */
+/** Costs of a search for rules, in units of `Work`: one cost per search, one per visited node, and one per found rule. */
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;
@@ -122,12 +128,12 @@ const ANY_CODE = ANY.charCodeAt(0);
 
 class TrieNode {
   label: string;
-  /** Child nodes, by the first character of their label. */
+  /** Child nodes, by the UTF-16 code of the first character of their label. */
   children: Map<number, TrieNode> | null = null;
   any: TrieNode | null = null;
   whole: number[] | null = null;
   beginnings: number[] | null = null;
-  /** Trie of the reversed suffixes of patterns whose key ends at this node. */
+  /** Trie of suffixes for the patterns whose `key` ends at this node. The suffixes are reversed. */
   ends: TrieNode | null = null;
 
   constructor(label: string) {
@@ -182,7 +188,10 @@ class TrieNode {
   }
 }
 
-/** Finds the rules for a path. The time depends on the path's length and the rules that match its beginning, not on all rules. */
+/**
+ * Index that finds the rules for a path. The time depends on the length of the path and on the rules that match its beginning,
+ * not on the number of all rules.
+ */
 export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
   readonly rules: Rule[] = [];
   readonly #root = new TrieNode('');
@@ -191,7 +200,7 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return this.rules.length === 0;
   }
 
-  /** Adds a rule. @returns null, or the end of an error message with the reason why docshelf rejects the rule */
+  /** Adds a rule. @returns the end of an error message if docshelf rejects the rule, else null */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);
@@ -210,7 +219,10 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
     return null;
   }
 
-  /** @param asked decoded path with its first slash @returns ascending indexes of `rules`, or null if `work` is spent */
+  /**
+   * @param asked decoded path of the request, with its first slash
+   * @returns indexes into `rules` in ascending order, or null if the budget of `work` is spent
+   */
   find(asked: string, work: Work): readonly number[] | null {
     if (!work.spend(LOOKUP_UNITS)) return null;
     const path = withoutSlash(asked);

@@ -5,7 +5,7 @@ import { BUILT_CHARS_MAX, FaultList, type RuleLine, ruleLines, Work } from './ru
 interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
-  /** Status 200 serves the target file, and 404 uses this file as the page for missing paths. Other values redirect. */
+  /** Status 200 serves the target file, 404 serves it as the error page, and all other values redirect to the target. */
   readonly status: number;
   /** True if the rule takes precedence over a file with the same path. */
   readonly isForced: boolean;
@@ -14,7 +14,7 @@ interface RedirectRule {
 export type MatchedRule = { readonly rule: RedirectRule; readonly captures: Captures };
 
 const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
-/** Conditions that Netlify and Cloudflare Pages accept after the target. */
+/** Matches conditions after the target of a rule, which Netlify and Cloudflare Pages accept. */
 const CONDITION = /^(?:country|language|role|cookie)=/i;
 
 /** Reads `_redirects`, in the syntax of Netlify and Cloudflare Pages. */
@@ -59,7 +59,10 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-/** Reason to reject a rule without placeholders that leads back to its own path. @param next targets of the rules before it */
+/**
+ * Returns the reason to reject a rule without placeholders if it redirects back to its own path, else null.
+ * @param next target of each earlier rule, by path
+ */
 function circleOf({ pattern, target, status }: RedirectRule, next: Map<string, string>): string | null {
   const from = pattern.literal;
   if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
@@ -78,15 +81,16 @@ function circleOf({ pattern, target, status }: RedirectRule, next: Map<string, s
 
 const CIRCLE_MAX = 50;
 
-/** Browsers give up after 20 redirects. */
+/** Maximum redirects in a row, because browsers give up after 20. */
 export const REDIRECTS_MAX = 20;
-/** Work units (about 20 ms) to search a file for endless redirects. The remaining rules are checked when a request matches them. */
+/** Work units (about 20 ms) to search a file for endless redirects. A request checks the remaining rules that it matches. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // Skip rules without placeholders: `circleOf` rejects loops of only such rules, so other loops have a rule with placeholders.
+    // Skip rules without placeholders. `circleOf` already rejects endless redirects among them, so each other endless redirect
+    // contains a rule with placeholders.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
@@ -129,7 +133,7 @@ export class RedirectRules {
     return this.#forced.isEmpty && this.#others.isEmpty;
   }
 
-  /** Paths of the 404 pages with which rules such as `/internal/* /404 404!` hide other pages. */
+  /** Paths of 404 pages that are the target of forced rules such as `/internal/* /404 404!`. Such rules hide existing pages. */
   hidingPages(): ReadonlySet<string> {
     const hiding = this.#forced.rules.filter(({ status, target }) => status === 404 && target.isLiteral);
     return new Set(hiding.flatMap(({ target }) => target.pathOf(new Map()) ?? []));
@@ -139,7 +143,7 @@ export class RedirectRules {
     return !this.#forced.isEmpty;
   }
 
-  /** Yields the matching rules that take precedence over files. @param path decoded path with its first slash */
+  /** Yields the rules that match the path and take precedence over files. @param path decoded path with its first slash */
   forced(path: string, work = new Work()): Generator<MatchedRule> {
     return matching(this.#forced, path, work);
   }
@@ -149,10 +153,10 @@ export class RedirectRules {
   }
 }
 
-/** Cost, in units of `Work`, to match a rule and to build the target. */
+/** Cost, in units of `Work`, to match a rule and to build its redirect target. */
 const TRY_UNITS = 500;
 
-/** Yields rules in the order of the file. */
+/** Yields the rules that match the path, in the order of the `_redirects` file. */
 function* matching(trie: RuleTrie<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
   if (trie.isEmpty) return;
   for (const index of trie.find(asked, work) ?? []) {
@@ -207,12 +211,16 @@ export class RedirectTarget {
     return this.#path.every((piece) => typeof piece === 'string');
   }
 
-  /** Returns the decoded path, or null if the path is too long. */
+  /** Decoded path of the target with the captured texts. Null if the path is too long. */
   pathOf(captures: Captures): string | null {
     return filledPath(this.#decodedPath, captures, (text) => text)?.replace(/^\/+/, '/') ?? null;
   }
 
-  /** Value for `Location`. Captured text is encoded, so it can neither change the host nor add a header. @param query with `?` */
+  /**
+   * Value for the `Location` header. Encodes the captured texts, so that they can neither change the host nor add a header.
+   * @param query query of the request, with its `?`
+   * @param moved moves a path to the served base path
+   */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = filledPath(this.#path, captures, encodeSegments);
     const ownQuery = filled(this.#query, captures, encodeURIComponent);
@@ -241,7 +249,10 @@ function templateOf(written: string, write: (text: string) => string): Template 
   return pieces;
 }
 
-/** Text of the template with captured texts. Null if the text is too long. @param join returns `text` as it follows `built` */
+/**
+ * Fills a template with captured texts. Null if the result is too long.
+ * @param join returns `text` in the form in which it must follow `built`
+ */
 function filled(
   template: Template,
   captures: Captures,
@@ -253,7 +264,7 @@ function filled(
     if (typeof piece === 'string') built += join(built, piece);
     else {
       const captured = captures.get(piece.name);
-      // Do not encode a captured text that is too long already, because encoding never shortens a text.
+      // Check the length of a captured text before encoding it, because encoding never shortens a text.
       if (captured !== undefined && captured.length > BUILT_CHARS_MAX - built.length) return null;
       built += join(built, captured === undefined ? piece.written : encode(captured));
     }
@@ -262,7 +273,7 @@ function filled(
   return built;
 }
 
-/** Fills the template of a path. Omits the second of two adjacent slashes, because paths have no empty segments. */
+/** Fills the template of a path. If two slashes would be adjacent, omits the second, because paths have no empty segments. */
 const filledPath = (template: Template, captures: Captures, encode: (text: string) => string): string | null =>
   filled(template, captures, encode, (built, text) =>
     built.endsWith('/') && text.startsWith('/') ? text.slice(1) : text,

@@ -6,13 +6,13 @@ export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
   readonly line: number | null;
-  /** End of the sentence that begins with the file and line, without a period. */
+  /** End of the error message, without a period. The message begins with the file and the line number. */
   readonly reason: string;
-  /** Clause that says which part of the line still applies. Missing if docshelf ignores the line. */
+  /** Clause for the error message that says which part of the line docshelf still applies. Missing if docshelf ignores the line. */
   readonly use?: string;
 }
 
-/** Maximum errors to keep in memory while the site is served. A file may have half a million invalid lines. */
+/** Maximum errors to keep in memory for each rule file. A file may have half a million invalid lines. */
 const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
@@ -26,7 +26,10 @@ export class FaultList {
     this.#file = file;
   }
 
-  /** True if docshelf must ignore the next rule, because the file has too many rules. Reports the first of these rules. */
+  /**
+   * True if docshelf must ignore the next rule, because the file already has the maximum number of rules. Reports only the
+   * first ignored rule.
+   */
   refusesRule(line: number): boolean {
     this.#rules += 1;
     if (this.#rules === RULES_MAX + 1) this.add(line, `is after rule ${RULES_MAX}, the last that docshelf reads`);
@@ -53,7 +56,10 @@ export type RuleLine = { readonly number: number; readonly text: string };
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** Yields the trimmed lines of a rule file without comments and empty lines. Reports lines with control characters to `faults`. */
+/**
+ * Yields the trimmed lines of a rule file, without comments and empty lines. Adds an error to `faults` for each line with
+ * control characters.
+ */
 export function* ruleLines(text: string, faults: FaultList): Generator<RuleLine> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   for (const [index, line] of lines.entries()) {
@@ -64,10 +70,13 @@ export function* ruleLines(text: string, faults: FaultList): Generator<RuleLine>
   }
 }
 
-/** Maximum work units of a request. A unit takes 2 to 5 ns. A site with 10,000 usual rules needs 2,000 units per request. */
+/**
+ * Maximum work units to match rules for one request. A unit takes 2 to 5 ns. A site with 10,000 usual rules needs 2,000 units
+ * per request.
+ */
 export const REQUEST_UNITS = 100_000;
 
-/** Work budget of a request, counted instead of timed, so that equal requests get equal responses. */
+/** Budget of work to match rules for one request. Counts work instead of time, so that equal requests get equal responses. */
 export class Work {
   #left: number;
   readonly #given: number;

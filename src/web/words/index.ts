@@ -14,7 +14,10 @@ import pt from './pt.json' with { type: 'json' };
 import ru from './ru.json' with { type: 'json' };
 import zh from './zh.json' with { type: 'json' };
 
-/** Texts for readers. A notice is a list of lines: title, text and, if the notice has a button, the label of the button. */
+/**
+ * Texts of docshelf's pages for readers. A notice is a list of lines: title, text and, if the notice has a button, the label
+ * of the button.
+ */
 export type ReaderWords = typeof en;
 
 export type PageLanguage = { readonly tag: string; readonly direction: 'ltr' | 'rtl'; readonly words: ReaderWords };
@@ -23,7 +26,7 @@ const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
 /** Maximum languages to read from a request. Browsers send up to ten languages. */
 const RANGES_MAX = 32;
 
-/** The theme for Markdown sources has the same languages. A new language needs a JSON file and a member of this object. */
+/** Texts by language. To add a language, add a JSON file and a member here, and add it to the theme for Markdown sources. */
 const WORDS = { en, ar, de, es, fa, fr, he, it, ja, ko, nl, pl, 'pt-BR': pt, ru, 'zh-Hans': zh };
 
 export const PAGE_LANGUAGES: readonly PageLanguage[] = Object.entries(WORDS).map(([tag, words]) => {
@@ -34,10 +37,13 @@ export const ENGLISH = PAGE_LANGUAGES[0] as PageLanguage;
 
 const BY_KEY = new Map(PAGE_LANGUAGES.map((language) => [keyOf(language.tag), language]));
 
-/** Includes the script in the key, because Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
+/**
+ * Key that finds a page language by language and script, because Chinese has different scripts in Taiwan and Beijing. Null for
+ * an invalid tag.
+ */
 function keyOf(tag: string): string | null {
   try {
-    // Accept `_` instead of `-`, which is a common mistake.
+    // Accept language tags with `_` instead of `-`, which is a common mistake.
     const { language, script } = new Intl.Locale(tag.replaceAll('_', '-')).maximize();
     return `${language} ${script}`;
   } catch {

@@ -237,7 +237,7 @@ describe('an opened bundle', () => {
     expect(await textOf(bundle)).toBe('01234');
   });
 
-  test('ignores a weak validator', async () => {
+  test('has no ETag if the server sends a weak ETag', async () => {
     const bundle = await openFrom(bundleAnswer(BUNDLE, 'W/"v1"'));
     bundle.close();
     expect(bundle.etag).toBe(null);

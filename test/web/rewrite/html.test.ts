@@ -379,7 +379,7 @@ describe('findReferences() and rewriteFile() in SVG and XHTML', () => {
     ]);
   });
 
-  it('leave the rest of the file unchanged', () => {
+  it('replace only the addresses and keep all other text of the file', () => {
     expect(rewritten('xml', svg, 'N')).toBe(
       svg
         .replace('a.css?b&amp;c', 'N')

@@ -19,7 +19,7 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
     ]);
   });
 
-  it('leave the rest of the file unchanged', () => {
+  it('replace only the addresses and keep all other text of the manifest', () => {
     const after = rewritten('manifest', manifest, 'N');
     expect(JSON.parse(after)).toMatchObject({
       id: 'N',

@@ -1,8 +1,11 @@
 export interface GeneratorSource {
-  /** Text of a script, page or file, with one UTF-16 code unit per byte. For a `meta` element, the value of its `name` attribute. */
+  /**
+   * Text of the script, page or file to search, with one UTF-16 code unit per byte. For a `meta` element, the value of its
+   * `name` attribute.
+   */
   readonly text: string;
   readonly path: string;
-  /** References that are found so far. */
+  /** References found in the file before this search. */
   readonly named: readonly { readonly url: string }[];
   readonly attribute?: (name: string) => string | null;
 }
@@ -22,7 +25,7 @@ export function* addressesWith(text: string, part: string): Generator<string> {
   }
 }
 
-/** Returns `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`. Returns `/` for the root. */
+/** Address without the ending of a page: `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`, and `/` for the root. */
 export function stemOf(path: string): string {
   const stem = path
     .replace(/\/index\.html?$/i, '/')
@@ -35,7 +38,7 @@ export const indexedStemOf = (path: string): string => (stemOf(path) === '/' ? '
 
 export const folderOf = (path: string): string => (stemOf(path) === '/' ? '/' : `${stemOf(path)}/`);
 
-/** Resolves `assets/a.js` in `/docs/assets/b.js` to `/docs/assets/a.js`. */
+/** Resolves an address from the root of the build. In `/docs/assets/b.js`, resolves `assets/a.js` to `/docs/assets/a.js`. */
 export function fromBuildRoot(address: string, filePath: string): string {
   const folder = `/${address.slice(0, address.indexOf('/') + 1)}`;
   const at = folder === '/' ? -1 : filePath.lastIndexOf(folder);

@@ -4,7 +4,10 @@ import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
 const NEXT_STATIC = '/_next/static/';
 const NEXT_CHUNKS = 'static/chunks/';
-/** `/_next/static/<build>/_buildManifest.js` names files relative to `/_next/`. */
+/**
+ * Relative path from the folder of `/_next/static/<build>/_buildManifest.js` to `/_next/`, because the names in this file are
+ * relative to `/_next/`.
+ */
 const BUILD_MANIFEST_TO_ROOT = '../../';
 const HEAD_URLS_MAX = 100;
 
@@ -42,8 +45,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Names of the route segments into which Next.js 16 splits the data of a page, such as `!KGVuKQ.$c$slug.__PAGE__`.
- * In `tree`, `"$Q<id>"` refers to the row `<id>`.
+ * Names of the files into which Next.js 16 splits the data of a page, one per route segment, such as
+ * `!KGVuKQ.$c$slug.__PAGE__`. In `tree`, `"$Q<id>"` refers to the row `<id>`.
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
@@ -85,7 +88,7 @@ function nameOf(segment: unknown): string | null {
 const encode = (text: string): string =>
   PLAIN.test(text) ? text : `!${Buffer.from(text, 'utf8').toString('base64url')}`;
 
-/** Pagefind 1.5 and 1.6: `pagefind-entry.json` names an index per language, whose `.pf_meta` names index files and fragments. */
+/** Files of Pagefind 1.5 and 1.6. `pagefind-entry.json` lists a `.pf_meta` file per language, which lists index and fragments. */
 
 const MARK = 'pagefind_dcd';
 const NAME = /^[\w-]{1,100}$/;
@@ -105,7 +108,10 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** Files that a decompressed `.pf_meta` of Pagefind names, relative to its folder. The file is `pagefind_dcd` and then CBOR. */
+/**
+ * Files that Pagefind's `.pf_meta` file lists, relative to its folder.
+ * @param source decompressed file: the text `pagefind_dcd`, then CBOR
+ */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
@@ -125,7 +131,7 @@ const rowsOf = (value: unknown): unknown[][] =>
 
 const named = (value: unknown): string[] => (typeof value === 'string' && NAME.test(value) ? [value] : []);
 
-/** Reads the part of CBOR (RFC 8949) that an index uses: integers, strings, arrays, floats and simple values. */
+/** Reads the types of CBOR (RFC 8949) that Pagefind's index uses: integers, strings, arrays, floats and simple values. */
 function readCbor(bytes: Buffer, start: number): unknown {
   let at = start;
   const readCount = (info: number): number => {
@@ -180,7 +186,7 @@ function searchParts({ text: script }: GeneratorSource): string[] {
     const name = names.get(section) ?? '';
     if (!SECTION_NAME.test(name)) return [];
     const parts = Array.from({ length: Math.min(letters.length, FILES_MAX) }, (_, at) => `${name}_${at.toString(16)}`);
-    // Include the HTML file, because before Doxygen 1.9.2, a page of results loads the script.
+    // Before Doxygen 1.9.2, the script of a search section is loaded by an HTML file with the same name, so add both files.
     return parts.flatMap((part) => [`${part}.js`, `${part}.html`]);
   });
   return files.slice(0, FILES_MAX);
@@ -230,7 +236,10 @@ function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   return [search, `${base}/search/search_index.json`];
 }
 
-/** Finds chunks, payloads and search indexes that scripts of generators load. The crawl never rewrites their addresses. */
+/**
+ * This table finds chunks, payloads and search indexes that scripts of generators load. The crawl never rewrites the addresses
+ * of these files.
+ */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
@@ -241,7 +250,7 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** Files that pages of a generator load without naming them in markup. Each row is one output format of a generator. */
+/** Rules to find files that pages load although no markup contains their addresses. Each row is one generator's output format. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -254,7 +263,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
   { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
   { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
-  // Docusaurus' script is in `assets/js/`, its search index in the folder that contains `assets`.
+  // Docusaurus' script is in `assets/js/`, and its search index in the folder that contains `assets`.
   {
     name: "Docusaurus' local search",
     in: 'script',
@@ -272,7 +281,7 @@ const GENERATORS: readonly Generator[] = [
     ),
   },
   {
-    // From mdBook 0.5 on, the name of the index has a digest, and the page contains this name.
+    // From mdBook 0.5 on, the file name of the search index contains a digest, and the page contains this file name.
     name: 'mdBook',
     in: 'page script',
     mark: 'path_to_root',
@@ -327,10 +336,10 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Search index files whose addresses are in no page. Nextra writes the second file. */
+/** Search index files to request although no page contains their addresses. The second is from Nextra. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Each `mark` of a generator that is detected in pages contains this text, so docshelf quickly skips pages without this text. */
+/** Text that each `mark` with the place `page` contains, so that docshelf quickly skips pages without this text. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

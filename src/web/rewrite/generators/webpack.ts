@@ -8,8 +8,8 @@ const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
 /**
- * At run time, VitePress builds the addresses of the two scripts of each page from digests:
- * `x.js` is complete, and `x.lean.js` has no static parts.
+ * Finds the two scripts of each page in VitePress's table of digests. `x.js` is the complete script, and `x.lean.js` omits the
+ * page's static parts.
  */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
@@ -59,7 +59,7 @@ export function webpackFiles({ text, path }: GeneratorSource): string[] {
   return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
 }
 
-/** Files of webpack that a script can load. `publicPath` is null if `names` are relative to the folder of the script. */
+/** Files that a script of webpack can load. `publicPath` is null if `names` are relative to the folder of the script. */
 export function webpackChunks(script: string): { publicPath: string | null; names: readonly string[] } {
   const names: string[] = [];
   let left = CHUNKS_MAX;
@@ -79,7 +79,7 @@ export function webpackChunks(script: string): { publicPath: string | null; name
 
 class OtherShape extends Error {}
 
-/** Reads the expression that returns the file name of a chunk. Returns no chunks for an expression of another shape. */
+/** Reads webpack's expression that returns the file name of a chunk. Returns no chunks if the expression has an unknown form. */
 function readNameFunction(script: string, start: number, parameter: string) {
   const chunks = new Set<string>();
   let at = start;
@@ -201,5 +201,5 @@ const JOINED = {
   '+': (a: Value, b: Value): Value => (typeof a === 'string' && typeof b === 'string' ? a + b : undefined),
 } as const;
 
-/** Writes a number in digits only, because minifiers write `1e3` for the chunk 1000. */
+/** Writes a chunk number in decimal digits, because minifiers write `1e3` for the chunk 1000. */
 const numeral = (digits: string): string => String(Number(digits));

@@ -3,7 +3,7 @@ import type { Region } from '../reference.ts';
 import { unitsOfText } from '../source-text.ts';
 import { AMP_LAYERS } from '../write.ts';
 
-/** Context of a reference such as `&amp;`, which decides whether the name exists and the semicolon may be missing. */
+/** Place of a character reference such as `&amp;`. The place decides which names exist and whether the semicolon may be missing. */
 type ReferenceRule = 'attribute' | 'text' | 'xml';
 
 type Decoded = { readonly text: string; readonly places: readonly number[] };
@@ -82,7 +82,10 @@ export class ElementText {
     this.#copy(region, start, end);
   }
 
-  /** In CDATA, `&` is not escaped. If the element contains a CDATA section, all of its text counts as CDATA. */
+  /**
+   * Region with the text of the element. `&` is not escaped in a CDATA section; if the element contains one, all of its text
+   * counts as CDATA.
+   */
   region(parent: Region, end: number): Region {
     const layers = (parent.writing & AMP_LAYERS) + (this.#hasCdata ? 0 : 1);
     return parent.decoded(this.#text, [...this.#places, end], layers);

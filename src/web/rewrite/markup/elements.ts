@@ -6,7 +6,7 @@ type Rule = Readonly<Record<string, FoundKind>>;
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const MEDIA: Rule = { src: 'asset' };
-/** All MathML elements that may be links (MathML 3, section 2.1.6), because browsers support different ones. */
+/** All MathML elements that can be links (MathML 3, section 2.1.6), because browsers do not agree on which of them they support. */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
@@ -28,7 +28,7 @@ const RULES: readonly (readonly [tags: string, Rule])[] = [
   ['video', { ...MEDIA, poster: 'asset' }],
   ['astro-island', { 'component-url': 'module', 'renderer-url': 'module', 'before-hydration-url': 'module' }],
   ['redoc', { 'spec-url': 'lazy' }],
-  // Address of the API description that Scalar displays.
+  // The `data-url` of a script is the address of the API description that Scalar displays.
   ['script', { 'data-url': 'lazy' }],
 ];
 
@@ -43,7 +43,7 @@ const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
 export const ruleOf = (tag: string): ReadonlyMap<string, FoundKind> | undefined =>
   RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 
-/** Attributes from which scripts load pictures, frames and Nuxt's payload. Their values are not always addresses. */
+/** `data-` attributes from which scripts load pictures, frames and Nuxt's payload. Their values are not always addresses. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
@@ -113,7 +113,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // Polyfills for older browsers have their own names for import maps and modules.
+  // Polyfills for older browsers use their own script types for import maps (`systemjs-importmap`) and modules (`module-shim`).
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }

@@ -80,7 +80,7 @@ class DocumentReader implements MarkupReader {
   onStartTag(): void {
     const scanner = this.#scanner;
     this.#endGathering(scanner.tagStart);
-    // In XML, ignore the prefix, because `svg:image` can be `image`.
+    // In XML, ignore the prefix of a tag, because a document may write `svg:image` for `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
     const nested = scanner.attributeCount > 0 ? this.#readAttributes(tag) : null;
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
@@ -137,7 +137,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** Reads the content of `<!--[if …]>…<![endif]-->`, which old browsers read as markup. */
+  /** Reads the content of conditional comments, `<!--[if …]>…<![endif]-->`, because old browsers read it as markup. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
@@ -152,13 +152,13 @@ class DocumentReader implements MarkupReader {
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
-      // Skip `class` and `id` early, because they are nearly half of all attributes.
+      // Skip `class` and `id` first to save time, because they are nearly half of all attributes.
       if (name === 'class' || name === 'id') continue;
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
       const isCss = !scanner.isHtml && CSS_ATTRIBUTES.has(name);
       if (kind === undefined && !isOther && !isCss) continue;
-      // Browsers ignore a repeated attribute.
+      // If an attribute is repeated in a tag, browsers use only the first.
       const isRepeated = scanner.indexOfAttribute(scanner.attributeName(index)) !== index;
       if (isRepeated || scanner.valueStart(index) === scanner.valueEnd(index)) continue;
       if (kind !== undefined) this.#addAttribute(kind, index, name);
@@ -170,7 +170,10 @@ class DocumentReader implements MarkupReader {
     return nested;
   }
 
-  /** In XML, reads `href` with any prefix as `xlink:href`, because a document may choose another prefix for XLink. */
+  /**
+   * Name of an attribute. In XML, `href` with any prefix becomes `xlink:href`, because a document may choose another prefix
+   * for XLink.
+   */
   #nameOf(index: number): string {
     const name = this.#scanner.attributeName(index);
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
@@ -209,7 +212,7 @@ class DocumentReader implements MarkupReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /** Reads the first `base` element with an `href`, because browsers ignore the others. */
+  /** Reads the base address from the first `base` element with an `href`, because browsers ignore later ones. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
@@ -227,7 +230,10 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** Adds an `integrity` digest with the address of its file, because a changed file needs another digest. */
+  /**
+   * Adds the digest in an `integrity` attribute, with the address of its file. If docshelf rewrites this file, it must write a
+   * new digest.
+   */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
@@ -249,7 +255,8 @@ class DocumentReader implements MarkupReader {
 
   #readCssAttribute(index: number): void {
     const value = this.#scanner.writtenValue(index);
-    // Check for an address first, because highlighted code has thousands of `style` attributes, and most contain no address.
+    // Search the attribute for an address before parsing it as CSS. Highlighted code has thousands of `style` attributes, most
+    // without an address.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
@@ -270,7 +277,10 @@ const kindOfLazy = (tag: string, name: string): FoundKind =>
 
 const looksLikeAddress = (text: string): boolean => !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 
-/** Reads only addresses of style sheets, and of pictures in `browserconfig`. Other addresses in feeds are absolute on purpose. */
+/**
+ * In XML that is not a page, reads only addresses of style sheets, and of pictures in `browserconfig`. Other addresses in
+ * feeds are absolute on purpose.
+ */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;
@@ -287,7 +297,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // Begin the region one character before `start`, because the scanner's text has an additional `<` at its start.
+  // Begin the region one character before `start`, because the scanned text has an added `<` at its start.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

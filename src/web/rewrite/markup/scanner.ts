@@ -12,10 +12,13 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/** Replaces `<![CDATA[`, which browsers read as a comment in HTML. Has the same length, so that positions do not change. */
+/** Replaces `<![CDATA[` in HTML, where browsers read it as a comment. Has the same length, so that positions do not change. */
 const NO_CDATA = '<!_CDATA[';
 
-/** Restarts htmlparser2's tokenizer after markup that the tokenizer reads differently from the HTML standard. */
+/**
+ * Finds tags and attributes in HTML or XML. Restarts htmlparser2's tokenizer after markup that the tokenizer does not read as
+ * the HTML standard requires.
+ */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
@@ -29,13 +32,13 @@ export class MarkupScanner {
   #name: string | null = null;
   #isEndTag = false;
   contentStart = 0;
-  /** Positions of the current tag's attributes, four each: start and end of the name, start and end of the value. */
+  /** Positions of the current tag's attributes. Each attribute has four: start and end of its name, start and end of its value. */
   readonly #attributes: number[] = [];
   readonly #foreign = new ForeignStack();
   #base = 0;
-  /** Position at which to restart the tokenizer, or null while it runs. */
+  /** Position in the text at which the tokenizer must restart. Null while the tokenizer runs. */
   #resumeAt: number | null = null;
-  /** True to restart inside an end tag, so that the tokenizer reads the attributes of the tag like those of a start tag. */
+  /** True if the tokenizer must restart inside an end tag, to read the attributes of the end tag like those of a start tag. */
   #resumesInEndTag = false;
   #tokenizer: Tokenizer | null = null;
   #nextCdata = -1;
@@ -64,7 +67,7 @@ export class MarkupScanner {
     }
   }
 
-  /** Skips the content of the current element, which is not markup. @returns end of the content */
+  /** Skips the content of a raw text element, such as a script. @returns position of the end of the content */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
     const end = skip(this.text, this.contentStart, this.tagName);
@@ -90,7 +93,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Start of the value, after the quote. Equal to `valueEnd` if the attribute has no value. */
+  /** Position of the attribute's value, after the opening quote. Equal to `valueEnd` if the attribute has no value. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -99,12 +102,12 @@ export class MarkupScanner {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 3] ?? 0;
   }
 
-  /** Text of the value in the file, with undecoded character references. */
+  /** Attribute value as written in the file, with undecoded character references. */
   writtenValue(index: number): string {
     return this.text.slice(this.valueStart(index), this.valueEnd(index));
   }
 
-  /** Text of the named attribute's value, with undecoded character references. Null if the tag has no such attribute. */
+  /** Value of the named attribute as written in the file, with undecoded character references. Null if the tag lacks it. */
   attribute(name: string): string | null {
     const index = this.indexOfAttribute(name);
     return index === -1 ? null : this.writtenValue(index);
@@ -124,7 +127,10 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Gives text to the tokenizer. Text before a CDATA mark comes first, because it decides whether the mark begins a comment. */
+  /**
+   * Passes the text to the tokenizer in parts. The part before a `<![CDATA[` mark decides whether this mark begins a comment,
+   * so pass it before the mark.
+   */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
@@ -138,7 +144,7 @@ export class MarkupScanner {
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
 
-  /** Position of the next CDATA mark. Cached, because a search at each restart would take quadratic time. */
+  /** Position of the next `<![CDATA[`. Cached, because a search after each restart of the tokenizer would take quadratic time. */
   #cdataFrom(at: number): number {
     if (this.#nextCdata < at) {
       const found = this.text.indexOf(CDATA, at);
@@ -177,7 +183,7 @@ export class MarkupScanner {
         endTag();
         return;
       }
-      // Check for the slash, because the tokenizer also reports a tag with `/ >` as self-closing.
+      // Check for the slash before `>`, because the tokenizer also reports a tag that ends in `/ >` as self-closing.
       this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
       this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
       if (!this.isXml) {
@@ -228,11 +234,12 @@ export class MarkupScanner {
         else reader.onDoctype?.(this.#base + start);
       },
       onprocessinginstruction: report(reader.onInstruction?.bind(reader)),
-      // Ignore text that begins at -1, which the tokenizer reports for an unfinished tag.
+      // For an unfinished tag, the tokenizer reports text that begins at -1. Ignore this text.
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // Treat all content as foreign, so that the tokenizer does not skip raw text such as scripts. The reader skips raw text.
+      // In foreign content, the tokenizer does not skip raw text such as scripts. Always report foreign content, because the
+      // scanner skips raw text itself.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -259,10 +266,10 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
 };
 
-/** Maximum depth of SVG and MathML. Only hostile pages nest deeper. */
+/** Maximum depth of nested SVG and MathML elements. Only hostile pages nest these elements deeper. */
 const DEPTH_MAX = 256;
 
-/** Open SVG and MathML elements. Simplified: attributes of `font` and `annotation-xml` are ignored. */
+/** Open SVG and MathML elements. Simpler than the HTML standard: ignores the attributes of `font` and `annotation-xml`. */
 class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
@@ -335,10 +342,13 @@ function endOfRawText(text: string, start: number, name: string): number {
   return text.length;
 }
 
-/** End of a script. A `<script` inside `<!-- -->` needs another `</script` (HTML standard, 13.2.5.4, 13.2.5.15 to 13.2.5.31). */
+/**
+ * Position of the end of a script. A `<script` inside `<!-- -->` needs another `</script` (HTML standard, 13.2.5.4, 13.2.5.15
+ * to 13.2.5.31).
+ */
 function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
-  // Use `slice`, because the search in each script could otherwise read the whole page.
+  // Search only a slice of the page. Otherwise, the search could read the whole page again for each script.
   const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
   if (opening < start) return plainEnd;
 
