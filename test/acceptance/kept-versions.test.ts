@@ -114,20 +114,6 @@ describe('serveVersions: kept', () => {
     }
   });
 
-  test('redirects from the version path of the active version to the regular address of the same page, never to another host', async () => {
-    const at = '/_docshelf/v/v2.0';
-    for (const [path, location] of [
-      ['', '/'],
-      ['/', '/'],
-      ['/guides/start?a=b', '/guides/start?a=b'],
-      ['//evil.example', '/evil.example'],
-      ['/\\evil.example', '/evil.example'],
-      ['/nowhere', '/nowhere'],
-    ]) {
-      expect(await send(daemon, at + path)).toMatchObject({ status: 302, location });
-    }
-  });
-
   test('responds with the 404 page of the site for a version that is unknown or was never active', async () => {
     const { folder, take: runBundle } = shelf;
     const unknown = await send(daemon, '/_docshelf/v/v9/');
