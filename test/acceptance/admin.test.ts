@@ -78,10 +78,7 @@ describe('the admin API', () => {
       cut.on('error', () => undefined);
       cut.write(form?.begin ?? 'x'.repeat(1_000));
       const staging = join(daemon.dataDir, 'staging');
-      await waitFor(
-        async () => ((await readdir(staging)).length > 0 ? true : null),
-        () => daemon.log(),
-      );
+      await expect.poll(() => readdir(staging)).not.toEqual([]);
       cut.destroy();
       const line = await waitFor(
         async () => {

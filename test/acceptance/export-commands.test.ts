@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type CommandResult, openBench, type RunOptions } from '../helpers/daemon.ts';
 import { answer, VENDOR_KEY, type VendorOptions, VendorService } from '../helpers/export-service.ts';
 import { spawnProgram } from '../helpers/program.ts';
-import { waitFor } from '../helpers/wait-for.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 import { Home, WAYS } from './home.ts';
 
@@ -146,10 +145,7 @@ describe('export pull', () => {
       output += chunk.toString();
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    await waitFor(
-      () => (vendor.count(/^GET/) > 0 ? true : null),
-      () => output,
-    );
+    await expect.poll(() => vendor.count(/^GET/)).toBeGreaterThan(0);
     child.kill('SIGTERM');
     expect(await ended).toBe(69);
     const jobId = /--job-id (se_\w+)/.exec(output)?.[1] ?? '';
