@@ -160,5 +160,6 @@ describe('the admin API, reading', () => {
     expect(value(`docshelf_active_version_info{version="2024-06-01",digest="${sha256Of(JUNE)}"}`)).toBe(1);
     expect(text.match(/^docshelf_active_version_info\{/gm)).toHaveLength(1);
     expect(value('docshelf_ready')).toBe(1);
+    expect(text).toContain('docshelf_build_info{version=');
   });
 });
