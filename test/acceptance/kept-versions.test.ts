@@ -273,25 +273,6 @@ describe('a kept version', () => {
     expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(404);
     expect(await listed(daemon, '/docs')).toHaveLength(2);
   });
-
-  test('requires the sign-in of its site', async () => {
-    const { daemon } = await startWith(
-      { serveVersions: 'kept' },
-      {
-        server: {
-          host: '127.0.0.1',
-          port: 0,
-          trustedProxies: ['127.0.0.1/32'],
-          auth: { kind: 'header', name: 'X-User' },
-        },
-      },
-    );
-    for (const path of [`${JUNE_AT}/`, '/_docshelf/versions.json', '/_docshelf/v/v2.0/', '/_docshelf/v/v9/']) {
-      expect((await send(daemon, path)).status, path).toBe(401);
-    }
-    const answer = await send(daemon, `${JUNE_AT}/`, { headers: { 'X-User': 'ann' } });
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
-  });
 });
 
 describe('kept releases', () => {
