@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { PROGRAM, runDocshelf, spawnProgram } from '../helpers/program.ts';
 import { contentOf, JSON_BOTH, messageOf } from '../http/mcp/assistant-bench.ts';
@@ -213,10 +213,7 @@ describe('an MCP session', () => {
     };
     expect([await post(`/quiet${DOOR}`), await post(DOOR), await post('/mcp')]).toEqual([405, 405, 405]);
     await daemon.rewriteConfig({ sites: [site('acme'), site('globex'), site('quiet')] });
-    await waitFor(
-      async () => ((await post(`/quiet${DOOR}`)) === 200 ? true : null),
-      () => daemon.log(),
-    );
+    await expect.poll(() => post(`/quiet${DOOR}`)).toBe(200);
     const many = await bench.run(['mcp', '--config', daemon.configFile]);
     expect([many.code, many.stdout]).toEqual([64, '']);
     expect(many.stderr).toContain('--site');
@@ -235,10 +232,7 @@ describe('docshelf mcp', () => {
     });
     const lines = ['no json', '{"jsonrpc":"2.0"}', '[]', '{"jsonrpc":"2.0","id":7,"method":"ping"}', ''];
     child.stdin?.write(lines.join('\n'));
-    await waitFor(
-      () => (written.includes('"id":7') ? true : null),
-      () => written,
-    );
+    await expect.poll(() => written).toContain('"id":7');
     for (const line of written.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     child.stdin?.end();

@@ -2,8 +2,8 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { bundle, folderOf, sha256Of } from './bundles.ts';
-import { Home, JULY, JUNE, WAYS } from './home.ts';
+import { bundle, sha256Of } from './bundles.ts';
+import { Home, JUNE, WAYS } from './home.ts';
 
 const bench = openBench(afterEach);
 
@@ -51,23 +51,6 @@ describe('a command in a folder without data', () => {
       });
     },
   );
-});
-
-describe('the version that an operator activated', () => {
-  test('stays active over restarts until staticExport changes', async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
-    const first = await bench.start({}, { folder });
-    await first.untilServing('2024-07-01');
-    expect((await bench.run(['bundle', 'activate', '2024-06-01'], { cwd: folder })).code).toBe(0);
-    await first.untilServing('2024-06-01');
-    await first.stop();
-
-    const second = await bench.start(null, { folder });
-    await second.untilServing('2024-06-01');
-    await second.rewriteConfig({ staticExport: { keep: 7 } });
-    await second.untilServing('2024-07-01');
-  });
 });
 
 describe('bundle list and bundle inspect', () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CommandResult, openBench } from '../helpers/daemon.ts';
-import { bundle, bundleWithManifest } from './bundles.ts';
+import { bundleWithManifest } from './bundles.ts';
 
 const bench = openBench(afterEach);
 
@@ -145,34 +145,6 @@ describe('serve on a machine that is not ready', () => {
 });
 
 describe('a one-shot command', () => {
-  test('exits with 65 for a damaged archive, and names the broken rule', async () => {
-    const cwd = await bench.folder();
-    await writeFile(join(cwd, 'cut-2024-06-01.tar.gz'), bundle('one').subarray(0, 100));
-    await writeFile(join(cwd, 'page.tar.gz'), '<!doctype html><title>Sign in</title>');
-    const cut = await bench.run(['bundle', 'import', 'cut-2024-06-01.tar.gz', '--json'], { cwd });
-    expect({ code: cut.code, fault: cut.json<Failure>().code }).toEqual({ code: 65, fault: 'truncated' });
-    const page = await bench.run(['bundle', 'import', 'page.tar.gz', '--json'], { cwd });
-    expect({ code: page.code, fault: page.json<Failure>().code }).toEqual({
-      code: 65,
-      fault: 'unknown_format',
-    });
-    const listed = await bench.run(['bundle', 'list', '--json'], { cwd });
-    expect(listed.json()).toMatchObject({ active: null, versions: [] });
-  });
-
-  test('exits with 69 for a version that is not stored, and lists the stored versions', async () => {
-    const cwd = await bench.folder();
-    await writeFile(join(cwd, 'docs-2024-06-01.tar.gz'), bundle('one'));
-    await bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz'], { cwd });
-    const result = await bench.run(['bundle', 'activate', '2030-01-01', '--json'], { cwd });
-    expect(result.code).toBe(69);
-    expect(result.json<Failure>()).toMatchObject({
-      code: 'version_not_found',
-      error: expect.stringContaining('2024-06-01'),
-      next: expect.any(String),
-    });
-  });
-
   test('exits with 69 for a missing archive file', async () => {
     const result = await bench.run(['bundle', 'import', 'nowhere.tar.gz', '--json']);
     expect({ code: result.code, fault: result.json<Failure>().code }).toEqual({

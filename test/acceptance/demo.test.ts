@@ -119,11 +119,8 @@ describe('npm run demo', () => {
     expect(await run(list)).toMatch(/handbook +ready[\s\S]*manual +ready +2026-11-01/);
     expect(await run(search)).toMatch(/handbook ›[\s\S]*manual ›|manual ›[\s\S]*handbook ›/);
     await run(pin);
-    const shows = (page: string, words: string): Promise<true> =>
-      waitFor(
-        async () => ((await get(`${shelf}${page}`)).includes(words) ? true : null),
-        () => `${page} does not show "${words}"`,
-      );
+    const shows = (page: string, words: string): Promise<void> =>
+      expect.poll(() => get(`${shelf}${page}`)).toContain(words);
     await shows('manual/', '2026-10-01');
     const change = async (page: string): Promise<void> => {
       const file = join(folder, page);

@@ -143,10 +143,7 @@ describe('a deployment with network.allowedHosts', () => {
     await writeFiles(join(folder, 'globex'), SITE);
     await bench.writeConfig(folder, config);
     const daemon = await served(folder, '"event":"activated"');
-    await waitFor(
-      async () => ((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status === 200 ? true : null),
-      () => 'the search does not start',
-    );
+    await expect.poll(async () => (await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
     const client = new ExportClient(`http://127.0.0.1:${api}`, KEYS.acme);
     const job = await client.ended((await client.start('acme')).jobId);
     // The job reaches the store, which rejects it.
@@ -213,10 +210,7 @@ describe('a deployment with network.allowedHosts', () => {
     // The provider's metadata names the address of its keys.
     const token = ['{"alg":"RS256"}', '{}', 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
     expect((await send(site, '/', { authorization: `Bearer ${token}` })).status).toBe(503);
-    await waitFor(
-      () => (collector.requests.length > 0 ? true : null),
-      () => `no traces come: ${daemon.log()}`,
-    );
+    await expect.poll(() => collector.requests).not.toEqual([]);
     // Without keys in the environment, it requests no metadata service of a cloud.
     const doctor = traced(folder, ['doctor']);
     await doctor.ended;

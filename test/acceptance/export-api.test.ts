@@ -64,11 +64,6 @@ describe('the calls start, status and bundle', () => {
     expect((await service.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
 
-  test('return null as the version if the start call contains no version', async () => {
-    const job = await service.export();
-    expect(job.version).toBeNull();
-  });
-
   test('limit the export to the given paths, and report a path that does not exist', async () => {
     const job = await service.export('acme', { paths: ['/', '/nowhere'] });
     expect(job.pageCount).toBe(1);
@@ -76,19 +71,6 @@ describe('the calls start, status and bundle', () => {
       expect.objectContaining({ kind: 'path_not_found', page: '/nowhere' }),
     );
   });
-});
-
-test.each<[name: string, status: number, code: string, body: unknown, headers?: Record<string, string>]>([
-  ['an unknown field', 400, 'bad_request', { domain: 'acme', formats: [] }],
-  ['a body over 64 KiB', 413, 'payload_too_large', { domain: 'a'.repeat(65_536) }],
-  ['a text body', 415, 'unsupported_media_type', '{"domain":"acme"}', { 'content-type': 'text/plain' }],
-  ['an unknown domain', 404, 'not_found', { domain: 'nowhere' }],
-  ['a domain without a source', 409, 'no_source', { domain: 'bare' }],
-])('the export API responds to %s with %s and starts no job', async (_, status, code, body, headers = {}) => {
-  const before = (await service.jobs()).jobs.length;
-  const problem = await problemOf(await service.call('POST', JOBS, { body, headers }));
-  expect([problem.status, problem.code]).toEqual([status, code]);
-  expect((await service.jobs()).jobs).toHaveLength(before);
 });
 
 test.each<[kind: string, key: string | null, status: number, code: string]>([
@@ -197,13 +179,6 @@ describe('an export job', () => {
       expect((await problemOf(await failing.call('POST', `${JOBS}/${job.jobId}/bundle`))).status).toBe(409);
       expect(await failing.report(job.jobId)).toMatchObject({ jobId: job.jobId, pages: 0, files: 0 });
     }
-  });
-
-  test('fails after its deadline, and names the deadline', async () => {
-    const { config } = await blockJobs(bench);
-    const blocked = await startExporter(bench, { ...config, exportApi: { deadline: '1s' } });
-    const job = await blocked.ended((await blocked.start()).jobId);
-    expect(job).toMatchObject({ status: 'failed', error: expect.stringMatching(/longer than 1 s\b.*deadline/) });
   });
 });
 

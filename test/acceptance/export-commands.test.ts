@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type CommandResult, openBench, type RunOptions } from '../helpers/daemon.ts';
 import { answer, VENDOR_KEY, type VendorOptions, VendorService } from '../helpers/export-service.ts';
 import { spawnProgram } from '../helpers/program.ts';
-import { waitFor } from '../helpers/wait-for.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 import { Home, WAYS } from './home.ts';
 
@@ -89,15 +88,6 @@ describe('the commands export start, status, wait and bundle', () => {
     }
     expect(vendor.calls).toHaveLength(before);
   });
-
-  test('use address, key and domain of staticExport.renew in the config', async () => {
-    const vendor = await startVendor();
-    const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
-    const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme' };
-    await bench.writeConfig(folder, { staticExport: { renew } });
-    const started = await bench.run(['export', 'start', '--json'], { cwd: folder });
-    expect(started.json()).toMatchObject({ domain: 'acme', status: 'queued' });
-  });
 });
 
 describe.each([true, false])('export pull from a service (returns digests and Retry-After: %s)', (extras) => {
@@ -155,10 +145,7 @@ describe('export pull', () => {
       output += chunk.toString();
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    await waitFor(
-      () => (vendor.count(/^GET/) > 0 ? true : null),
-      () => output,
-    );
+    await expect.poll(() => vendor.count(/^GET/)).toBeGreaterThan(0);
     child.kill('SIGTERM');
     expect(await ended).toBe(69);
     const jobId = /--job-id (se_\w+)/.exec(output)?.[1] ?? '';
@@ -198,18 +185,6 @@ describe('export pull', () => {
     expect((await run(vendor, ['pull', '--domain', 'acme', '--output', 'here.tar.gz'], { cwd })).code).toBe(0);
     expect((await readdir(cwd)).sort()).toEqual(['here.tar.gz', 'here.tar.gz.minisig']);
     expect(await readFile(join(cwd, 'here.tar.gz.minisig'), 'utf8')).toBe(body.signature);
-  });
-
-  test('rejects a bundle whose digest differs from the digest that the service reports, and writes no file', async () => {
-    const vendor = await startVendor();
-    const cwd = await bench.folder();
-    const link = `${vendor.url}/b.tar.gz`;
-    const body = { jobId: 'se_1', bundleUrl: link, sha256: 'a'.repeat(64) };
-    vendor.fault(/bundle$/, (_, response) => answer(response, 200, body));
-    vendor.fault(/b\.tar\.gz/, (_, response) => response.writeHead(200, { 'content-length': SITE.length }).end(SITE));
-    const result = await run(vendor, ['pull', '--domain', 'acme', '--write-values', 'v.yaml', '--json'], { cwd });
-    expect(faultOf(result)).toEqual({ code: 65, fault: 'wrong_digest' });
-    expect(await readdir(cwd)).toEqual([]);
   });
 });
 
@@ -254,17 +229,6 @@ describe('staticExport.renew', () => {
     const again = await bench.start(null, { folder });
     await again.untilServing('v3');
     expect(vendor.calls).toHaveLength(calls);
-  });
-
-  test('starts an export if bundleUrl is not set, and reports an error if the export cannot start', async () => {
-    const vendor = await startVendor({ extras: false });
-    const folder = await folderOf(await bench.folder(), { key: Buffer.from('svc_wrong') });
-    const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme', every: '1d' };
-    const daemon = await bench.start({ staticExport: { renew } }, { folder });
-    await daemon.untilError('unauthorized');
-    await writeFile(join(folder, 'key'), VENDOR_KEY);
-    await daemon.untilServing('2024-06-01');
-    expect(vendor.jobs).toHaveLength(1);
   });
 });
 

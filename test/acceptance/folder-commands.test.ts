@@ -59,16 +59,9 @@ test('docshelf preview serves a folder, shows changes of the folder, and keeps t
     );
     const page = async () => (await fetch(url)).text();
     expect(await page()).toContain('First');
-    await waitFor(
-      async () => ((await (await fetch(`${url}_docshelf/search?q=lantern`)).text()).includes('burns') ? true : null),
-      () => 'the search finds nothing',
-    );
+    await expect.poll(async () => (await fetch(`${url}_docshelf/search?q=lantern`)).text()).toContain('burns');
 
-    const untilPage = (text: string) =>
-      waitFor(
-        async () => ((await page()).includes(text) ? true : null),
-        () => `the page does not contain ${text}: ${output}`,
-      );
+    const untilPage = (text: string) => expect.poll(() => page()).toContain(text);
     await writeFile(join(folder, 'index.md'), '# Second\n');
     await untilPage('Second');
     await writeFile(join(folder, 'docs.json'), '{');

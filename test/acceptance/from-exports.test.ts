@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openBench, waitFor } from '../helpers/daemon.ts';
+import { openBench } from '../helpers/daemon.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { KEYS, SITE, startAgain, startExporter } from './export-service.ts';
 
@@ -51,10 +51,7 @@ test('each site of a list serves the exports of its own domain', async () => {
   const title = async (domain: string): Promise<string | undefined> =>
     /<title>(.*?)<\/title>/.exec(await (await fetch(`${daemon.site}/${domain}/`)).text())?.[1];
   await service.as(KEYS.globex).export('globex');
-  await waitFor(
-    async () => ((await title('globex')) === 'Globex' ? true : null),
-    () => 'globex is not served',
-  );
+  await expect.poll(() => title('globex')).toBe('Globex');
   expect((await fetch(`${daemon.site}/acme/`)).status).toBe(503);
   await service.export();
   await daemon.until(({ state }) => state === 'ready');

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
+import { type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { spawnProgram } from '../helpers/program.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
@@ -29,10 +29,7 @@ async function importSlowly(folder: string, archive: Buffer, version: string): P
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin?.write(archive.subarray(0, 64));
   // The command writes the archive to the data folder now.
-  await waitFor(
-    async () => ((await readdir(join(folder, 'data/staging')).catch(() => [])).length > 0 ? true : null),
-    () => `the import does not begin: ${output}`,
-  );
+  await expect.poll(() => readdir(join(folder, 'data/staging')).catch(() => [])).not.toEqual([]);
   return {
     finish: async () => {
       child.stdin?.end(archive.subarray(64));

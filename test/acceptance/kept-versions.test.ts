@@ -114,20 +114,6 @@ describe('serveVersions: kept', () => {
     }
   });
 
-  test('redirects from the version path of the active version to the regular address of the same page, never to another host', async () => {
-    const at = '/_docshelf/v/v2.0';
-    for (const [path, location] of [
-      ['', '/'],
-      ['/', '/'],
-      ['/guides/start?a=b', '/guides/start?a=b'],
-      ['//evil.example', '/evil.example'],
-      ['/\\evil.example', '/evil.example'],
-      ['/nowhere', '/nowhere'],
-    ]) {
-      expect(await send(daemon, at + path)).toMatchObject({ status: 302, location });
-    }
-  });
-
   test('responds with the 404 page of the site for a version that is unknown or was never active', async () => {
     const { folder, take: runBundle } = shelf;
     const unknown = await send(daemon, '/_docshelf/v/v9/');
@@ -286,25 +272,6 @@ describe('a kept version', () => {
     expect((await send(daemon, '/docs/_docshelf/v/v2.0/keys/')).location).toBe('/docs/keys/');
     expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(404);
     expect(await listed(daemon, '/docs')).toHaveLength(2);
-  });
-
-  test('requires the sign-in of its site', async () => {
-    const { daemon } = await startWith(
-      { serveVersions: 'kept' },
-      {
-        server: {
-          host: '127.0.0.1',
-          port: 0,
-          trustedProxies: ['127.0.0.1/32'],
-          auth: { kind: 'header', name: 'X-User' },
-        },
-      },
-    );
-    for (const path of [`${JUNE_AT}/`, '/_docshelf/versions.json', '/_docshelf/v/v2.0/', '/_docshelf/v/v9/']) {
-      expect((await send(daemon, path)).status, path).toBe(401);
-    }
-    const answer = await send(daemon, `${JUNE_AT}/`, { headers: { 'X-User': 'ann' } });
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
   });
 });
 

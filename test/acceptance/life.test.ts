@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ConfigFile, DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { type ConfigFile, DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf, largeBundle } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -12,13 +12,17 @@ const DEFAULT_SHUTDOWN_MS = 20_000;
 /** Far more than the buffers of both ends of a connection. */
 const LARGE_BYTES = 32 * 1024 ** 2;
 
-async function startWithLargeFile(config: ConfigFile = {}): Promise<DaemonProcess> {
+async function startServing(archive: Record<string, Uint8Array>, config: ConfigFile = {}): Promise<DaemonProcess> {
   const folder = await bench.folder();
-  await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar': largeBundle('june', LARGE_BYTES) });
-  const daemon = await bench.start({ admin: { token: TOKEN }, ...config }, { folder });
+  await folderOf(join(folder, 'bundles'), archive);
+  const daemon = await bench.start(config, { folder });
   await daemon.untilServing('2024-06-01');
   return daemon;
 }
+
+const startWithPages = (config: ConfigFile = {}) => startServing({ 'docs-2024-06-01.tar.gz': bundle('june') }, config);
+const startWithLargeFile = (config: ConfigFile = {}) =>
+  startServing({ 'docs-2024-06-01.tar': largeBundle('june', LARGE_BYTES) }, config);
 
 /** Starts a download and stops reading it. */
 async function beginDownload(daemon: DaemonProcess): Promise<IncomingMessage> {
@@ -41,10 +45,7 @@ describe('SIGTERM', () => {
     const daemon = await startWithLargeFile();
     const response = await beginDownload(daemon);
     daemon.signal('SIGTERM');
-    await waitFor(
-      async () => ((await fetch(`${daemon.admin}/readyz`)).status === 503 ? true : null),
-      () => 'it stays ready',
-    );
+    await expect.poll(async () => (await fetch(`${daemon.admin}/readyz`)).status).toBe(503);
     await expect(fetch(`${daemon.site}/`)).rejects.toThrow();
     expect(await bytesOf(response)).toBe(LARGE_BYTES);
     expect(await daemon.ended()).toBe(0);
@@ -160,10 +161,7 @@ describe('a daemon that cannot write its heartbeat file', () => {
 
 describe('the log', () => {
   test('contains one line per request of the site, with the request ID of the response', async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
-    const daemon = await bench.start({}, { folder });
-    await daemon.untilServing('2024-06-01');
+    const daemon = await startWithPages();
     const ids = new Map<string | null, string>();
     // The second response is prepared.
     for (const path of ['/', '/', '/guides/start?query=not-logged', '/nowhere']) {
@@ -171,10 +169,7 @@ describe('the log', () => {
       await answer.arrayBuffer();
       ids.set(answer.headers.get('x-request-id'), path);
     }
-    await waitFor(
-      () => (requestLines(daemon).length >= ids.size ? true : null),
-      () => daemon.log(),
-    );
+    await expect.poll(() => requestLines(daemon).length).toBeGreaterThanOrEqual(ids.size);
     expect(
       requestLines(daemon).map(({ method, path, status, version, requestId }) => [
         method,
@@ -193,10 +188,8 @@ describe('the log', () => {
   });
 
   test('contains the error of a failed request, with the ID of that request', async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
-    const daemon = await bench.start({ log: { access: false } }, { folder });
-    const { active } = await daemon.untilServing('2024-06-01');
+    const daemon = await startWithPages({ log: { access: false } });
+    const { active } = await daemon.status();
     await rm(join(daemon.dataDir, 'releases', active?.digest ?? '', 'site/guides/start.html'));
     const answer = await fetch(`${daemon.site}/guides/start`, { headers: { 'x-request-id': 'asked-by-a-test' } });
     expect([answer.status, answer.headers.get('x-request-id')]).toEqual([503, 'asked-by-a-test']);
@@ -208,17 +201,11 @@ describe('the log', () => {
   });
 
   test('contains no request lines if log.access is false, but still one line per change of state', async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
-    const daemon = await bench.start({ log: { access: false } }, { folder });
-    await daemon.untilServing('2024-06-01');
+    const daemon = await startWithPages({ log: { access: false } });
     await (await fetch(`${daemon.site}/`)).arrayBuffer();
     await daemon.rewriteConfig({ staticExport: { enabled: false } });
     // The setting changes at once, but the loop turns the site off later.
-    await waitFor(
-      async () => (daemon.lines().some(({ event }) => event === 'turned-off') ? true : null),
-      () => 'the site is not turned off',
-    );
+    await daemon.untilLogged(/turned-off/);
     expect(await daemon.stop()).toBe(0);
     expect(requestLines(daemon)).toEqual([]);
     const changes = ['taken-in', 'activated', 'reloaded', 'turned-off'];

@@ -36,13 +36,6 @@ const dockerConfig =
     );
 
 describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
-  test('is imported by its tag, and the tag becomes the version', async () => {
-    const registry = await startRegistry(OPEN);
-    await registry.push('docs/acme', '2024-06-01', [{ bytes: bundle('one'), mediaType: MEDIA_TYPE }]);
-    const result = await pull(`oci://${registry.host}/docs/acme:2024-06-01`);
-    expect({ code: result.code, ...result.json() }).toMatchObject({ code: 0, version: '2024-06-01', activated: true });
-  });
-
   test('is imported by its digest, and the title of its layer provides the version', async () => {
     const registry = await startRegistry(OPEN);
     const title = 'acme-export-2024-07-01.tar.gz';

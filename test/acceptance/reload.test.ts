@@ -111,34 +111,6 @@ describe('a running daemon', () => {
     await daemon.untilServing('2024-08-01');
     expect(await homePage(daemon)).toContain('august');
   });
-
-  test('reloads its config if the ..data link of a mounted Secret with bundleUrlFile is swapped', async () => {
-    const { origin } = await startOrigin(bench, {
-      '/docs-2024-06-01.tar.gz': bundle('june'),
-      '/docs-2024-07-01.tar.gz': bundle('july'),
-    });
-    const secret = join(await bench.folder(), 'secret');
-    await mountVolume(secret, { url: `${origin}/docs-2024-06-01.tar.gz\n` });
-    const daemon = await bench.start({ staticExport: { bundleUrlFile: join(secret, 'url') } });
-    await daemon.untilServing('2024-06-01');
-    await swapVolume(secret, { url: `${origin}/docs-2024-07-01.tar.gz\n` }, 2);
-    await daemon.untilServing('2024-07-01');
-    expect(await homePage(daemon)).toContain('july');
-  });
-
-  test('reloads its config if a file that a …__FILE variable names changes', async () => {
-    const file = join(await bench.folder(), 'version');
-    await writeFile(file, '2024-06-01\n');
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), {
-      'docs-2024-06-01.tar.gz': bundle('june'),
-      'docs-2024-07-01.tar.gz': bundle('july'),
-    });
-    const daemon = await bench.start({}, { folder, env: { DOCSHELF__STATIC_EXPORT__VERSION__FILE: file } });
-    await daemon.untilServing('2024-06-01');
-    await writeFile(file, '2024-07-01\n');
-    await daemon.untilServing('2024-07-01');
-  });
 });
 
 test('a running daemon applies every change of its config, even if the previous reload still runs', async () => {

@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -15,10 +13,9 @@ const SITE = bundle('found', {
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 /** Starts a daemon of this site with search. */
-async function start(server: object, more: Record<string, string> = {}, search: object = {}) {
+async function start(server: object, search: object = {}) {
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
-  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
   const config = { staticExport: { enabled: true }, server, search, log: { access: false } };
   const daemon = await bench.start(config, { folder });
   await daemon.untilServing('2024-06-01');
@@ -52,17 +49,8 @@ test('the results page works under a base path, in the language of the site', as
   expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');
 });
 
-test('a 404 page offers a search form if the site has a search', async () => {
-  const missing = async ({ site }: { site: string }) =>
-    (await fetch(`${site}/team/nowhere`, { headers: NAVIGATION })).text();
-  const daemon = await start({ basePath: '/team/' });
-  expect(await missing(daemon)).toContain('<form role="search" action="/team/_docshelf/search"><label for="q">Diese');
-  const without = await start({ basePath: '/team/' }, {}, { enabled: false });
-  expect(await missing(without)).not.toContain('<form');
-});
-
 test('every page with the search box links to an OpenSearch description if the public URL is known', async () => {
-  const daemon = await start({ basePath: '/team/', publicUrl: 'https://docs.acme.test' }, {}, { widget: true });
+  const daemon = await start({ basePath: '/team/', publicUrl: 'https://docs.acme.test' }, { widget: true });
   const page = await (await fetch(`${daemon.site}/team/keys`)).text();
   const href = /<link rel="search" type="application\/opensearchdescription\+xml" title="[^"]+" href="([^"]+)">/.exec(
     page,
@@ -81,18 +69,4 @@ test('every page with the search box links to an OpenSearch description if the p
   await expect
     .poll(async () => (await fetch(`${daemon.site}/team/keys`)).text(), { timeout: 30_000 })
     .not.toContain('rel="search"');
-});
-
-test('the results page requires the sign-in of the site, but the style sheet of the page does not', async () => {
-  // Password `correct horse`, with bcrypt cost 4.
-  const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
-  const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
-  const port = Number(new URL(daemon.site).port);
-  const path = '/_docshelf/search?q=rotate';
-  const refused = await send(port, path, NAVIGATION);
-  expect([refused.status, refused.body.includes('Rotate')]).toEqual([401, false]);
-  const signedIn = await send(port, path, { ...NAVIGATION, authorization: basic('anna', 'correct horse') });
-  expect([signedIn.status, signedIn.body.includes('<mark>Rotate</mark>')]).toEqual([200, true]);
-  const style = /href="(assets\/pages-[^"]+\.css)"/.exec(signedIn.body)?.[1];
-  expect((await send(port, `/_docshelf/${style}`)).status).toBe(200);
 });

@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { basic, send } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -16,10 +14,9 @@ const SITE = bundle('boxed', {
 const TAG = /<script type="module" src="(?<src>[^"]+)"(?: data-shelf)?><\/script>/;
 
 /** Starts a daemon that serves this site. */
-async function start(server: object, more: Record<string, string> = {}) {
+async function start(server: object) {
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
-  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
   const search = { widget: true };
   const daemon = await bench.start(
     { staticExport: { enabled: true }, server, search, log: { access: false } },
@@ -76,19 +73,6 @@ describe('search.widget', () => {
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
     await sendRequest('qqzzxxw');
     await expect.poll(() => daemon.log(), { timeout: 30_000 }).toContain('"query":"qqzzxxw"');
-  });
-
-  test('shows the search box only to readers who are signed in, but serves the script of the box to everybody', async () => {
-    // Password `correct horse`, with bcrypt cost 4.
-    const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
-    const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
-    const port = Number(new URL(daemon.site).port);
-    const page = await send(port, '/keys/', { authorization: basic('anna', 'correct horse') });
-    const src = TAG.exec(page.body)?.groups?.src ?? '';
-    expect((await send(port, src)).status).toBe(200);
-    expect((await send(port, '/keys/')).status).toBe(401);
-    expect((await send(port, '/_docshelf/search?view=box&q=rotate')).status).toBe(401);
-    expect((await send(port, '/_docshelf/assets/none.js')).status).toBe(404);
   });
 
   test('keeps the search box after a reload with search.enabled: false, because the search runs until a restart', async () => {

@@ -18,7 +18,13 @@ const LIGHTHOUSE = bundle('light', {
 const BAKERY = bundle('bread', { 'dough.html': page('Dough', 'Knead the dough and let it rest by the lantern.') });
 const GARAGE = bundle('cars', { 'engine.html': page('Engine', 'Fixing the engine of a vehicle by a lantern.') });
 
-const entry = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
+const HOSTS: Readonly<Record<string, readonly string[]>> = { cars: ['cars.test'] };
+const entry = (domain: string) => ({
+  domain,
+  hosts: HOSTS[domain] ?? [],
+  basePath: `/${domain}/`,
+  staticExport: { enabled: true },
+});
 
 /** Starts a daemon with one site per archive. */
 async function start(archives: Readonly<Record<string, Uint8Array>>, search: object) {
@@ -67,6 +73,7 @@ test('every site of a daemon is searched at its own domain and under its own pat
     [true, true, true],
   ]);
   expect(await pathsOf(post(api, 'cars', 'automobile repair'))).toContain('/cars/engine');
+  expect(await pathsOf(post(api, 'cars.test', 'automobile repair'))).toContain('/cars/engine');
   expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/light/lantern');
   expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/bread/dough');
   expect((await pathsOf(fetch(`${daemon.site}/bread/_docshelf/search?q=lantern`)))[0]).toBe('/bread/dough');

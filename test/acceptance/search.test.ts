@@ -124,16 +124,6 @@ describe('search in an air-gapped deployment with a built-in model', () => {
     expect(await readdir(home, { recursive: true })).toEqual([]);
   });
 
-  test.each([
-    [401, 'no key', 'acme', ''],
-    [403, 'an admin key', 'acme', ADMIN_KEY],
-    [404, 'a domain of another organization', 'beta', KEY],
-  ])('responds with %i to a search with %s', async (status, _, domain, key) => {
-    const response = await post(api, { query: 'lantern' }, { domain, key });
-    expect(response.status).toBe(status);
-    expect(response.headers.get('content-type')).toContain('application/problem+json');
-  });
-
   test('returns the same objects from docshelf search, with and without a daemon, and rebuilds a damaged index file', async () => {
     const notices = expect.arrayContaining([
       expect.stringMatching(/search data.*\(bad_search_data\).*computes the vectors again/),

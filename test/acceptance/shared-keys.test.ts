@@ -102,10 +102,7 @@ class ReadLoad {
 
   async until(more: number): Promise<void> {
     const wanted = this.answered + more;
-    await waitFor(
-      () => (this.answered >= wanted ? true : null),
-      () => `the load stands still after ${this.answered} answers`,
-    );
+    await expect.poll(() => this.answered).toBeGreaterThanOrEqual(wanted);
   }
 
   async stop(): Promise<void> {
@@ -229,10 +226,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
       await replica.untilAnswered(UNKNOWN_KEY, 401);
       await replica.untilAnswered(CONFIG_KEY, 200);
     }
-    await waitFor(
-      async () => ((await one.search(CONFIG_KEY)).headers.has('ratelimit') ? true : null),
-      () => 'requests are not counted again',
-    );
+    await expect.poll(async () => (await one.search(CONFIG_KEY)).headers.get('ratelimit')).not.toBeNull();
     const later = await other.make();
     await one.untilAnswered(later.key, 200);
     expect((await one.keys('DELETE', made.id)).status).toBe(204);

@@ -2,7 +2,7 @@ import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BrowserLike } from '../helpers/browser-like.ts';
-import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { basic, send } from '../http/sign-in/guarded-listener.ts';
@@ -54,10 +54,7 @@ describe('one site with htpasswd', () => {
     const port = portOf(daemon.site);
     expect((await send(port, '/', { authorization: BEN })).status).toBe(401);
     await replace(join(daemon.folder, 'users'), BEN_LINE);
-    await waitFor(
-      async () => ((await send(port, '/', { authorization: BEN })).status === 200 ? true : null),
-      () => daemon.log(),
-    );
+    await expect.poll(async () => (await send(port, '/', { authorization: BEN })).status).toBe(200);
     expect((await send(port, '/', { authorization: ANNA })).status).toBe(401);
     // An invalid file changes nothing.
     await replace(join(daemon.folder, 'users'), 'anna:secret\n');
@@ -82,16 +79,10 @@ describe('one site with htpasswd', () => {
     const port = portOf(daemon.site);
     const status = async (headers = {}) => (await send(port, '/', headers)).status;
     await daemon.rewriteConfig({ server: { auth: { kind: 'none' } } });
-    await waitFor(
-      async () => ((await status()) === 200 ? true : null),
-      () => daemon.log(),
-    );
+    await expect.poll(() => status()).toBe(200);
     expect((await send(port, '/')).headers['cache-control']).toBe('no-cache');
     await daemon.rewriteConfig({ server: { auth: { kind: 'header', name: 'X-User' }, trustedProxies: ['192.0.2.1'] } });
-    await waitFor(
-      async () => ((await status()) === 401 ? true : null),
-      () => daemon.log(),
-    );
+    await expect.poll(() => status()).toBe(401);
     expect(await status({ 'x-user': 'anna', authorization: ANNA })).toBe(401);
   });
 });

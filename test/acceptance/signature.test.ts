@@ -3,7 +3,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
-import { openBench, runDocshelf } from '../helpers/daemon.ts';
+import { openBench } from '../helpers/daemon.ts';
 import { folderOf } from './bundles.ts';
 import { Home, JULY, JUNE, WAYS } from './home.ts';
 import { startOrigin } from './origin.ts';
@@ -81,17 +81,6 @@ describe.each(WAYS)('bundle import %s', (way) => {
   });
 });
 
-test('an upload without a signature receives 422 if a signature is required', async () => {
-  const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
-  const response = await fetch(`${daemon.admin}/v1/bundles/docs-2024-06-01.tar.gz`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/octet-stream' },
-    body: new Uint8Array(JUNE),
-  });
-  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([422, 'no_signature']);
-  expect((await daemon.status()).versions).toEqual([]);
-});
-
 test('an upload is verified with the signature that was uploaded before the archive', async () => {
   const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
   const put = (name: string, body: Uint8Array) =>
@@ -106,12 +95,4 @@ test('an upload is verified with the signature that was uploaded before the arch
   expect((await put('docs-2024-06-01.tar.gz.minisig', await signatureOf(JUNE))).status).toBe(204);
   expect((await put('docs-2024-06-01.tar.gz', JUNE)).status).toBe(201);
   await daemon.untilServing('2024-06-01');
-});
-
-test('a config that requires signatures without a key is rejected', async () => {
-  const folder = await bench.folder();
-  await bench.writeConfig(folder, { staticExport: { signature: { required: true } } });
-  const result = await runDocshelf(['config', 'check', '--json', '--config', join(folder, 'config.yaml')]);
-  expect(result.code).toBe(78);
-  expect(result.stdout).toContain('staticExport.signature.publicKeys');
 });

@@ -2,13 +2,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { SiteStatusReport } from '../../src/domain/status.ts';
-import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
-import { freePort } from '../helpers/free-ports.ts';
+import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { SiteClient } from '../helpers/site-client.ts';
-import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
-const KEY = 'svc_dsc_public';
 const TOKEN = 'a-token-for-the-tests';
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JUNE = '2024-06-01';
@@ -26,7 +24,6 @@ const SITES = [entry('acme'), entry('beta', { basePath: '/beta' }), entry('gamma
 const configOf = (sites: readonly ConfigFile[], more: ConfigFile = {}): ConfigFile => ({
   staticExport: null,
   admin: { port: 0, token: TOKEN },
-  search: { keys: [{ id: 'site', sha256: sha256Of(KEY) }] },
   sites,
   ...more,
 });
@@ -50,10 +47,7 @@ const untilReady = (daemon: DaemonProcess, domains: readonly string[]) =>
   daemon.until(({ sites }) => domains.every((domain) => siteOf(sites, domain)?.state === 'ready'));
 
 const untilReadyz = (daemon: DaemonProcess, wanted: number) =>
-  waitFor(
-    async () => ((await fetch(`${daemon.admin}/readyz`)).status === wanted ? true : null),
-    () => `/readyz is never ${wanted}`,
-  );
+  expect.poll(async () => (await fetch(`${daemon.admin}/readyz`)).status).toBe(wanted);
 
 async function get(daemon: DaemonProcess, path: string, host?: string) {
   const client = new SiteClient(daemon.site);
@@ -97,11 +91,9 @@ describe('the sites of one daemon', () => {
     });
     expect(await (await fetch(`${daemon.site}/beta/_docshelf/features.json`)).json()).toMatchObject({ domain: 'beta' });
 
-    await waitFor(
-      async () =>
-        daemon.lines().some(({ path, site }) => path === '/beta/guides/start' && site === 'beta') ? true : null,
-      () => 'no access line of beta',
-    );
+    await expect
+      .poll(() => daemon.lines())
+      .toContainEqual(expect.objectContaining({ path: '/beta/guides/start', site: 'beta' }));
     const activated = daemon.lines().filter(({ event }) => event === 'activated');
     expect(activated.map(({ site }) => site).toSorted()).toEqual(['acme', 'beta', 'gamma']);
     const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
@@ -136,33 +128,6 @@ describe('the sites of one daemon', () => {
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: 'not_found' }]);
     const missing = await act(`sites/acme/versions/${JULY}/activate`);
     expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'version_not_found' }]);
-  });
-
-  test('are searched separately, over the API by domain, and on the site by path or host', async () => {
-    const port = await freePort();
-    const daemon = await bench.start(configOf(SITES, { api: { port } }), { folder: await home(MARKS) });
-    await daemon.until(({ sites }) => sites?.every(({ search }) => search?.keyword === 'ready') === true);
-    const search = async (name: string, query: string) => {
-      const response = await fetch(`http://127.0.0.1:${port}/v1/search/${name}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      });
-      return { status: response.status, found: response.ok ? ((await response.json()) as { content: string }[]) : [] };
-    };
-    expect((await search('acme', 'anchor')).found[0]?.content).toContain('anchor');
-    expect((await search('beta', 'beacon')).found[0]?.content).toContain('beacon');
-    expect((await search('gamma.test', 'galley')).found[0]?.content).toContain('galley');
-    for (const [name, mark] of [
-      ['acme', 'beacon'],
-      ['beta', 'galley'],
-      ['gamma', 'anchor'],
-    ] as const) {
-      expect((await search(name, mark)).found.filter(({ content }) => content.includes(mark))).toEqual([]);
-    }
-    expect((await search('delta', 'anchor')).status).toBe(404);
-    const own = await get(daemon, '/beta/_docshelf/search?q=beacon');
-    expect(JSON.parse(own.text)).toMatchObject([{ path: expect.stringMatching(/^\/beta\//) }, {}]);
   });
 
   test('can be added, changed or removed by a reload without effect on other sites, and still have their versions if added again', async () => {

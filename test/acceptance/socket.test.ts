@@ -182,15 +182,6 @@ describe('a command', () => {
     await bench.start(null, { folder });
     expect(await codes()).toEqual(names);
   });
-
-  test('prints the error with which the daemon rejects an archive or a version', async () => {
-    const daemon = await bench.start({}, { folder: await home() });
-    await writeFile(join(daemon.folder, 'page.tar.gz'), '<html>'.repeat(100_000));
-    const page = await bundleCommand(daemon.folder, 'import', 'page.tar.gz');
-    expect([page.code, page.json().code]).toEqual([65, 'unknown_format']);
-    const missing = await bundleCommand(daemon.folder, 'activate', 'v9');
-    expect([missing.code, missing.json().code]).toEqual([69, 'version_not_found']);
-  });
 });
 
 /** Starts a daemon that serves July and stores June, and restores a backup of its folder. */

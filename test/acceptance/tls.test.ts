@@ -64,10 +64,7 @@ describe('a site with TLS', () => {
     const pending = [send(), send()];
     for (const name of ['second.test', 'third.test']) {
       await putPair(folder, pairOf(name));
-      await waitFor(
-        async () => ((await nameAt(port)) === name ? true : null),
-        () => `the certificate of ${name} is not taken: ${daemon.log()}`,
-      );
+      await expect.poll(() => nameAt(port)).toBe(name);
     }
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
     await writeFile(join(folder, 'tls.key'), pairOf('other.test').key);
@@ -190,8 +187,5 @@ test('clients search, export and fetch bundles at an API listener with TLS, with
   expect([status, sent['content-length']]).toEqual([200, String(sizeBytes)]);
 
   await putPair(folder, pairOf('second.test'));
-  await waitFor(
-    async () => ((await nameAt(port)) === 'second.test' ? true : null),
-    () => 'it presents the former certificate',
-  );
+  await expect.poll(() => nameAt(port)).toBe('second.test');
 });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openBench, waitFor } from '../helpers/daemon.ts';
+import { openBench } from '../helpers/daemon.ts';
 import { send as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
@@ -30,11 +30,8 @@ const KEPT = { enabled: true, serveVersions: 'kept', keep: 5 };
 const textOf = async (address: string): Promise<string> => (await fetch(address)).text();
 const locationOf = async (address: string): Promise<string | null> =>
   (await fetch(address, { redirect: 'manual' })).headers.get('location');
-const untilHead = (address: string, has: boolean): Promise<true> =>
-  waitFor(
-    async () => (SCRIPT.test(await textOf(address)) === has ? true : null),
-    () => `the switcher is ${has ? 'missing' : 'still there'}`,
-  );
+const untilHead = (address: string, has: boolean): Promise<void> =>
+  expect.poll(async () => SCRIPT.test(await textOf(address))).toBe(has);
 
 async function startWith(config: object, archives: Readonly<Record<string, Buffer>> = {}) {
   const folder = await bench.folder();
@@ -148,10 +145,7 @@ describe('the version switcher (server.versionSwitcher)', () => {
     await daemon.rewriteConfig({ staticExport: KEPT, server });
     const port = Number(new URL(daemon.site).port);
     const target = '/_docshelf/v/v2/?docshelf-from=v2';
-    await waitFor(
-      async () => ((await askGuarded(port, target)).status === 401 ? true : null),
-      () => 'the sign-in is not asked for',
-    );
+    await expect.poll(async () => (await askGuarded(port, target)).status).toBe(401);
     const response = await askGuarded(port, target, { authorization: basic('anna', 'correct horse') });
     expect(response.status).toBe(302);
   });

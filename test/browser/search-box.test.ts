@@ -50,6 +50,12 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await reader.load(path);
     const { page } = reader;
     const status = (text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
+    /** Opens the box by its key, and types a query. */
+    const ask = async (query: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.type(query);
+    };
     return {
       reader,
       page,
@@ -58,11 +64,10 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
       button: page.locator('docshelf-search').getByRole('link'),
       box: page.getByRole('combobox', { name: 'Search this documentation' }),
       options: page.getByRole('option'),
-      /** Opens the box by its key, types a query, and sends one response. */
+      ask,
+      /** Asks for a query, and sends one response. */
       find: async (query: string, results: readonly object[] = KEYS) => {
-        await page.keyboard.press('Control+k');
-        await page.getByRole('dialog').waitFor();
-        await page.keyboard.type(query);
+        await ask(query);
         (await site.question({ q: query, legs: 'words' })).answer({ results });
         await status(/\d|“/);
       },
@@ -169,12 +174,10 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it('adds results by meaning below the result that the user has selected', async () => {
-    const { page, options, status } = await open();
+    const { page, options, status, ask } = await open();
     const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
     const place = () => options.first().evaluate((node) => node.getBoundingClientRect().y);
-    await page.keyboard.press('/');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('keys');
+    await ask('keys');
     (await site.question({ q: 'keys', legs: 'words' })).answer({ results: KEYS, semantic: true });
     await status('Results: 3');
     await page.keyboard.press('ArrowDown');
@@ -186,11 +189,9 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it('does not move results while the pointer rests on a result', async () => {
-    const { page, options, status } = await open();
+    const { page, options, status, ask } = await open();
     const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
-    await page.keyboard.press('/');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('keys');
+    await ask('keys');
     (await site.question({ q: 'keys', legs: 'words' })).answer({ results: KEYS, semantic: true });
     await status('Results: 3');
     await options.nth(1).hover();
@@ -281,10 +282,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it('never shows the response to an earlier query', async () => {
-    const { page, options, status } = await open();
-    await page.keyboard.press('/');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('first');
+    const { page, options, status, ask } = await open();
+    await ask('first');
     const first = await site.question({ q: 'first' });
     await page.getByRole('combobox').fill('second');
     (await site.question({ q: 'second' })).answer({ results: [result('/docs/b', 'Second', 'b')] });
@@ -297,10 +296,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it('suggests the corrected word, and searches for this word on request', async () => {
-    const { page, find, status } = await open();
-    await page.keyboard.press('/');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('kyes');
+    const { page, status, ask } = await open();
+    await ask('kyes');
     (await site.question({ q: 'kyes' })).answer({ results: [] });
     // The box removes the filter for the page's language before it shows no results.
     const again = await site.question({ q: 'kyes' });
@@ -310,7 +307,6 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.getByRole('button', { name: 'Did you mean keys?' }).click();
     (await site.question({ q: 'keys' })).answer({ results: KEYS });
     await status('Results: 3');
-    expect(typeof find).toBe('function');
   });
 
   it.each([
@@ -319,10 +315,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     [503, 'not ready yet'],
     [500, 'did not respond'],
   ])('shows an error message if the search responds with %i', async (code, sentence) => {
-    const { page, status } = await open();
-    await page.keyboard.press('/');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('keys');
+    const { status, ask } = await open();
+    await ask('keys');
     (await site.question({ q: 'keys' })).answer(code);
     await status(sentence);
   });
@@ -333,10 +327,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   ])(
     'searches in the language of the page and the version that the page %s, until the reader selects other values',
     async (_, name, head, expected) => {
-      const { page, status } = await open({ lang: 'de', head, name });
-      await page.keyboard.press('/');
-      await page.getByRole('dialog').waitFor();
-      await page.keyboard.type('keys');
+      const { page, status, ask } = await open({ lang: 'de', head, name });
+      await ask('keys');
       const facets = { languages: ['en', 'de'], versions: ['1.0', '2.0'], tags: [] };
       const first = await site.question({ q: 'keys' });
       expect({ ...first.parameters }).toMatchObject({ language: 'de', ...(expected && { version: expected }) });
@@ -356,7 +348,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   );
 
   it('uses the version of the current page in a single-page site', async () => {
-    const { page, status } = await open({ head: '<meta name="docusaurus_version" content="1.0">' });
+    const { page, status, ask } = await open({ head: '<meta name="docusaurus_version" content="1.0">' });
     const facets = { languages: [], versions: ['1.0', '2.0'], tags: [] };
     for (const version of ['1.0', '2.0']) {
       await page.evaluate((next) => {
@@ -364,9 +356,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
         history.pushState(null, '', `/docs/moved-${next}`);
         document.querySelector('meta[name=docusaurus_version]')?.setAttribute('content', next);
       }, version);
-      await page.keyboard.press('Control+k');
-      await page.getByRole('dialog').waitFor();
-      await page.keyboard.type(`keys${version}`);
+      await ask(`keys${version}`);
       (await site.question({ q: `keys${version}`, version })).answer({ results: KEYS, facets });
       await status('Results: 3');
       expect(await page.getByLabel('Version').inputValue()).toBe(version);
@@ -375,10 +365,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it('offers a filter for languages, versions, tags or all sites if several of them exist', async () => {
-    const { page, status } = await open({ attributes: 'data-shelf="true"' });
-    await page.keyboard.press('/');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.type('keys');
+    const { page, status, ask } = await open({ attributes: 'data-shelf="true"' });
+    await ask('keys');
     const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['guide', 'reference'] };
     const own = await site.question({ q: 'keys' });
     expect(own.parameters).toEqual({ q: 'keys', view: 'box', limit: '30', legs: 'words', language: 'en' });
@@ -616,13 +604,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.keyboard.type('keys');
     (await site.question({ q: 'keys' })).answer({ results: KEYS });
     await status('Results: 3');
-    const { x, y, width, height } = (await page.getByRole('dialog').boundingBox()) ?? {
-      x: 1,
-      y: 1,
-      width: 1,
-      height: 1,
-    };
-    expect([x, y, width, height]).toEqual([0, 0, 390, 844]);
+    const dialog = await page.getByRole('dialog').boundingBox();
+    expect(dialog).toEqual({ x: 0, y: 0, width: 390, height: 844 });
     await page.locator('.page').first().tap();
     expect(await page.getByRole('combobox').evaluate((node) => node.matches(':focus'))).toBe(true);
   });

@@ -62,11 +62,6 @@ export class BrowserLike {
     return new Map([...(this.#jars.get(origin) ?? [])].map(([name, { value }]) => [name, value]));
   }
 
-  setCookie(origin: string, name: string, value: string, path = '/'): void {
-    const jar = this.#jars.get(origin) ?? new Map<string, Cookie>();
-    this.#jars.set(origin, jar.set(name, { value, path }));
-  }
-
   /** Removes the cookies of an origin, like a session that the provider has ended. */
   forget(origin: string): void {
     this.#jars.delete(origin);
