@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runningDaemons } from '../../src/deploy/index.ts';
-import { type Bundle, copyOf, openDaemon, packBundle, type Seed, seedShelf, stagingOf } from './workbench.ts';
+import { type Bundle, copyOf, importOf, openDaemon, packBundle, type Seed, seedShelf, stagingOf } from './workbench.ts';
 
 let seed: Seed;
 let june: Bundle;
@@ -48,7 +48,7 @@ describe('a daemon that was killed during an import or a swap', () => {
     for (const [label, { digest }] of await store.labels()) await store.view(digest, label);
     expect(deployment.state).toBe('ready');
 
-    await deployment.deliver({ ...june, version: null, source: 'import', activate: true });
+    await deployment.deliver(importOf(june));
     expect(site.active?.version).toBe(NEW);
   });
 });

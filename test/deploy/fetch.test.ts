@@ -118,20 +118,6 @@ describe('fetchBundle()', () => {
     expect(server.requests.map((request) => request.headers.range)).toEqual([undefined, undefined]);
   });
 
-  test('starts over if the server responds to a range request with 200', async () => {
-    const { answer, onProgress } = cutting('"v1"', 1);
-    const asked: unknown[] = [];
-    const server = await started(
-      httpServer((request, response) => {
-        asked.push(request.headers.range);
-        delete request.headers.range;
-        answer(request, response);
-      }),
-    );
-    expect((await fetchFrom(server, { onProgress })).digest).toBe(DIGEST);
-    expect(asked).toEqual([undefined, 'bytes=100000-']);
-  });
-
   test('keeps the received bytes after a failure, and continues after these bytes in a later fetch with a renewed link', async () => {
     const { answer, onProgress } = cutting('"v1"', 1);
     const cut = await started(httpServer(answer));

@@ -17,6 +17,7 @@ import {
   type Seed,
   type SettingsOf,
   seedShelf,
+  stateOf,
   type TestDaemon,
   until,
 } from './workbench.ts';
@@ -117,11 +118,6 @@ async function start(settings: SettingsOf): Promise<TestDaemon> {
   return daemon;
 }
 
-const stateOf = ({ deployment }: TestDaemon) => ({
-  state: deployment.state,
-  version: deployment.active?.version ?? null,
-  error: deployment.journal.lastError?.code ?? null,
-});
 const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
 
 describe('an invalid link', () => {

@@ -12,6 +12,7 @@ import {
   codeOf,
   FakeSource,
   fault,
+  importOf,
   newStore,
   packBundle,
   putInto,
@@ -54,9 +55,6 @@ async function withSignatureFile(bundle: Bundle, text: string | null): Promise<B
   if (text !== null) await writeFile(`${copy.file}.minisig`, text);
   return { ...bundle, file: copy.file };
 }
-
-const importOf = ({ file, fileName }: Bundle) =>
-  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 /** All ways to deliver a bundle to a daemon with these settings. Each returns the code of the rejection, or null. */
 const WAYS: Readonly<

@@ -19,6 +19,7 @@ import {
   copyOf,
   FakeSource,
   importBundle,
+  importOf,
   LINK,
   newFolder,
   openDaemon,
@@ -75,9 +76,6 @@ function gate() {
   };
   return { unpack, names, open: () => opened.resolve(), most: () => most };
 }
-
-const importOf = ({ file, fileName }: Bundle) =>
-  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 describe('sites of one daemon', () => {
   test('have separate version labels, inboxes and rejected archives', async () => {

@@ -15,6 +15,7 @@ import {
   codeOf,
   copyOf,
   importBundle,
+  importOf,
   newFolder,
   openDaemon,
   packBundle,
@@ -29,9 +30,6 @@ beforeAll(async () => {
 });
 
 const V1 = '2024-01-01';
-
-const importOf = ({ file, fileName }: Bundle) =>
-  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 /** A folder with a site acme with two releases, and a site beta that shares one of them. */
 async function twoSites() {

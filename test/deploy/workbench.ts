@@ -94,6 +94,12 @@ export function importBundle(
   return importer.import({ ...known, ...request });
 }
 
+/** Delivers a bundle like `bundle import`. */
+export const importOf = (
+  { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
+  words: { readonly version?: string; readonly activate?: boolean } = {},
+) => ({ file, fileName, version: null, source: 'import', activate: true, ...words }) as const;
+
 /** Three bundles without a manifest, with versions in their names, in a data folder that is only copied. */
 export interface Seed {
   readonly dir: string;
@@ -275,6 +281,13 @@ export async function startDaemon(...options: Parameters<typeof openDaemon>): Pr
   await daemon.deployment.reconcile();
   return daemon;
 }
+
+/** Summary of the status of a daemon. */
+export const stateOf = ({ deployment }: TestDaemon) => ({
+  state: deployment.state,
+  version: deployment.active?.version ?? null,
+  error: deployment.journal.lastError?.code ?? null,
+});
 
 /** Code of a rejected promise. */
 export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'it resolved'> {
