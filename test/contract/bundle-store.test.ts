@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { parse } from 'content-disposition';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -143,6 +144,14 @@ describe.each([
       await expect(subject.store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
       expect(await subject.store.has(bundle.sha256)).toBe(false);
     }
+  });
+
+  test('returns the bytes of a bundle, and rejects a missing bundle with bundle_gone', async () => {
+    const bytes = randomBytes(600_000);
+    const bundle = await packedBundle(dir, bytes);
+    await subject.store.put(bundle, NEVER);
+    expect(await buffer(await subject.store.read(bundle.sha256, NEVER))).toEqual(bytes);
+    await expect(subject.store.read('0'.repeat(64), NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
   });
 
   test('reports cannot_read for a missing file', async () => {

@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -469,21 +468,6 @@ describe('S3BundleStore in a bucket with versions', () => {
     await store.put(bundle, NEVER);
     expect(calls.at(-1)?.name).toMatch(/^PUT/);
     expect(calls.find(({ name }) => name.startsWith('DELETE'))?.name).not.toContain('versionId');
-  });
-});
-
-describe('S3BundleStore.read()', () => {
-  it('returns the bytes of the object', async () => {
-    const bytes = randomBytes(300_000);
-    const { origin, calls } = await service((_, response) => response.end(bytes));
-    const stream = await storeAt(origin).read(SHA256, NEVER);
-    expect(await buffer(stream)).toEqual(bytes);
-    expect(calls.map(({ name }) => name)).toEqual([expect.stringMatching(/^GET .*abab\.tar\.gz$/)]);
-  });
-
-  it('rejects with bundle_gone if the object is missing', async () => {
-    const { origin } = await service((_, response) => refuse(response, 404, 'NoSuchKey'));
-    await expect(storeAt(origin).read(SHA256, NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
   });
 });
 
