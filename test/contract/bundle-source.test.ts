@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -15,6 +14,7 @@ import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../export/stores/s3-server.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
 /** Contract of each BundleSource (src/deploy/ports.ts), for all schemes. */
@@ -53,14 +53,14 @@ async function httpSubject(): Promise<Subject> {
 }
 
 async function fileSubject(): Promise<Subject> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+  const folder = await newFolder();
   await writeFile(join(folder, NAME), BUNDLE);
   return {
     source: new FileBundleSource([folder]),
     link: new Secret(pathToFileURL(join(folder, NAME)).href),
     deadLink: new Secret(pathToFileURL(join(folder, 'missing.zip')).href),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
-    close: () => rm(folder, { recursive: true }),
+    close: async () => undefined,
   };
 }
 

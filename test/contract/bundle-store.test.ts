@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { parse } from 'content-disposition';
@@ -15,6 +14,7 @@ import { openListener } from '../../src/http/listener/listener.ts';
 import { answerFault } from '../../src/http/problem.ts';
 import { packedBundle } from '../export/stores/packed-bundle.ts';
 import { s3StoreAt, startS3Server } from '../export/stores/s3-server.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 /** Contract of each BundleStore (src/export/ports.ts), for all kinds. */
 interface Subject {
@@ -56,13 +56,12 @@ describe.each([
   let behindMs = 0;
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+    dir = await newFolder();
     subject = await create(dir, () => Date.now() - behindMs);
   });
   afterAll(async () => {
     await subject.store.close();
     await subject.close();
-    await rm(dir, { recursive: true });
   });
 
   const download = async (sha256: string, fileName = NAME, ttlMs = HOUR_MS): Promise<Response> =>

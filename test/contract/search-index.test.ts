@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
@@ -70,13 +70,12 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
   let made = 0;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+    folder = await newFolder();
     subject = open(folder);
     release = await opened();
   });
   afterAll(async () => {
     await subject.stop();
-    await rm(folder, { recursive: true });
   });
 
   async function write(site: Readonly<Record<string, string>>): Promise<IndexedRelease> {

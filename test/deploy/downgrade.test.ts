@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
-import { type Bundle, codeOf, newFolder, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
+import { newFolder } from '../helpers/new-folder.ts';
+import { type Bundle, codeOf, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
 const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -10,6 +9,7 @@ import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { answering, bundleAnswer, httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
 const BUNDLE = randomBytes(300_000);
@@ -21,11 +21,10 @@ const TOOLS = { sleep: async () => {}, random: () => 0 };
 let spoolDir: string;
 const opened: { close(): Promise<void> }[] = [];
 beforeEach(async () => {
-  spoolDir = await mkdtemp(join(tmpdir(), 'docshelf-fetch-'));
+  spoolDir = await newFolder();
 });
 afterEach(async () => {
   for (const thing of opened.splice(0).reverse()) await thing.close();
-  await rm(spoolDir, { recursive: true });
 });
 
 async function started(starting: Promise<LocalServer>): Promise<LocalServer> {

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import {
   codeOf,
   copyOf,
@@ -7,7 +8,6 @@ import {
   importBundle,
   importOf,
   LINK,
-  newFolder,
   openDaemon,
   putInto,
   type Seed,

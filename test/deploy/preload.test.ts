@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { importPreload } from '../../src/deploy/import/preload.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import {
   type Bundle,
   copyOf,
   importBundle,
   importOf,
-  newFolder,
   newStore,
   openDaemon,
   packBundle,

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ActivePointer } from '../../src/deploy/releases/site-store.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { codeOf, copyOf, importBundle, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
+import { newFolder } from '../helpers/new-folder.ts';
+import { codeOf, copyOf, importBundle, newStore, type Seed, seedShelf } from './workbench.ts';
 
 let seed: Seed;
 beforeAll(async () => {

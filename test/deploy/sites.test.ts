@@ -10,6 +10,7 @@ import {
   SiteStore,
 } from '../../src/deploy/index.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { runInProcess } from './processes.ts';
 import { unpackHere } from './unpackers.ts';
@@ -21,7 +22,6 @@ import {
   importBundle,
   importOf,
   LINK,
-  newFolder,
   openDaemon,
   packBundle,
   putInto,

@@ -10,13 +10,13 @@ import {
   settleListedDomains,
 } from '../../src/deploy/index.ts';
 import { listSites, removeSite } from '../../src/deploy/releases/stored-sites.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import {
   type Bundle,
   codeOf,
   copyOf,
   importBundle,
   importOf,
-  newFolder,
   openDaemon,
   packBundle,
   type Seed,

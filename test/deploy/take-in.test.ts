@@ -8,13 +8,13 @@ import { signFile } from '../../src/archive/index.ts';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { rawTar } from '../helpers/archives.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { unpackHere } from './unpackers.ts';
 import {
   type Bundle,
   codeOf,
   copyOf,
   importBundle,
-  newFolder,
   newStore,
   packBundle,
   type Seed,

@@ -1,6 +1,5 @@
 /** Tools of the deploy tests: temporary data folders, real bundles, the real worker, and an in-memory source. */
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
@@ -24,16 +23,10 @@ import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { unpackHere } from './unpackers.ts';
-
-/** Creates an empty folder, which is removed after the last test of the file. */
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-deploy-'));
-  onFileEnd(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export async function newStore(): Promise<SiteStore> {
   return openStore(await newFolder());

@@ -1,19 +1,10 @@
 import { createHash, hash } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { BundleVectors, BundleVectorWriter } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { fuzz } from '../helpers/fuzz.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { cases } from '../helpers/runs.ts';
 
 const MODEL = 'a'.repeat(64);
@@ -28,10 +19,9 @@ const RECORDS = Array.from({ length: 3 }, (_, row) => ({
 
 let dir: string;
 let count = 0;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'docshelf-format-'));
+beforeAll(async () => {
+  dir = await newFolder();
 });
-afterAll(() => rmSync(dir, { recursive: true }));
 
 function newRelease(): string {
   const releaseDir = join(dir, `${count++}`);

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
@@ -9,6 +8,7 @@ import { EmbeddedEngine, type SearchEvent, SiteSearch } from '../../src/search/i
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorCache } from '../../src/search/semantic/vector-cache.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const NEVER = new AbortController().signal;
@@ -22,13 +22,12 @@ let engine: EmbeddedEngine;
 let embedded: string[];
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-carried-'));
+  dir = await newFolder();
   embedded = [];
   start();
 });
 afterEach(async () => {
   await engine.stop();
-  await rm(dir, { recursive: true });
 });
 
 /** Vectors depend on the text and on `turn`, so that a test sees which model computed them. */

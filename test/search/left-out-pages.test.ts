@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, SiteSearch } from '../../src/search/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
@@ -13,12 +12,11 @@ const RELEASE_DIGEST = 'cd'.repeat(32);
 let dir: string;
 let engine: EmbeddedEngine;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-left-out-'));
+  dir = await newFolder();
   start();
 });
 afterEach(async () => {
   await engine.stop();
-  await rm(dir, { recursive: true });
 });
 
 function start(): void {

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 
@@ -19,7 +19,7 @@ let engine: EmbeddedEngine;
 let threads: ReturnType<typeof watchThreads>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-sites-'));
+  folder = await newFolder();
   threads = watchThreads();
   engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
@@ -32,7 +32,6 @@ afterEach(async () => {
   await engine.stop();
   expect(threads.alive()).toBe(0);
   threads.stop();
-  await rm(folder, { recursive: true });
 });
 
 /** A release with pages of this text, not indexed yet. */

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockFile } from '../../src/files/file-lock.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 /** Two daemons on one data folder, each with a separate engine. */
@@ -18,11 +18,10 @@ const FILTER = { version: null, language: null, tag: null };
 let folder: string;
 const engines: EmbeddedEngine[] = [];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-shared-'));
+  folder = await newFolder();
 });
 afterEach(async () => {
   for (const engine of engines.splice(0)) await engine.stop();
-  await rm(folder, { recursive: true });
 });
 
 async function release(): Promise<IndexedRelease> {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -16,6 +15,7 @@ import { EmbeddedEngine, type SearchEvent, SiteSearch } from '../../src/search/i
 import type { Embedder } from '../../src/search/ports.ts';
 import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
@@ -31,13 +31,12 @@ const MIB = 1024 ** 2;
 let dir: string;
 let threads: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-heaps-'));
+  dir = await newFolder();
   threads = watchThreads();
 });
 afterEach(async () => {
   await expect.poll(() => threads.alive()).toBe(0);
   threads.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Shrinks the heap until the returned function is called. */

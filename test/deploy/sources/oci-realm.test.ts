@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { OciBundleSource } from '../../../src/deploy/sources/oci-bundle-source.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { httpServer } from '../../helpers/local-server.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** A registry with the token server `realm`, and the requests to it. */
 async function pull(realmOf: (port: string) => string, tokenHosts: (host: string) => string[]) {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-realm-'));
+  const folder = await newFolder();
   const realm = await httpServer((_, response) => response.writeHead(401).end());
   const address = realmOf(realm.host.split(':')[1] ?? '');
   const registry = await httpServer((_, response) =>
@@ -22,7 +22,6 @@ async function pull(realmOf: (port: string) => string, tokenHosts: (host: string
   );
   const client = httpClientOf();
   ends.push(
-    () => rm(folder, { recursive: true }),
     () => realm.close(),
     () => registry.close(),
     () => client.close(),

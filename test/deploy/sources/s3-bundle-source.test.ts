@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -13,6 +12,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../../export/stores/s3-server.ts';
 import { checkPresigned } from '../../export/stores/sigv4.ts';
 import { type Answer, breakOffOnceStored, httpServer } from '../../helpers/local-server.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 
 const NEVER = new AbortController().signal;
@@ -23,7 +23,7 @@ const TOOLS = { sleep: async () => {}, random: () => 0 };
 const opened: { close(): Promise<void> }[] = [];
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-s3-source-'));
+  dir = await newFolder();
   for (const name of ['AWS_SESSION_TOKEN', 'AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_REGION', 'AWS_DEFAULT_REGION']) {
     vi.stubEnv(name, undefined);
   }
@@ -33,7 +33,6 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.unstubAllEnvs();
   for (const each of opened.splice(0).reverse()) await each.close();
-  await rm(dir, { recursive: true });
 });
 
 function useKeys(id: string, secret: string): void {

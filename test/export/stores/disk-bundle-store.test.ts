@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { saysExpired } from '../../../src/deploy/sources/http-bundle-source.ts';
 import { expiryOfLink } from '../../../src/domain/bundle-link.ts';
 import type { BundleLinkRequest } from '../../../src/export/ports.ts';
 import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { packedBundle } from './packed-bundle.ts';
 
 const NEVER = new AbortController().signal;
@@ -19,11 +19,10 @@ let dir: string;
 let nowMs = START_MS;
 let store: DiskBundleStore;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-disk-store-'));
+  dir = await newFolder();
   nowMs = START_MS;
   store = new DiskBundleStore({ dir, publicUrl: () => 'https://docs.example/api/', nowMs: () => nowMs });
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 /** Parses a link like the route of the API listener. */
 function followed(link: string): BundleLinkRequest {

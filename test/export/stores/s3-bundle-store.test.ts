@@ -1,8 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -13,6 +12,7 @@ import { PART_BYTES } from '../../../src/export/stores/s3-objects.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 import { packedBundle } from './packed-bundle.ts';
 import { BUCKET, s3StoreAt } from './s3-server.ts';
@@ -27,12 +27,11 @@ const CREDENTIALS = { accessKeyId: new Secret('AKIDCANARY'), secretAccessKey: ne
 const opened: { close(): Promise<void> }[] = [];
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-s3-store-'));
+  dir = await newFolder();
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
   for (const each of opened.splice(0).reverse()) await each.close();
-  await rm(dir, { recursive: true });
 });
 
 function opening<T extends { close(): Promise<void> }>(each: T): T {
