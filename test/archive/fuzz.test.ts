@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { beforeAll, describe, test } from 'vitest';
 import { inspectArchive, verifyArchive, verifyFile } from '../../src/archive/index.ts';
 import { encodeManifest } from '../../src/archive/manifest.ts';
 import { DocshelfError, exitCodeOf } from '../../src/domain/errors.ts';
@@ -24,7 +24,6 @@ let bench: Workbench;
 beforeAll(async () => {
   bench = await Workbench.open();
 });
-afterAll(() => bench.close());
 
 const EX_DATAERR = 65;
 

@@ -8,7 +8,6 @@ let bench: Workbench;
 beforeAll(async () => {
   bench = await Workbench.open();
 });
-afterAll(() => bench.close());
 
 const printed = new Map<string, string[]>();
 
