@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crawlSite } from '../../src/crawl/crawl-source.ts';
 import type { CrawlOptions, CrawlSettings } from '../../src/domain/crawl.ts';
@@ -8,7 +8,7 @@ import { RecordingSink } from '../export/recording-sink.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 
-/** Folders that several crawls share, like several jobs. `remove` removes them. */
+/** Folders that several crawls share, like several jobs. */
 export class CrawlHome {
   readonly dir: string;
   readonly store: FileStore;
@@ -53,10 +53,6 @@ export class CrawlHome {
     };
     await crawlSite(options, request, sink, more.signal ?? new AbortController().signal);
     return sink;
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.dir, { recursive: true, force: true });
   }
 }
 

@@ -1,37 +1,22 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OpenedBundle } from '../../../src/deploy/ports.ts';
 import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import type { HttpClient } from '../../../src/net/http-client.ts';
-import { bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { bundleAnswer, httpServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const NOW = Date.parse('2024-06-01T12:00:00Z');
 const NEVER = new AbortController().signal;
 const BUNDLE = Buffer.from('0123456789');
 
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const thing of opened.splice(0).reverse()) await thing.close();
-});
-
-async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
-
-function sourceOf(): HttpBundleSource {
-  const client: HttpClient = httpClientOf();
-  opened.push(client);
-  return new HttpBundleSource(client, () => NOW);
-}
-
 async function openFrom(answer: RequestListener, resume: { offset: number; etag: string } | null = null, path = '/b') {
-  const { origin } = await started(httpServer(answer));
-  return sourceOf().open(new Secret(`${origin}${path}`), { resume, signal: NEVER });
+  const { origin } = await httpServer(answer);
+  return new HttpBundleSource(httpClientOf(), () => NOW).open(new Secret(`${origin}${path}`), {
+    resume,
+    signal: NEVER,
+  });
 }
 
 async function textOf(bundle: OpenedBundle): Promise<string> {

@@ -4,6 +4,7 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } fr
 import { Secret } from '../../../src/domain/secret.ts';
 import { S3BundleStore, type S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
+import { onFileEnd } from '../../helpers/file-end.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 
@@ -94,8 +95,9 @@ export async function copyObjects(from: string, to: string): Promise<void> {
   client.destroy();
 }
 
+/** Creates a store, which is closed after the last test of the file. */
 export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore {
-  return new S3BundleStore({
+  const store = new S3BundleStore({
     bucket: BUCKET,
     region: 'eu-central-1',
     endpoint,
@@ -110,4 +112,6 @@ export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOption
     nowMs: Date.now,
     ...options,
   });
+  onFileEnd(() => store.close());
+  return store;
 }
