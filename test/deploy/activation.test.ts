@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Activation } from '../../src/deploy/activation.ts';
 import { runningDaemons } from '../../src/deploy/index.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
@@ -12,7 +12,6 @@ import {
   newStore,
   openDaemon,
   packBundle,
-  type Seed,
   type SettingsOf,
   seedShelf,
   settingsOf,
@@ -20,10 +19,7 @@ import {
   until,
 } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 afterEach(() => {
   vi.useRealTimers();
 });

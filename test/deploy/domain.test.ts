@@ -1,5 +1,5 @@
 import { readdir, writeFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { settleFolderDomain } from '../../src/deploy/releases/data-folder.ts';
 import {
   type Bundle,
@@ -15,10 +15,7 @@ import {
 } from './workbench.ts';
 
 /** Bundle of domain acme. */
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });
-});
+const bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });
 
 const manifest = (manifestDomain: string | null) => ({ manifestDomain });
 

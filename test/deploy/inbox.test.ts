@@ -13,15 +13,12 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Inbox, type SiteStore } from '../../src/deploy/index.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { copyOf, fault, newStore, putInto, type Seed, seedShelf, startDaemon, until } from './workbench.ts';
+import { copyOf, fault, newStore, putInto, seedShelf, startDaemon, until } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 type Delivering = ConstructorParameters<typeof Inbox>[0]['deployment'];
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { readFileTable } from '../../src/files/index.ts';
@@ -18,10 +18,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 const SMALL_HEAP: Heap = { maxOldGenerationSizeMb: 40, maxYoungGenerationSizeMb: 4 };
 const END = Buffer.alloc(1024);
 
-let dir: string;
-beforeAll(async () => {
-  dir = await newFolder();
-});
+const dir = await newFolder();
 
 const nameOf = (n: number): string =>
   `reference/section-${n % 500}/a-name-as-long-as-those-of-generated-references-are-${String(n).padStart(7, '0')}.js`;

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 import {
@@ -10,7 +10,6 @@ import {
   LINK,
   openDaemon,
   putInto,
-  type Seed,
   type SettingsOf,
   seedShelf,
   settingsOf,
@@ -18,11 +17,8 @@ import {
   type TestDaemon,
 } from './workbench.ts';
 
-let seed: Seed;
+const seed = await seedShelf();
 let store: SiteStore;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
 beforeEach(async () => {
   store = await copyOf(seed);
 });

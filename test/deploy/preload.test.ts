@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { importPreload } from '../../src/deploy/import/preload.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { newFolder } from '../helpers/new-folder.ts';
@@ -13,18 +13,14 @@ import {
   openDaemon,
   packBundle,
   putInto,
-  type Seed,
   seedShelf,
   startDaemon,
   until,
 } from './workbench.ts';
 
-let seed: Seed;
+const seed = await seedShelf();
 let store: SiteStore;
 let folder: string;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
 beforeEach(async () => {
   store = await copyOf(seed);
   folder = join(store.paths.dir, 'bundles');

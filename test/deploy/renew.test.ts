@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FreshLink, LinkSource } from '../../src/deploy/ports.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import type { RenewSettings } from '../../src/deploy/settings.ts';
@@ -14,7 +14,6 @@ import {
   newStore,
   openDaemon,
   packBundle,
-  type Seed,
   type SettingsOf,
   seedShelf,
   stateOf,
@@ -90,12 +89,8 @@ const RENEW: RenewSettings = {
   everyMs: null,
 };
 
-let seed: Seed;
-let april: Bundle;
-beforeAll(async () => {
-  seed = await seedShelf();
-  april = await packBundle('acme-export-2024-04-01.tar.gz', 'april');
-});
+const seed = await seedShelf();
+const april = await packBundle('acme-export-2024-04-01.tar.gz', 'april');
 
 let store: SiteStore;
 let source: FakeSource;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { versionFromDigest } from '../../src/domain/version.ts';
 import {
@@ -15,7 +15,6 @@ import {
   openDaemon,
   packBundle,
   putInto,
-  type Seed,
   seedShelf,
   settingsOf,
   startDaemon,
@@ -24,11 +23,8 @@ import {
 } from './workbench.ts';
 
 /** LINK returns the seed's March. A test can remove it from the store. */
-let seed: Seed;
+const seed = await seedShelf();
 let store: SiteStore;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
 beforeEach(async () => {
   store = await copyOf(seed);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
 import type { SignatureSettings } from '../../src/deploy/import/signature.ts';
 import { Inbox } from '../../src/deploy/index.ts';
@@ -33,15 +33,10 @@ const REQUIRED: SignatureSettings = { required: true, publicKeys: [fixture('thro
 const WELCOME: SignatureSettings = { ...REQUIRED, required: false };
 const STRANGER: SignatureSettings = { ...REQUIRED, publicKeys: [fixture('other.pub')] };
 
-let june: Bundle;
-let july: Bundle;
+const june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
+const july = await packBundle('acme-export-2024-07-01.tar.gz', 'july');
 /** Signature of june. */
-let signature: string;
-beforeAll(async () => {
-  june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
-  july = await packBundle('acme-export-2024-07-01.tar.gz', 'july');
-  signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
-});
+const signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
 
 const stored = async (daemon: TestDaemon) =>
   (await daemon.deployment.readStored()).versions.map(({ version }) => version);

@@ -1,6 +1,6 @@
 import { access, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   DaemonRegistration,
   Inbox,
@@ -25,7 +25,6 @@ import {
   openDaemon,
   packBundle,
   putInto,
-  type Seed,
   type SettingsOf,
   type SharedByTest,
   seedShelf,
@@ -33,10 +32,7 @@ import {
   until,
 } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 const V1 = '2024-01-01';
 const V2 = '2024-02-01';

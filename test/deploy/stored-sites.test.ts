@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   adoptDefaultDomain,
   DaemonRegistration,
@@ -19,15 +19,11 @@ import {
   importOf,
   openDaemon,
   packBundle,
-  type Seed,
   seedShelf,
   startDaemon,
 } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 const V1 = '2024-01-01';
 
