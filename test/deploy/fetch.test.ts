@@ -23,11 +23,13 @@ beforeEach(async () => {
   spoolDir = await newFolder();
 });
 
-function fetchFrom(server: LocalServer, request: Partial<FetchRequest> = {}): ReturnType<typeof fetchBundle> {
-  return fetchBundle(
-    [new HttpBundleSource(httpClientOf())],
+const fetchFrom = (server: LocalServer, request: Partial<FetchRequest> = {}) =>
+  fetchWith(new HttpBundleSource(httpClientOf()), { link: new Secret(server.origin + PATH), ...request });
+
+const fetchWith = (source: BundleSource, request: Pick<FetchRequest, 'link'> & Partial<FetchRequest>) =>
+  fetchBundle(
+    [source],
     {
-      link: new Secret(server.origin + PATH),
       sha256: null,
       spoolDir,
       bundleFile: join(spoolDir, 'whole'),
@@ -38,7 +40,6 @@ function fetchFrom(server: LocalServer, request: Partial<FetchRequest> = {}): Re
     },
     TOOLS,
   );
-}
 
 const spooled = async (): Promise<string[]> => (await readdir(spoolDir)).filter((name) => name !== 'lock');
 
@@ -249,19 +250,7 @@ describe('fetchBundle() with a source that sends a wrong number of bytes', () =>
     }),
   });
   const run = (source: BundleSource) =>
-    fetchBundle(
-      [source],
-      {
-        link: new Secret('https://store.example/b'),
-        sha256: null,
-        spoolDir,
-        bundleFile: join(spoolDir, 'whole'),
-        bundleBytesMax: 100,
-        retriesMax: 0,
-        signal: new AbortController().signal,
-      },
-      TOOLS,
-    );
+    fetchWith(source, { link: new Secret('https://store.example/b'), bundleBytesMax: 100, retriesMax: 0 });
 
   test('keeps the received bytes if there are too few, and deletes them if there are too many', async () => {
     const fields = (receivedBytes: number) => ({ receivedBytes, totalBytes: 5, retryable: true });
