@@ -1,6 +1,6 @@
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { extractArchive, inspectArchive } from '../../src/archive/index.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { ARCHIVE_FORMATS, rawTar, rawZip, SITE_FILES, siteArchive, siteTar } from '../helpers/archives.ts';
@@ -12,7 +12,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 describe('inspectArchive() and extractArchive()', () => {
   it.each(ARCHIVE_FORMATS)('list and unpack a %s', async (format) => {

@@ -1,16 +1,12 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { inspectArchive } from '../../src/archive/index.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { gz, rawTar, rawZip } from '../helpers/archives.ts';
 import { Workbench } from './workbench.ts';
 
-let bench: Workbench;
-beforeAll(async () => {
-  bench = await Workbench.open();
-});
-afterAll(() => bench.close());
+const bench = await Workbench.open();
 
 const PAGE = { name: 'index.html', body: '<p>Home</p>' };
 const pack = (names: readonly string[]) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectArchive, readArchiveFiles, sitePaths, verifyArchive } from '../../src/archive/index.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { gz, rawTar, rawZip, zst } from '../helpers/archives.ts';
@@ -10,7 +10,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 type Member = { readonly name: string; readonly body: string };
 

@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ARCHIVE_FORMATS, rawTar, SITE_FILES, siteArchive } from '../helpers/archives.ts';
 import { cases } from '../helpers/runs.ts';
 import { Workbench } from './workbench.ts';
 
-let bench: Workbench;
-beforeAll(async () => {
-  bench = await Workbench.open();
-});
-afterAll(() => bench.close());
+const bench = await Workbench.open();
 
 describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
   const whole = siteArchive(format);

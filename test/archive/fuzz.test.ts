@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { inspectArchive, verifyArchive, verifyFile } from '../../src/archive/index.ts';
 import { encodeManifest } from '../../src/archive/manifest.ts';
 import { DocshelfError, exitCodeOf } from '../../src/domain/errors.ts';
@@ -20,11 +20,7 @@ import { fuzz } from '../helpers/fuzz.ts';
 import { parseManifest } from '../helpers/manifests.ts';
 import { Workbench } from './workbench.ts';
 
-let bench: Workbench;
-beforeAll(async () => {
-  bench = await Workbench.open();
-});
-afterAll(() => bench.close());
+const bench = await Workbench.open();
 
 const EX_DATAERR = 65;
 

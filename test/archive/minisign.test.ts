@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { signFile, verifyFile } from '../../src/archive/index.ts';
 import { parsePublicKey, parseSecretKey } from '../../src/archive/minisign.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
@@ -22,7 +22,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 const faultOf = async (work: Promise<unknown>): Promise<DocshelfError | null> =>
   work.then(

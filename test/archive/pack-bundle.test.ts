@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { gzip } from '../../src/archive/compression.ts';
 import {
   archiveOrder,
@@ -56,7 +56,6 @@ beforeEach(async () => {
     }),
   );
 });
-afterEach(() => bench.close());
 
 const out = () => join(bench.dir, 'out', 'site.tar.gz');
 const pack = async (options: Partial<PackBundleOptions> = {}): Promise<PackedArchive> => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { verifyArchive } from '../../src/archive/index.ts';
 import { encodeManifest } from '../../src/archive/manifest.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
@@ -20,7 +20,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 describe('packTarGz()', () => {
   it('writes an archive that unpacks to the same files, with a valid manifest', async () => {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ARCHIVE_CODES } from '../../src/domain/errors.ts';
 import { ARCHIVE_FORMATS, siteArchive } from '../helpers/archives.ts';
 import { type Cell, RULES_TABLE } from './rules-table.ts';
 import { Workbench } from './workbench.ts';
 
-let bench: Workbench;
-beforeAll(async () => {
-  bench = await Workbench.open();
-});
-afterAll(() => bench.close());
+const bench = await Workbench.open();
 
 const printed = new Map<string, string[]>();
 

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   gz,
   longNameMember,
@@ -19,7 +19,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 const namesOf = async (tar: Buffer) => (await bench.attempt(tar)).extracted.map((file) => file.path);
 

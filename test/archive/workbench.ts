@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArchiveListing, type ExtractedFile, extractArchive, inspectArchive } from '../../src/archive/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 export interface Attempt {
   /** `inspected`: rejected before anything is written. `extracted`: rejected while writing to staging. */
@@ -22,7 +22,7 @@ export class Workbench {
   }
 
   static async open(): Promise<Workbench> {
-    return new Workbench(await mkdtemp(join(tmpdir(), 'docshelf-archive-')));
+    return new Workbench(await newFolder());
   }
 
   get siteDir(): string {
@@ -67,9 +67,5 @@ export class Workbench {
 
   async read(path: string): Promise<string> {
     return readFile(join(this.siteDir, path), 'utf8');
-  }
-
-  async close(): Promise<void> {
-    await rm(this.dir, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import yauzl from 'yauzl';
 import { rawZip, siteZip, type ZipMemberSpec, zip64End, zipExtra } from '../helpers/archives.ts';
 import { RULES_TABLE } from './rules-table.ts';
@@ -12,7 +12,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 /** Files by name as yauzl reads them. @throws Error if yauzl rejects the archive */
 async function readByYauzl(bytes: Buffer): Promise<Map<string, Buffer>> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { unzstd } from '../../src/archive/compression.ts';
 import { refusalsOf } from '../../src/archive/rules.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
@@ -19,7 +19,6 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.open();
 });
-afterEach(() => bench.close());
 
 describe('unzstd()', () => {
   const tar = siteTar();

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as crawler from '../../src/crawl/index.ts';
 import { verify } from '../../src/export/jobs/steps.ts';
 import { mediaTypeOf } from '../../src/web/media-type.ts';
@@ -56,10 +56,6 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
   beforeAll(async () => {
     home = await CrawlHome.make();
     live = await originOf(FILES);
-  });
-  afterAll(async () => {
-    await live?.close();
-    await home?.remove();
   });
 
   const crawl = (scripts: 'keep' | 'drop', job: string): Promise<RecordingSink> =>

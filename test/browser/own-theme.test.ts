@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importSite } from '../../scripts/screenshots/import-site.ts';
-import { renderFolder, TemporaryFolders } from '../export/markdown/render-folder.ts';
+import { renderFolder, writeTree } from '../export/markdown/render-folder.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
@@ -38,17 +38,15 @@ interface Part {
 
 describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  const folders = new TemporaryFolders();
   let browser: Browser;
   let origin: string;
 
   beforeAll(async () => {
-    bench.onEnd(() => folders.remove());
     browser = await launchChromium();
     bench.onEnd(() => browser.close());
     const daemon = await bench.start({ search: { widget: true }, log: { access: false } });
     origin = daemon.site;
-    const { files } = await renderFolder(folders.write(SITE), { version: '2026-11-01' });
+    const { files } = await renderFolder(writeTree(SITE), { version: '2026-11-01' });
     await importSite(bench, daemon, { files, version: '2026-11-01' });
   });
 

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { FileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
@@ -14,7 +13,9 @@ import { LINK_SCHEMES } from '../../src/domain/bundle-link.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../export/stores/s3-server.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
 /** Contract of each BundleSource (src/deploy/ports.ts), for all schemes. */
@@ -26,7 +27,6 @@ interface Subject {
   readonly deadLink: Secret;
   readonly foreignLink: Secret;
   readonly environment?: Readonly<Record<string, string>>;
-  close(): Promise<void>;
 }
 
 const NAME = 'acme-export-2024-06-01.tar.gz';
@@ -39,28 +39,22 @@ async function httpSubject(): Promise<Subject> {
     if (request.url?.startsWith(`/${NAME}?`)) answer(request, response);
     else response.writeHead(404).end();
   });
-  const client = httpClientOf();
   return {
-    source: new HttpBundleSource(client),
+    source: new HttpBundleSource(httpClientOf()),
     link: new Secret(`${server.origin}/${NAME}?sig=1`),
     deadLink: new Secret(`${server.origin}/missing.zip?sig=1`),
     foreignLink: new Secret('file:///a.zip'),
-    close: async () => {
-      await client.close();
-      await server.close();
-    },
   };
 }
 
 async function fileSubject(): Promise<Subject> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+  const folder = await newFolder();
   await writeFile(join(folder, NAME), BUNDLE);
   return {
     source: new FileBundleSource([folder]),
     link: new Secret(pathToFileURL(join(folder, NAME)).href),
     deadLink: new Secret(pathToFileURL(join(folder, 'missing.zip')).href),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
-    close: () => rm(folder, { recursive: true }),
   };
 }
 
@@ -75,34 +69,25 @@ async function ociSubject(): Promise<Subject> {
     else if (request.url === `/v2/acme/blobs/${digest}`) answerRanges(request, response);
     else response.writeHead(404).end();
   });
-  const client = httpClientOf();
   return {
-    source: new OciBundleSource(client, { authFile: null, tokenHosts: [] }),
+    source: new OciBundleSource(httpClientOf(), { authFile: null, tokenHosts: [] }),
     link: new Secret(`oci://${server.host}/acme:v1`),
     deadLink: new Secret(`oci://${server.host}/acme:v2`),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
-    close: async () => {
-      await client.close();
-      await server.close();
-    },
   };
 }
 
 /** Credentials from the environment, and a store that checks signatures. */
 async function s3Subject(): Promise<Subject> {
   const server = await startS3Server();
+  onFileEnd(server.close);
   await putObject(server.endpoint, `docs/ä b+c/${NAME}`, BUNDLE);
-  const client = httpClientOf();
   return {
-    source: new S3BundleSource(client, { region: null, endpoint: server.endpoint, pathStyle: true }),
+    source: new S3BundleSource(httpClientOf(), { region: null, endpoint: server.endpoint, pathStyle: true }),
     link: new Secret(`s3://${BUCKET}/docs/ä b+c/${NAME}`),
     deadLink: new Secret(`s3://${BUCKET}/docs/missing.zip`),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
     environment: { AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: KEY, AWS_SESSION_TOKEN: '' },
-    close: async () => {
-      await client.close();
-      await server.close();
-    },
   };
 }
 
@@ -130,7 +115,6 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (sche
   beforeAll(async () => {
     subject = await SUBJECTS[scheme]();
   });
-  afterAll(() => subject.close());
   beforeEach(() => {
     for (const [name, value] of Object.entries(subject.environment ?? {})) vi.stubEnv(name, value);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { parse } from 'content-disposition';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,6 +14,7 @@ import { openListener } from '../../src/http/listener/listener.ts';
 import { answerFault } from '../../src/http/problem.ts';
 import { packedBundle } from '../export/stores/packed-bundle.ts';
 import { s3StoreAt, startS3Server } from '../export/stores/s3-server.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 /** Contract of each BundleStore (src/export/ports.ts), for all kinds. */
 interface Subject {
@@ -55,13 +56,12 @@ describe.each([
   let behindMs = 0;
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+    dir = await newFolder();
     subject = await create(dir, () => Date.now() - behindMs);
   });
   afterAll(async () => {
     await subject.store.close();
     await subject.close();
-    await rm(dir, { recursive: true });
   });
 
   const download = async (sha256: string, fileName = NAME, ttlMs = HOUR_MS): Promise<Response> =>
@@ -143,6 +143,14 @@ describe.each([
       await expect(subject.store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
       expect(await subject.store.has(bundle.sha256)).toBe(false);
     }
+  });
+
+  test('returns the bytes of a bundle, and rejects a missing bundle with bundle_gone', async () => {
+    const bytes = randomBytes(600_000);
+    const bundle = await packedBundle(dir, bytes);
+    await subject.store.put(bundle, NEVER);
+    expect(await buffer(await subject.store.read(bundle.sha256, NEVER))).toEqual(bytes);
+    await expect(subject.store.read('0'.repeat(64), NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
   });
 
   test('reports cannot_read for a missing file', async () => {

@@ -1,13 +1,12 @@
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
-import { writeFiles } from '../helpers/write-files.ts';
+import { writeRelease } from '../search/searched-site.ts';
 
 /** Contract of each SearchIndex (src/search/ports.ts), for all kinds. */
 interface Subject {
@@ -70,25 +69,18 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
   let made = 0;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+    folder = await newFolder();
     subject = open(folder);
     release = await opened();
   });
   afterAll(async () => {
     await subject.stop();
-    await rm(folder, { recursive: true });
   });
 
   async function write(site: Readonly<Record<string, string>>): Promise<IndexedRelease> {
     made += 1;
     const digest = String(made).padStart(64, '0');
-    const releaseDir = join(folder, digest);
-    const files = Object.entries(site).map(([path, html]) => {
-      return { path, size: Buffer.byteLength(html), sha256: digest, type: 'text/html; charset=utf-8' };
-    });
-    await writeFiles(join(releaseDir, 'site'), site);
-    await writeFileTable(releaseDir, files);
-    return { digest, releaseDir, trailingSlash: 'never' };
+    return writeRelease(join(folder, digest), digest, site);
   }
 
   /** A release with a built and open index. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ARCHIVE_CODES } from '../../src/domain/errors.ts';
 import { Workbench } from '../archive/workbench.ts';
 
@@ -12,7 +12,6 @@ let bench: Workbench;
 beforeAll(async () => {
   bench = await Workbench.open();
 });
-afterAll(() => bench.close());
 
 describe.skipIf(corpus === undefined)(`a published hostile archive${why}`, () => {
   const folder = join(corpus ?? '.', 'hostile');

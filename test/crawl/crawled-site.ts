@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crawlSite } from '../../src/crawl/crawl-source.ts';
 import type { CrawlOptions, CrawlSettings } from '../../src/domain/crawl.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 import { RecordingSink } from '../export/recording-sink.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 
-/** Folders that several crawls share, like several jobs. `remove` removes them. */
+/** Folders that several crawls share, like several jobs. */
 export class CrawlHome {
   readonly dir: string;
   readonly store: FileStore;
@@ -20,7 +20,7 @@ export class CrawlHome {
   }
 
   static async make(): Promise<CrawlHome> {
-    const dir = await mkdtemp(join(tmpdir(), 'docshelf-crawl-'));
+    const dir = await newFolder();
     await mkdir(join(dir, 'records'));
     return new CrawlHome(dir);
   }
@@ -53,10 +53,6 @@ export class CrawlHome {
     };
     await crawlSite(options, request, sink, more.signal ?? new AbortController().signal);
     return sink;
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.dir, { recursive: true, force: true });
   }
 }
 

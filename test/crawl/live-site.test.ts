@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { FetchedUrl } from '../../src/crawl/entry.ts';
 import { answerOf } from '../../src/crawl/render/live-site.ts';
 import { FileStore } from '../../src/files/file-store.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 let dir = '';
 let store: FileStore;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'docshelf-test-'));
+beforeEach(async () => {
+  dir = await newFolder();
   store = new FileStore(join(dir, 'files'));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('answerOf()', () => {
   const answer = (fields: Partial<FetchedUrl>) =>

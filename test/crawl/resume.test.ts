@@ -37,7 +37,6 @@ describe('crawl whose process is killed', () => {
   it('resumes with the fetched pages, without loss or duplicates', async () => {
     const other = await CrawlHome.make();
     const whole = await other.crawl(crawlOf(`${site.origin}/`));
-    await other.remove();
     const before = site.requests.length;
 
     const script = new URL('killed-crawl.ts', import.meta.url).pathname;

@@ -1,6 +1,6 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Activation } from '../../src/deploy/activation.ts';
 import { runningDaemons } from '../../src/deploy/index.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
@@ -12,7 +12,6 @@ import {
   newStore,
   openDaemon,
   packBundle,
-  type Seed,
   type SettingsOf,
   seedShelf,
   settingsOf,
@@ -20,10 +19,7 @@ import {
   until,
 } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -98,14 +94,6 @@ describe('a swap', () => {
     expect((await store.active())?.version).toBe(V1);
   });
 
-  test('records the served releases for daemons that share the folder', async () => {
-    const store = await copyOf(seed);
-    const daemon = await daemonThrough(store, [V1, V2]);
-    expect(await runningDaemons(store.paths)).toMatchObject([{ sites: [{ serves: [seed.february.digest] }] }]);
-    await daemon.stop();
-    expect(await runningDaemons(store.paths)).toEqual([]);
-  });
-
   test('stores the activation time of its release, which another daemon on the folder reads with refreshFromDisk()', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
@@ -164,18 +152,6 @@ describe('pruning', () => {
     await pinned.reload({ version: V2, keep: 1 });
     await pinned.reload({ version: V3, keep: 1 });
     expect(await storedIn(store)).toHaveLength(3);
-  });
-
-  test('keeps a release that another site on the folder references', async () => {
-    const store = await copyOf(seed);
-    const other = store.site.dir.replace(/docs$/, 'globex');
-    await mkdir(join(other, 'versions'), { recursive: true });
-    await writeFile(join(other, 'versions', 'v1'), JSON.stringify({ digest: seed.january.digest, linkDigest: null }));
-    await daemonThrough(store, [V3], { keep: 1 });
-    const second = await daemonThrough(store, [V2], { keep: 0 });
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11_000 });
-    await second.deployment.activate(V2);
-    expect(await storedIn(store)).toContain(seed.january.digest);
   });
 
   test('never removes the release that an unpinned daemon activated last, even if a pinned daemon swaps', async () => {

@@ -2,16 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runningDaemons } from '../../src/deploy/index.ts';
-import { type Bundle, copyOf, openDaemon, packBundle, type Seed, seedShelf, stagingOf } from './workbench.ts';
+import { copyOf, importOf, openDaemon, packBundle, seedShelf, stagingOf } from './workbench.ts';
 
-let seed: Seed;
-let june: Bundle;
-beforeAll(async () => {
-  seed = await seedShelf();
-  june = await packBundle('acme-export-2024-06-01.tar.gz', '2024-06-01');
-});
+const seed = await seedShelf();
+const june = await packBundle('acme-export-2024-06-01.tar.gz', '2024-06-01');
 
 const [OLD, NEW] = ['2024-01-01', '2024-06-01'] as const;
 
@@ -48,7 +44,7 @@ describe('a daemon that was killed during an import or a swap', () => {
     for (const [label, { digest }] of await store.labels()) await store.view(digest, label);
     expect(deployment.state).toBe('ready');
 
-    await deployment.deliver({ ...june, version: null, source: 'import', activate: true });
+    await deployment.deliver(importOf(june));
     expect(site.active?.version).toBe(NEW);
   });
 });

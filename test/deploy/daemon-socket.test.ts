@@ -1,15 +1,15 @@
-import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openDaemonSocket, removeDaemonSocket } from '../../src/deploy/daemons.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const UID = process.getuid?.() ?? 0;
 let folder: string;
 let paths: { readonly dir: string; readonly daemons: string };
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-'));
+  folder = await newFolder();
   paths = { dir: join(folder, 'data'), daemons: join(folder, 'data/daemons') };
   await mkdir(paths.daemons, { recursive: true });
   // Uses a new folder for temporary files of this user.
@@ -17,7 +17,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** Returns the path instead of listening. */

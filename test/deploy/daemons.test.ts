@@ -5,8 +5,9 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { DaemonRegistration, runningDaemons } from '../../src/deploy/daemons.ts';
 import { dataPaths, identityOf, openDataFolder } from '../../src/deploy/releases/data-folder.ts';
 import { thisProcess } from '../../src/files/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { runInProcess } from './processes.ts';
-import { newFolder, newStore, until } from './workbench.ts';
+import { newStore, until } from './workbench.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,10 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { settleFolderDomain } from '../../src/deploy/releases/data-folder.ts';
 import {
   type Bundle,
   codeOf,
   FakeSource,
+  importOf,
   LINK,
   newStore,
   openDaemon,
@@ -14,10 +15,7 @@ import {
 } from './workbench.ts';
 
 /** Bundle of domain acme. */
-let bundle: Bundle;
-beforeAll(async () => {
-  bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });
-});
+const bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });
 
 const manifest = (manifestDomain: string | null) => ({ manifestDomain });
 
@@ -65,7 +63,7 @@ describe('a deployment', () => {
     const store = await newStore();
     const plain = await packBundle('acme-export-2024-06-01.tar.gz', 'plain');
     const first = await startDaemon(store);
-    await first.deployment.deliver({ ...plain, version: null, source: 'import', activate: true });
+    await first.deployment.deliver(importOf(plain));
     expect(first.deployment.domain).toBe('docs');
     await first.stop();
     const second = await startDaemon(store, { domain: 'acme' });
@@ -77,7 +75,7 @@ describe('a deployment', () => {
     const store = await newStore();
     const { deployment, site } = await startDaemon(store);
     const plain = await packBundle('hand-v1.0.0.tar.gz', 'plain');
-    const deliver = (each: Bundle) => deployment.deliver({ ...each, version: null, source: 'import', activate: true });
+    const deliver = (each: Bundle) => deployment.deliver(importOf(each));
     await deliver(plain);
     const error = await deliver(bundle).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
@@ -96,7 +94,7 @@ describe('a deployment', () => {
   ])('suggests another data folder for a bundle of another domain if %s', async (_, domain, first) => {
     const store = await newStore();
     const { deployment } = await startDaemon(store, { domain });
-    const deliver = (each: Bundle) => deployment.deliver({ ...each, version: null, source: 'import', activate: true });
+    const deliver = (each: Bundle) => deployment.deliver(importOf(each));
     await deliver(await packBundle('first.tar.gz', first, first === 'plain' ? undefined : { domain: first }));
     const error = await deliver(bundle).catch((reason: unknown) => reason);
     expect(error).toMatchObject({

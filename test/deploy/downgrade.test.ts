@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
-import { type Bundle, codeOf, newFolder, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
+import { newFolder } from '../helpers/new-folder.ts';
+import { type Bundle, codeOf, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
 const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
@@ -20,16 +21,9 @@ const delivery = (bundle: Bundle, changes: object = {}) =>
     ...changes,
   }) as const;
 
-let first: Bundle;
-let second: Bundle;
-let third: Bundle;
-beforeAll(async () => {
-  [first, second, third] = [
-    await packBundle('a.tar.gz', '1', made('01')),
-    await packBundle('b.tar.gz', '2', made('02')),
-    await packBundle('c.tar.gz', '3', made('03')),
-  ];
-});
+const first = await packBundle('a.tar.gz', '1', made('01'));
+const second = await packBundle('b.tar.gz', '2', made('02'));
+const third = await packBundle('c.tar.gz', '3', made('03'));
 
 describe('a bundle older than the newest release that was ever active', () => {
   test('is rejected unless activate is false, even after the newest release was removed', async () => {

@@ -34,24 +34,18 @@ test.skipIf(disk === null)(
   async () => {
     const spoolDir = disk ?? '';
     const server = await httpServer(bundleAnswer(Buffer.alloc(3 * 1024 * 1024), '"v1"'));
-    const client = httpClientOf();
-    try {
-      const link = new Secret(`${server.origin}/b.tar.gz`);
-      const fetching = fetchBundle([new HttpBundleSource(client)], {
-        link,
-        sha256: null,
-        spoolDir,
-        bundleFile: join(spoolDir, 'whole'),
-        bundleBytesMax: 100 * 1024 * 1024,
-        retriesMax: 3,
-        signal: new AbortController().signal,
-      });
-      await expect(fetching).rejects.toMatchObject({ code: 'cannot_write' });
-      expect(await readdir(spoolDir)).toEqual(['lock']);
-      expect(server.requests.length).toBe(1);
-    } finally {
-      await client.close();
-      await server.close();
-    }
+    const link = new Secret(`${server.origin}/b.tar.gz`);
+    const fetching = fetchBundle([new HttpBundleSource(httpClientOf())], {
+      link,
+      sha256: null,
+      spoolDir,
+      bundleFile: join(spoolDir, 'whole'),
+      bundleBytesMax: 100 * 1024 * 1024,
+      retriesMax: 3,
+      signal: new AbortController().signal,
+    });
+    await expect(fetching).rejects.toMatchObject({ code: 'cannot_write' });
+    expect(await readdir(spoolDir)).toEqual(['lock']);
+    expect(server.requests.length).toBe(1);
   },
 );

@@ -13,15 +13,12 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Inbox, type SiteStore } from '../../src/deploy/index.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { copyOf, fault, newStore, putInto, type Seed, seedShelf, startDaemon, until } from './workbench.ts';
+import { copyOf, fault, newStore, putInto, type SettingsOf, seedShelf, startDaemon, until } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 type Delivering = ConstructorParameters<typeof Inbox>[0]['deployment'];
 
@@ -41,15 +38,21 @@ function inboxOver(store: SiteStore, deliver: () => Promise<unknown>) {
   return { inbox, delivered, failures };
 }
 
+/** Starts a daemon and its inbox. */
+async function startWithInbox(store: SiteStore, settings?: SettingsOf) {
+  const daemon = await startDaemon(store, settings);
+  const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
+  inbox.start();
+  return { daemon, inbox };
+}
+
 const filesIn = async (folder: string) => (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
 
 // Concurrent, because each test waits for seconds.
 describe.concurrent('the inbox', () => {
   test('imports an archive, serves it and deletes it', async ({ expect }) => {
     const store = await copyOf(seed);
-    const daemon = await startDaemon(store);
-    const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
-    inbox.start();
+    const { daemon, inbox } = await startWithInbox(store);
     await putInto(store.paths.inbox, seed.february);
     await until(async () => expect(await filesIn(store.paths.inbox)).toEqual([]));
     await inbox.stop();
@@ -80,9 +83,7 @@ describe.concurrent('the inbox', () => {
 
   test('moves a rejected archive with a reason file, and keeps the served version', async ({ expect }) => {
     const store = await copyOf(seed);
-    const daemon = await startDaemon(store, { version: '2024-01-01' });
-    const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
-    inbox.start();
+    const { daemon, inbox } = await startWithInbox(store, { version: '2024-01-01' });
     await writeFile(join(store.paths.inbox, 'broken.zip'), 'no archive');
     const broken = ['broken.zip', 'broken.zip.reason.txt'];
     await until(async () => expect(await filesIn(store.paths.rejected)).toEqual(broken));
@@ -97,9 +98,7 @@ describe.concurrent('the inbox', () => {
     'gives the rejected archive %j a printable name',
     async (name) => {
       const store = await copyOf(seed);
-      const daemon = await startDaemon(store, { version: '2024-01-01' });
-      const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
-      inbox.start();
+      const { daemon, inbox } = await startWithInbox(store, { version: '2024-01-01' });
       await copyFile(seed.february.file, join(store.paths.inbox, name));
       const shown = name.replace(/[^a-z.]/, '_');
       await until(async () => expect(await filesIn(store.paths.rejected)).toEqual([shown, `${shown}.reason.txt`]));

@@ -1,16 +1,16 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { readFileTable } from '../../src/files/index.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
 import { rawTar, rawZip } from '../helpers/archives.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 /** Bounds the memory for archives with a long listing. */
 
@@ -18,11 +18,7 @@ import { rawTar, rawZip } from '../helpers/archives.ts';
 const SMALL_HEAP: Heap = { maxOldGenerationSizeMb: 40, maxYoungGenerationSizeMb: 4 };
 const END = Buffer.alloc(1024);
 
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-many-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = await newFolder();
 
 const nameOf = (n: number): string =>
   `reference/section-${n % 500}/a-name-as-long-as-those-of-generated-references-are-${String(n).padStart(7, '0')}.js`;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { OwnExportService } from '../../src/deploy/ports.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { OwnExports } from '../../src/deploy/sources/own-exports.ts';
@@ -11,18 +11,13 @@ import {
   newStore,
   openDaemon,
   packBundle,
-  type Seed,
   type SettingsOf,
   seedShelf,
   until,
 } from './workbench.ts';
 
-let seed: Seed;
-let v9: Bundle;
-beforeAll(async () => {
-  seed = await seedShelf();
-  v9 = await packBundle('acme-export-2024-09-09.tar.gz', 'nine', { version: 'v9' });
-});
+const seed = await seedShelf();
+const v9 = await packBundle('acme-export-2024-09-09.tar.gz', 'nine', { version: 'v9' });
 
 /** Completed jobs of the domain acme, newest last. */
 class FakeService implements OwnExportService {

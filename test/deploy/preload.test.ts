@@ -1,29 +1,26 @@
 import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { importPreload } from '../../src/deploy/import/preload.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import {
   type Bundle,
   copyOf,
   importBundle,
-  newFolder,
+  importOf,
   newStore,
   openDaemon,
   packBundle,
   putInto,
-  type Seed,
   seedShelf,
   startDaemon,
   until,
 } from './workbench.ts';
 
-let seed: Seed;
+const seed = await seedShelf();
 let store: SiteStore;
 let folder: string;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
 beforeEach(async () => {
   store = await copyOf(seed);
   folder = join(store.paths.dir, 'bundles');
@@ -130,7 +127,7 @@ describe('a daemon with a preload folder', () => {
 
   test('serves an archive that is newer than the active version, but not an older archive', async () => {
     const daemon = await startDaemon(store);
-    await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
+    await daemon.deployment.deliver(importOf(seed.february));
     await daemon.stop();
     await putInto(folder, seed.january);
     const second = await startDaemon(store);
@@ -143,30 +140,14 @@ describe('a daemon with a preload folder', () => {
     expect(third.site.active?.version).toBe(V3);
   });
 
-  test('serves a new archive even if an operator has activated an older version', async () => {
-    const daemon = await openDaemon(store);
-    await daemon.deployment.activate(V1);
-    await putInto(folder, await later());
-    await daemon.deployment.reconcile();
-    expect(daemon.site.active?.version).toBe('2024-06-01');
-  });
-
   test('keeps serving a version that was delivered or activated after the preloaded archive', async () => {
     await putInto(folder, await later());
     const daemon = await startDaemon(store);
     expect(daemon.site.active?.version).toBe('2024-06-01');
-    await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
+    await daemon.deployment.deliver(importOf(seed.february));
     await daemon.deployment.activate(V1);
     await daemon.deployment.rollback();
     expect(daemon.site.active?.version).toBe(V2);
-  });
-
-  test('serves its pinned version from the folder', async () => {
-    const empty = await newStore();
-    await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.march);
-    const daemon = await startDaemon(empty, { version: V1 });
-    expect(daemon.site.active?.version).toBe(V1);
-    expect((await daemon.deployment.readStored()).versions).toHaveLength(2);
   });
 
   test('imports its pinned version first, serves that version, and then imports the other archives', async () => {

@@ -1,15 +1,13 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ActivePointer } from '../../src/deploy/releases/site-store.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { codeOf, copyOf, importBundle, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
+import { newFolder } from '../helpers/new-folder.ts';
+import { codeOf, copyOf, importBundle, newStore, seedShelf } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 const pointerTo = (digest: string): ActivePointer => ({
   digest,

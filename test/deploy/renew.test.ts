@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FreshLink, LinkSource } from '../../src/deploy/ports.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import type { RenewSettings } from '../../src/deploy/settings.ts';
@@ -14,9 +14,9 @@ import {
   newStore,
   openDaemon,
   packBundle,
-  type Seed,
   type SettingsOf,
   seedShelf,
+  stateOf,
   type TestDaemon,
   until,
 } from './workbench.ts';
@@ -89,12 +89,8 @@ const RENEW: RenewSettings = {
   everyMs: null,
 };
 
-let seed: Seed;
-let april: Bundle;
-beforeAll(async () => {
-  seed = await seedShelf();
-  april = await packBundle('acme-export-2024-04-01.tar.gz', 'april');
-});
+const seed = await seedShelf();
+const april = await packBundle('acme-export-2024-04-01.tar.gz', 'april');
 
 let store: SiteStore;
 let source: FakeSource;
@@ -117,11 +113,6 @@ async function start(settings: SettingsOf): Promise<TestDaemon> {
   return daemon;
 }
 
-const stateOf = ({ deployment }: TestDaemon) => ({
-  state: deployment.state,
-  version: deployment.active?.version ?? null,
-  error: deployment.journal.lastError?.code ?? null,
-});
 const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
 
 describe('an invalid link', () => {

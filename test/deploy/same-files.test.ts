@@ -8,9 +8,10 @@ import { extractArchive, inspectArchive } from '../../src/archive/index.ts';
 import type { SiteStore } from '../../src/deploy/index.ts';
 import { verifyRelease } from '../../src/deploy/releases/release-store.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { folderElsewhere } from '../helpers/other-file-system.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
-import { type Bundle, importBundle, newFolder, newStore } from './workbench.ts';
+import { type Bundle, importBundle, newStore } from './workbench.ts';
 
 const LARGE = 'large '.repeat(400_000);
 const SITE = { 'index.html': '<title>1</title>', 'a.css': 'body{}', 'b/large.js': LARGE, 'empty.js': '' };

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import { sha256Of } from '../acceptance/bundles.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import {
@@ -16,7 +17,7 @@ import {
   successors,
   World,
 } from './model.ts';
-import { importBundle, newFolder, packBundle } from './workbench.ts';
+import { importBundle, packBundle } from './workbench.ts';
 
 /** A bundle of the sequences: its file, and the text of its page. */
 export interface DrawnBundle extends ModelBundle {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
 import type { SignatureSettings } from '../../src/deploy/import/signature.ts';
 import { Inbox } from '../../src/deploy/index.ts';
@@ -12,6 +12,7 @@ import {
   codeOf,
   FakeSource,
   fault,
+  importOf,
   newStore,
   packBundle,
   putInto,
@@ -32,15 +33,10 @@ const REQUIRED: SignatureSettings = { required: true, publicKeys: [fixture('thro
 const WELCOME: SignatureSettings = { ...REQUIRED, required: false };
 const STRANGER: SignatureSettings = { ...REQUIRED, publicKeys: [fixture('other.pub')] };
 
-let june: Bundle;
-let july: Bundle;
+const june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
+const july = await packBundle('acme-export-2024-07-01.tar.gz', 'july');
 /** Signature of june. */
-let signature: string;
-beforeAll(async () => {
-  june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
-  july = await packBundle('acme-export-2024-07-01.tar.gz', 'july');
-  signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
-});
+const signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
 
 const stored = async (daemon: TestDaemon) =>
   (await daemon.deployment.readStored()).versions.map(({ version }) => version);
@@ -54,9 +50,6 @@ async function withSignatureFile(bundle: Bundle, text: string | null): Promise<B
   if (text !== null) await writeFile(`${copy.file}.minisig`, text);
   return { ...bundle, file: copy.file };
 }
-
-const importOf = ({ file, fileName }: Bundle) =>
-  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 /** All ways to deliver a bundle to a daemon with these settings. Each returns the code of the rejection, or null. */
 const WAYS: Readonly<

@@ -1,6 +1,6 @@
 import { access, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   DaemonRegistration,
   Inbox,
@@ -10,6 +10,7 @@ import {
   SiteStore,
 } from '../../src/deploy/index.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { runInProcess } from './processes.ts';
 import { unpackHere } from './unpackers.ts';
@@ -19,12 +20,11 @@ import {
   copyOf,
   FakeSource,
   importBundle,
+  importOf,
   LINK,
-  newFolder,
   openDaemon,
   packBundle,
   putInto,
-  type Seed,
   type SettingsOf,
   type SharedByTest,
   seedShelf,
@@ -32,10 +32,7 @@ import {
   until,
 } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 const V1 = '2024-01-01';
 const V2 = '2024-02-01';
@@ -75,9 +72,6 @@ function gate() {
   };
   return { unpack, names, open: () => opened.resolve(), most: () => most };
 }
-
-const importOf = ({ file, fileName }: Bundle) =>
-  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 describe('sites of one daemon', () => {
   test('have separate version labels, inboxes and rejected archives', async () => {

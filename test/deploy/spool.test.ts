@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Part, sweepSpool } from '../../src/deploy/fetch/fetch.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const LINK = new Secret('https://store.example/b.tar.gz?sig=1');
 const RENEWED = new Secret('https://store.example/b.tar.gz?sig=2#x');
@@ -17,9 +17,8 @@ const KEY = sha256('https://store.example/b.tar.gz');
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-spool-'));
+  dir = await newFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 const names = async (): Promise<string[]> => (await readdir(dir)).filter((name) => name !== 'lock').sort();
 

@@ -1,13 +1,10 @@
 import { utimes } from 'node:fs/promises';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SiteStore } from '../../src/deploy/index.ts';
 import { StoredReport } from '../../src/deploy/status.ts';
-import { copyOf, type Seed, seedShelf, settingsOf } from './workbench.ts';
+import { copyOf, seedShelf, settingsOf } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 const ACTIVE = { version: 'v0', digest: '0'.repeat(64), pages: 1, bytes: 1, activatedAt: '2026-11-01T00:00:00.000Z' };
 

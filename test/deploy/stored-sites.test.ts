@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   adoptDefaultDomain,
   DaemonRegistration,
@@ -10,28 +10,22 @@ import {
   settleListedDomains,
 } from '../../src/deploy/index.ts';
 import { listSites, removeSite } from '../../src/deploy/releases/stored-sites.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import {
   type Bundle,
   codeOf,
   copyOf,
   importBundle,
-  newFolder,
+  importOf,
   openDaemon,
   packBundle,
-  type Seed,
   seedShelf,
   startDaemon,
 } from './workbench.ts';
 
-let seed: Seed;
-beforeAll(async () => {
-  seed = await seedShelf();
-});
+const seed = await seedShelf();
 
 const V1 = '2024-01-01';
-
-const importOf = ({ file, fileName }: Bundle) =>
-  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
 
 /** A folder with a site acme with two releases, and a site beta that shares one of them. */
 async function twoSites() {

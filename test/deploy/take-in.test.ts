@@ -3,36 +3,21 @@ import { hash } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { rawTar } from '../helpers/archives.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { unpackHere } from './unpackers.ts';
-import {
-  type Bundle,
-  codeOf,
-  copyOf,
-  importBundle,
-  newFolder,
-  newStore,
-  packBundle,
-  type Seed,
-  seedShelf,
-  stagingOf,
-  startDaemon,
-} from './workbench.ts';
+import { codeOf, copyOf, importBundle, newStore, packBundle, seedShelf, stagingOf, startDaemon } from './workbench.ts';
 
 const V1 = '2024-01-01';
 
-let seed: Seed;
+const seed = await seedShelf();
 /** Bundle of domain acme, version v2. */
-let named: Bundle;
+const named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', createdAt: '2024-05-05T07:05:05+02:00' });
 let store: SiteStore;
-beforeAll(async () => {
-  seed = await seedShelf();
-  named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', createdAt: '2024-05-05T07:05:05+02:00' });
-});
 // Runs after successful and failed tests.
 afterEach(async () => {
   expect(await stagingOf(store)).toEqual([]);

@@ -1,6 +1,5 @@
 /** Tools of the deploy tests: temporary data folders, real bundles, the real worker, and an in-memory source. */
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
@@ -24,16 +23,10 @@ import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { unpackHere } from './unpackers.ts';
-
-/** Creates an empty folder, which is removed after the last test of the file. */
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-deploy-'));
-  onFileEnd(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export async function newStore(): Promise<SiteStore> {
   return openStore(await newFolder());
@@ -93,6 +86,12 @@ export function importBundle(
   const known = { file, fileName, version: null, source: 'import', digest: null, linkDigest: null, signal } as const;
   return importer.import({ ...known, ...request });
 }
+
+/** Delivers a bundle like `bundle import`. */
+export const importOf = (
+  { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
+  words: { readonly version?: string; readonly activate?: boolean } = {},
+) => ({ file, fileName, version: null, source: 'import', activate: true, ...words }) as const;
 
 /** Three bundles without a manifest, with versions in their names, in a data folder that is only copied. */
 export interface Seed {
@@ -275,6 +274,13 @@ export async function startDaemon(...options: Parameters<typeof openDaemon>): Pr
   await daemon.deployment.reconcile();
   return daemon;
 }
+
+/** Summary of the status of a daemon. */
+export const stateOf = ({ deployment }: TestDaemon) => ({
+  state: deployment.state,
+  version: deployment.active?.version ?? null,
+  error: deployment.journal.lastError?.code ?? null,
+});
 
 /** Code of a rejected promise. */
 export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'it resolved'> {

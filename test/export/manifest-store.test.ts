@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type BundleContent, ManifestStore } from '../../src/export/manifest-store.ts';
 import { parseManifest } from '../helpers/manifests.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const FILE = { path: 'index.html', size: 4, sha256: 'a'.repeat(64), type: 'text/html; charset=utf-8' };
 const CONTENT: BundleContent = { domain: 'acme', version: 'v1', files: [FILE] };
@@ -16,10 +16,9 @@ describe('ManifestStore', () => {
   let store: ManifestStore;
 
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'docshelf-manifests-'));
+    dir = await newFolder();
     store = new ManifestStore(dir);
   });
-  afterEach(() => rm(dir, { recursive: true }));
 
   it('keeps the manifest of the first export for all later exports of the same content', async () => {
     const first = await store.take(CONTENT, JUNE);

@@ -4,7 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/export/jobs/queue/sqlite.ts';
 import { lockFile } from '../../src/files/file-lock.ts';
 import { flushTree, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
-import { newFolder, newStore } from '../deploy/workbench.ts';
+import { newStore } from '../deploy/workbench.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 describe('replaceFile()', () => {
   test('creates and replaces a file', async () => {

@@ -4,8 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onFileEnd } from './file-end.ts';
 
-/** Server on 127.0.0.1 and a free port. It records its requests and open sockets. */
+/** Server on 127.0.0.1 and a free port, until the end of the file. It records its requests and open sockets. */
 export interface LocalServer {
   /** `127.0.0.1:port` */
   readonly host: string;
@@ -107,14 +108,16 @@ async function listen(server: Server, scheme: string, requests: IncomingMessage[
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(() => resolve()));
+  };
+  onFileEnd(close);
   return {
     host,
     origin: `${scheme}://${host}`,
     requests,
     openSockets: () => sockets.size,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }

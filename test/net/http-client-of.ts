@@ -1,6 +1,7 @@
 import type { EgressRules } from '../../src/domain/egress.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import { HttpClient, type HttpClientBounds } from '../../src/net/http-client.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
 
 /** Returns egress rules without restrictions and with short time limits, with the changes of a test. */
 export function egressRulesOf(rules: Partial<EgressRules> = {}): EgressRules {
@@ -19,6 +20,9 @@ export function egressRulesOf(rules: Partial<EgressRules> = {}): EgressRules {
 
 export type ClientSettings = Partial<EgressRules & HttpClientBounds>;
 
+/** Creates a client, which is closed after the last test of the file. */
 export function httpClientOf({ totalTimeoutMs = 10_000, redirectsMax = 3, ...rules }: ClientSettings = {}): HttpClient {
-  return new HttpClient(new EgressPolicy(egressRulesOf(rules)), { totalTimeoutMs, redirectsMax });
+  const client = new HttpClient(new EgressPolicy(egressRulesOf(rules)), { totalTimeoutMs, redirectsMax });
+  onFileEnd(() => client.close());
+  return client;
 }

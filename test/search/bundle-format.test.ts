@@ -1,19 +1,10 @@
 import { createHash, hash } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { BundleVectors, BundleVectorWriter } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { fuzz } from '../helpers/fuzz.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { cases } from '../helpers/runs.ts';
 
 const MODEL = 'a'.repeat(64);
@@ -26,12 +17,8 @@ const RECORDS = Array.from({ length: 3 }, (_, row) => ({
   vector: Int8Array.from({ length: DIMS }, (_each, at) => row * DIMS + at - 48),
 }));
 
-let dir: string;
+const dir = await newFolder();
 let count = 0;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'docshelf-format-'));
-});
-afterAll(() => rmSync(dir, { recursive: true }));
 
 function newRelease(): string {
   const releaseDir = join(dir, `${count++}`);

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import type { Embedder } from '../../src/search/ports.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const PAGES = 2_000;
 const PARAGRAPHS = 30;
@@ -14,9 +14,8 @@ const HEAP_MB = 32;
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-bundle-memory-'));
+  dir = await newFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Pages with one long section each, all different. */
 async function writeSite(siteDir: string): Promise<FileEntry[]> {

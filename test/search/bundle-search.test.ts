@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/media-type.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';
@@ -41,13 +41,12 @@ let siteDir: string;
 let threads: ReturnType<typeof watchThreads>;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-bundle-search-'));
+  dir = await newFolder();
   siteDir = join(dir, 'release/site');
   threads = watchThreads();
 });
 afterEach(async () => {
   threads.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Writes the site like unpacking does. */

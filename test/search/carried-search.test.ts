@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedEngine, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorCache } from '../../src/search/semantic/vector-cache.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import { newFolder } from '../helpers/new-folder.ts';
+import { searchOf, writePages } from './searched-site.ts';
 
 const NEVER = new AbortController().signal;
 const DIMS = 32;
@@ -22,13 +21,12 @@ let engine: EmbeddedEngine;
 let embedded: string[];
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-carried-'));
+  dir = await newFolder();
   embedded = [];
   start();
 });
 afterEach(async () => {
   await engine.stop();
-  await rm(dir, { recursive: true });
 });
 
 /** Vectors depend on the text and on `turn`, so that a test sees which model computed them. */
@@ -73,37 +71,30 @@ async function newRelease(
   { pages = PAGES, turn = 2 }: { pages?: Record<string, string>; turn?: number } = {},
 ) {
   const releaseDir = join(dir, 'releases', hash('sha256', name));
-  const siteDir = join(releaseDir, 'site');
-  await mkdir(siteDir, { recursive: true });
-  const files = [];
-  for (const [path, text] of Object.entries(pages)) {
-    const html = `<!doctype html><title>${path}</title><main><h1>${path}</h1><p>${text}</p></main>`;
-    await writeFile(join(siteDir, path), html);
-    files.push({ path, size: html.length, sha256: hash('sha256', html), type: 'text/html; charset=utf-8' });
-  }
-  await writeFileTable(releaseDir, files);
+  const files = await writePages(
+    releaseDir,
+    Object.fromEntries(
+      Object.entries(pages).map(([path, text]) => [
+        path,
+        `<!doctype html><title>${path}</title><main><h1>${path}</h1><p>${text}</p></main>`,
+      ]),
+    ),
+  );
   const release = { digest: hash('sha256', name), releaseDir, trailingSlash: 'never' as const };
   await mkdir(searchFolder(release), { recursive: true });
   const maker = new BundleSearchMaker({ model: modelOf(turn), cacheDir: join(dir, `vectors-of-export-${name}`) });
-  await maker.make({ siteDir, files }, searchFolder(release), () => undefined, NEVER);
+  await maker.make({ siteDir: join(releaseDir, 'site'), files }, searchFolder(release), () => undefined, NEVER);
   return release;
 }
 type Release = Awaited<ReturnType<typeof newRelease>>;
 
 /** Serves a release until search by meaning is ready. */
 async function serve(release: Release) {
-  const events: SearchEvent[] = [];
-  const onEvent = (event: SearchEvent) => void events.push(event);
-  const search = new SiteSearch({ index: engine, isSemantic: true, embedAfterMs: 0, onEvent });
+  const { search, events, found, until } = searchOf(engine, { isSemantic: true });
   search.switchTo(release, 'v1');
-  await waitFor(
-    () => (search.status.semantic === 'ready' ? true : null),
-    () => JSON.stringify([search.status, events]),
-  );
-  const filter = { version: null, language: null, tag: null };
-  const request = { query: 'lantern', pageSize: 1, scoreThreshold: null, prefixLast: false, filter };
+  await until('semantic');
   const refusals = events.flatMap((event) => (event.kind === 'refused' ? [event.error.code] : []));
-  return { search, refusals, status: search.status, best: (await search.search(request)).results[0]?.content };
+  return { search, refusals, status: search.status, best: await found('lantern') };
 }
 
 function vectorsOf({ releaseDir }: Release, digest = MODEL): string[] {

@@ -1,19 +1,18 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import type { BuildIndexRequest } from '../../src/search/indexing/build-index.ts';
 import { IndexBuilds, IndexTurns } from '../../src/search/indexing/index-builds.ts';
 import type { SearchCalls } from '../../src/search/worker.ts';
 import type { Thread } from '../../src/threads/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-index-builds-'));
+  dir = await newFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 async function release(name: string) {
   const releaseDir = join(dir, name);

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { writeFileTable } from '../../src/files/index.ts';
-import { EmbeddedEngine, SiteSearch } from '../../src/search/index.ts';
-import { waitFor } from '../helpers/wait-for.ts';
-import { writeFiles } from '../helpers/write-files.ts';
+import { searchRequestOf } from '../../src/domain/search.ts';
+import { EmbeddedEngine, type IndexedRelease, type SiteSearch } from '../../src/search/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
+import { searchOf, writeRelease } from './searched-site.ts';
 
 const MIB = 1024 ** 2;
 const RELEASE_DIGEST = 'cd'.repeat(32);
@@ -13,12 +11,11 @@ const RELEASE_DIGEST = 'cd'.repeat(32);
 let dir: string;
 let engine: EmbeddedEngine;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-left-out-'));
+  dir = await newFolder();
   start();
 });
 afterEach(async () => {
   await engine.stop();
-  await rm(dir, { recursive: true });
 });
 
 function start(): void {
@@ -26,28 +23,13 @@ function start(): void {
   engine = new EmbeddedEngine({ model, cacheDir: join(dir, 'vectors'), memoryBytesMax: 160 * MIB });
 }
 
-async function writeRelease(pages: Readonly<Record<string, string>>): Promise<string> {
-  const releaseDir = join(dir, 'release');
-  const files = Object.entries(pages).map(([path, html]) => {
-    return { path, size: Buffer.byteLength(html), sha256: RELEASE_DIGEST, type: 'text/html' };
-  });
-  await writeFiles(join(releaseDir, 'site'), pages);
-  await writeFileTable(releaseDir, files);
-  return releaseDir;
-}
+const releaseOf = (pages: Readonly<Record<string, string>>) =>
+  writeRelease(join(dir, 'release'), RELEASE_DIGEST, pages);
 
-async function follow(releaseDir: string): Promise<SiteSearch> {
-  const search = new SiteSearch({
-    index: engine,
-    isSemantic: false,
-    embedAfterMs: 0,
-    onEvent: () => undefined,
-  });
-  search.switchTo({ digest: RELEASE_DIGEST, releaseDir, trailingSlash: 'never' }, 'v1');
-  await waitFor(
-    () => (search.status.keyword === 'ready' ? true : null),
-    () => JSON.stringify([search.status, search.notices]),
-  );
+async function follow(release: IndexedRelease): Promise<SiteSearch> {
+  const { search, until } = searchOf(engine);
+  search.switchTo(release, 'v1');
+  await until('keyword');
   return search;
 }
 
@@ -56,20 +38,20 @@ const page = (text: string): string => `<!doctype html><title>Home</title><main>
 it('EmbeddedEngine skips pages that need too much memory, indexes the other pages, and reports the skipped pages, also after a restart', {
   timeout: 120_000,
 }, async () => {
-  const releaseDir = await writeRelease({
+  const release = await releaseOf({
     'a.html': page('Lantern one.'),
     'dense/attributes.html': page('<p a>x</p>'.repeat(300_000)),
     'dense/tags.html': page('<i>a</i>'.repeat(600_000)),
     'z.html': page('Lantern two.'),
   });
-  const first = await follow(releaseDir);
+  const first = await follow(release);
   expect(first.status.sections).toBe(2);
   const notice = expect.stringMatching(/omits "dense\/attributes\.html", "dense\/tags\.html".*search\.memory/);
   expect(first.notices).toEqual([notice]);
 
   await engine.stop();
   start();
-  expect((await follow(releaseDir)).notices).toEqual([notice]);
+  expect((await follow(release)).notices).toEqual([notice]);
 });
 
 it('EmbeddedEngine indexes the beginning of pages with extremely deep nesting, without a restart of the process', {
@@ -77,7 +59,7 @@ it('EmbeddedEngine indexes the beginning of pages with extremely deep nesting, w
 }, async () => {
   const units = ['<div>', '<div><p>x', '<ul><li>x', '<i>a ', '<table><tr><td>x', '<svg><g>'];
   const nested = units.map((unit, at) => [`${at}.html`, page(`Lantern ${at}.${unit.repeat(4_000_000 / unit.length)}`)]);
-  const search = await follow(await writeRelease(Object.fromEntries(nested)));
+  const search = await follow(await releaseOf(Object.fromEntries(nested)));
   expect(search.notices).toEqual([]);
   expect(search.status.sections).toBe(units.length);
 });
@@ -86,15 +68,14 @@ it('EmbeddedEngine gives pages without a clear language the language of the firs
   timeout: 120_000,
 }, async () => {
   const plain = (title: string, text: string): string => `<title>${title}</title><main><h1>${title}</h1><p>${text}</p>`;
-  const releaseDir = await writeRelease({
+  const release = await releaseOf({
     'a.html': plain('Speichergrenzen', 'Grenzwerte: Arbeitsspeicher, Festplatte.'),
     'b.html': plain(
       'Dienst',
       'Der Dienst wird vor der Aktualisierung angehalten, und danach startet er neu, wenn er kann.',
     ),
   });
-  const search = await follow(releaseDir);
-  const filter = { version: null, language: null, tag: null };
-  const request = { query: 'Speichergrenze', pageSize: 5, scoreThreshold: null, filter, prefixLast: false };
-  expect((await search.search(request)).results.map(({ path }) => path)).toEqual(['/a.html']);
+  const search = await follow(release);
+  const { results } = await search.search(searchRequestOf({ query: 'Speichergrenze' }));
+  expect(results.map(({ path }) => path)).toEqual(['/a.html']);
 });

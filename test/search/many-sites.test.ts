@@ -1,25 +1,23 @@
-import { mkdirSync } from 'node:fs';
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { writeFileTable } from '../../src/files/index.ts';
-import { EmbeddedEngine, type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease } from '../../src/search/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
+import { searchOf, writeRelease } from './searched-site.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
-const FILTER = { version: null, language: null, tag: null };
 
 let folder: string;
 let engine: EmbeddedEngine;
 let threads: ReturnType<typeof watchThreads>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-sites-'));
+  folder = await newFolder();
   threads = watchThreads();
   engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
@@ -32,50 +30,26 @@ afterEach(async () => {
   await engine.stop();
   expect(threads.alive()).toBe(0);
   threads.stop();
-  await rm(folder, { recursive: true });
 });
 
 /** A release with pages of this text, not indexed yet. */
 async function release(text: string, pages = 1): Promise<IndexedRelease> {
   const digest = text.replace(/\W/g, '').toLowerCase().padEnd(64, '0');
   const releaseDir = join(folder, 'releases', digest);
-  mkdirSync(join(releaseDir, 'site'), { recursive: true });
-  const files = Array.from({ length: pages }, (_, n) => ({
-    path: `p${n}.html`,
-    size: 1,
-    sha256: digest,
-    type: 'text/html',
-  }));
-  for (const [n, { path }] of files.entries()) {
-    const html = `<!doctype html><html lang="en"><title>Page ${n}</title><main><h1>Page ${n}</h1><p>${text} ${n}.</p></main>`;
-    await writeFile(join(releaseDir, 'site', path), html);
-  }
-  await writeFileTable(releaseDir, files);
-  return { digest, releaseDir, trailingSlash: 'never' };
+  const page = (n: number) =>
+    `<!doctype html><html lang="en"><title>Page ${n}</title><main><h1>Page ${n}</h1><p>${text} ${n}.</p></main>`;
+  const paths = Array.from({ length: pages }, (_, n) => [`p${n}.html`, page(n)]);
+  return writeRelease(releaseDir, digest, Object.fromEntries(paths));
 }
 
 function site({ isSemantic = false } = {}) {
-  const events: SearchEvent[] = [];
-  const onEvent = (event: SearchEvent) => void events.push(event);
-  const search = new SiteSearch({ index: engine, isSemantic, embedAfterMs: 0, onEvent });
-  const searchFor = (query: string) =>
-    search.search({ query, pageSize: 5, scoreThreshold: null, prefixLast: false, filter: FILTER });
-  return {
-    search,
-    events,
-    kinds: () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind)),
-    found: async (query: string) => (await searchFor(query)).results[0]?.content ?? null,
-    fault: (query: string) =>
-      searchFor(query).then(
-        () => 'none',
-        ({ code }: DocshelfError) => code,
-      ),
-    until: (leg: 'keyword' | 'semantic') =>
-      waitFor(
-        () => (search.status[leg] === 'ready' ? search.status : null),
-        () => JSON.stringify([search.status, events]),
-      ),
-  };
+  const made = searchOf(engine, { isSemantic });
+  const fault = (query: string) =>
+    made.found(query).then(
+      () => 'none',
+      ({ code }: DocshelfError) => code,
+    );
+  return { ...made, fault };
 }
 
 const damage = ({ releaseDir }: IndexedRelease) => truncate(join(releaseDir, 'search/keyword.sqlite'), 5_000);

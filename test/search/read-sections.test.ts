@@ -1,15 +1,14 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { readSections } from '../../src/search/indexing/read-sections.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-read-sections-'));
+  dir = await newFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const page = (title: string, text: string, links: readonly string[] = []) =>
   `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${text}</p>${links.map((to) => `<a href="${to}">x</a>`).join(' ')}</main>`;

@@ -1,43 +1,34 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockFile } from '../../src/files/file-lock.ts';
-import { writeFileTable } from '../../src/files/index.ts';
-import { EmbeddedEngine, type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease } from '../../src/search/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
+import { searchOf, writeRelease } from './searched-site.ts';
 
 /** Two daemons on one data folder, each with a separate engine. */
 
 const DIMS = 32;
 const PAGES = 40;
 const DIGEST = 'ab'.repeat(32);
-const FILTER = { version: null, language: null, tag: null };
 
 let folder: string;
 const engines: EmbeddedEngine[] = [];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-shared-'));
+  folder = await newFolder();
 });
 afterEach(async () => {
   for (const engine of engines.splice(0)) await engine.stop();
-  await rm(folder, { recursive: true });
 });
 
 async function release(): Promise<IndexedRelease> {
   const releaseDir = join(folder, 'releases', DIGEST);
-  await mkdir(join(releaseDir, 'site'), { recursive: true });
-  const files = Array.from({ length: PAGES }, (_, n) => ({
-    path: `p${n}.html`,
-    ...{ size: 1, sha256: DIGEST, type: 'text/html' },
-  }));
-  for (const [n, { path }] of files.entries()) {
-    const html = `<!doctype html><html lang="en"><title>Page ${n}</title><main><h1>Page ${n}</h1><p>Leaf number${n}.</p></main></html>`;
-    await writeFile(join(releaseDir, 'site', path), html);
-  }
-  await writeFileTable(releaseDir, files);
-  return { digest: DIGEST, releaseDir, trailingSlash: 'never' };
+  const page = (n: number) =>
+    `<!doctype html><html lang="en"><title>Page ${n}</title><main><h1>Page ${n}</h1><p>Leaf number${n}.</p></main></html>`;
+  const pages = Array.from({ length: PAGES }, (_, n) => [`p${n}.html`, page(n)]);
+  return writeRelease(releaseDir, DIGEST, Object.fromEntries(pages));
 }
 
 /** Search of a daemon whose model records its texts. */
@@ -66,31 +57,7 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
     othersSilentMs,
   });
   engines.push(engine);
-  const events: SearchEvent[] = [];
-  const onEvent = (event: SearchEvent) => void events.push(event);
-  const options = {
-    index: engine,
-    isSemantic: true,
-    embedAfterMs: 0,
-    againAfterMs: 60_000,
-    onEvent,
-  };
-  const search = new SiteSearch(options);
-  return {
-    engine,
-    asked,
-    search,
-    kinds: () => events.map(({ kind }) => kind),
-    found: async (query: string) => {
-      const request = { query, pageSize: 1, scoreThreshold: null, prefixLast: false, filter: FILTER };
-      return (await search.search(request)).results[0]?.content ?? null;
-    },
-    until: (leg: 'keyword' | 'semantic', state: 'ready' | 'failed' = 'ready') =>
-      waitFor(
-        () => (search.status[leg] === state ? search.status : null),
-        () => JSON.stringify([search.status, events]),
-      ),
-  };
+  return { engine, asked, ...searchOf(engine, { isSemantic: true, againAfterMs: 60_000 }) };
 }
 
 it('EmbeddedEngine embeds a release once for two daemons, and both search with the vectors', async () => {
@@ -103,7 +70,7 @@ it('EmbeddedEngine embeds a release once for two daemons, and both search with t
   const asked = [...one.asked, ...other.asked];
   expect([asked.length, new Set(asked).size]).toEqual([PAGES, PAGES]);
   for (const { found } of [one, other]) expect(await found('number7')).toBe('Leaf number7.');
-  for (const { kinds } of [one, other]) expect(kinds()).not.toContain('failed');
+  for (const { events } of [one, other]) expect(events.filter(({ kind }) => kind === 'failed')).toEqual([]);
 });
 
 it('EmbeddedEngine continues an embedding that failed in another daemon, from the point of failure', async () => {
@@ -165,6 +132,6 @@ it('EmbeddedEngine repairs a damaged index for both daemons', async () => {
   for (const { search } of [one, other]) search.switchTo(both, 'v1');
   await Promise.all([one, other].map(({ until }) => until('keyword')));
   for (const { found } of [one, other]) expect(await found('number7')).toBe('Leaf number7.');
-  for (const { kinds } of [one, other]) expect(kinds()).not.toContain('failed');
+  for (const { events } of [one, other]) expect(events.filter(({ kind }) => kind === 'failed')).toEqual([]);
   expect((await readdir(both.releaseDir)).filter((name) => name.startsWith('.search'))).toEqual([]);
 });

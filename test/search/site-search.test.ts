@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { type IndexedRelease, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import type { IndexedRelease, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { FakeIndex, SECTIONS } from './fake-index.ts';
+import { searchOf } from './searched-site.ts';
 
 const JUNE = release('june');
 const JULY = release('july');
@@ -15,9 +16,7 @@ function release(name: string): IndexedRelease {
 }
 
 function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
-  const events: SearchEvent[] = [];
-  const search = new SiteSearch({ index, isSemantic, embedAfterMs: 0, onEvent: (event) => events.push(event) });
-  const kinds = () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind));
+  const { search, events, kinds } = searchOf(index, { isSemantic });
   const path = async () => (await search.search(REQUEST)).results[0]?.path;
   const fault = () =>
     search.search(REQUEST).then(

@@ -1,11 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { serve, sha256, summary, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { describe, expect, it } from 'vitest';
+import { releases, serve, sha256, summary } from './helpers.ts';
 
 const FILLER = '<p>all work and no play</p>'.repeat(100);
 const TAG = '<script type="module" src="/docs/_docshelf/a.js"></script>';

@@ -1,14 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { BodyCache } from '../../src/site/body-cache.ts';
 import { SiteFile } from '../../src/site/site-file.ts';
-import { TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases } from './helpers.ts';
 
 function fileOf(release: ReleaseView, path: string): SiteFile {
   const entry = release.files.get(path);

@@ -1,11 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FirstPages } from '../../src/site/first-pages.ts';
-import { TestReleases, tableOf } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases, tableOf } from './helpers.ts';
 
 const titled = (title: string, more = '') => `<html lang="en"><title>${title}</title>${more}`;
 const refresh = (url: string) => titled('Redirecting', `<meta http-equiv="refresh" content="0; url=${url}">`);

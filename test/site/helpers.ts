@@ -6,12 +6,13 @@ import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } fr
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/site/index.ts';
 import { mediaTypeOfFile } from '../../src/web/media-type.ts';
 import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Releases in temporary folders, which are removed together. */
+/** Releases in temporary folders, which are removed after the last test of the file, or together before. */
 export class TestReleases {
   readonly #folders: string[] = [];
 
@@ -21,7 +22,7 @@ export class TestReleases {
     info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
   ): ReleaseView {
     const releaseDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
-    this.#folders.push(releaseDir);
+    if (this.#folders.push(releaseDir) === 1) onFileEnd(() => this.remove());
     const siteDir = join(releaseDir, 'site');
     mkdirSync(siteDir);
     const table: FileEntry[] = [];
@@ -49,6 +50,8 @@ export class TestReleases {
     for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   }
 }
+
+export const releases = new TestReleases();
 
 export function tableOf(entries: readonly FileEntry[]): FileTable {
   const namesIn = (folder: string) =>

@@ -1,13 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { prefersMarkdown } from '../../src/site/encoding.ts';
 import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../src/site/index.ts';
 import { bundledMarkdownOf, markdownPathOf, pageOfMarkdown } from '../../src/site/page-paths.ts';
-import { type Files, serve, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterAll(() => releases.remove());
+import { type Files, releases, serve } from './helpers.ts';
 
 const page = (title: string, body = 'text') =>
   `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${body}</p></main>`;

@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SiteSnapshot } from '../../src/site/index.ts';
-import { serve, sha256, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases, serve, sha256 } from './helpers.ts';
 
 const FILLER = '<p>all work and no play</p>'.repeat(100);
 const PAGE = `<a href="/b">${FILLER}`;

@@ -1,9 +1,6 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ownVersions } from '../../src/files/index.ts';
-import { TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases } from './helpers.ts';
 
 const PAGE = '<!doctype html><title>a</title>';
 const pages = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, PAGE]));

@@ -1,9 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type FastAnswer, loadSiteRules, SiteSnapshot } from '../../src/site/index.ts';
-import { serve, sha256, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases, serve, sha256 } from './helpers.ts';
 
 const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
 const TAG = sha256(PAGE).slice(0, 32);

@@ -1,10 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { SamePages } from '../../src/site/index.ts';
-import { TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases } from './helpers.ts';
 
 const titled = (title: string): string => `<!doctype html><title>${title}</title>`;
 

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../src/site/index.ts';
-import { kept, serve, sha256, summary, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { kept, releases, serve, sha256, summary } from './helpers.ts';
 
 const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
 

@@ -1,9 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { serve, sha256, summary, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { describe, expect, it } from 'vitest';
+import { releases, serve, sha256, summary } from './helpers.ts';
 
 const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
 const TAG = sha256(PAGE).slice(0, 32);

@@ -9,11 +9,8 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Files, serve, sha256, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { describe, expect, it } from 'vitest';
+import { type Files, releases, serve, sha256 } from './helpers.ts';
 
 const TEXT = 'data,more data,and some more\n'.repeat(300);
 /** Compressed at levels that docshelf does not use. */

@@ -1,10 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Files, serve, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { describe, expect, it } from 'vitest';
+import { type Files, releases, serve } from './helpers.ts';
 
 const page = (attributes: string) => `<!doctype html><html ${attributes}><title>Home</title>`;
 /** One site in many languages, in the layouts of generators. */

@@ -1,10 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadSiteRules, type SnapshotOptions } from '../../src/site/index.ts';
 import { Work } from '../../src/web/rules/index.ts';
-import { type Files, serve, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { type Files, releases, serve } from './helpers.ts';
 
 const FILES: Files = {
   'index.html': 'start',

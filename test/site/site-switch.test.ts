@@ -1,13 +1,10 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { FORMS } from '../../src/site/encoding.ts';
 import { BodyCache, type SiteForm, type SiteSnapshot, SiteSwitch, type VersionSurvey } from '../../src/site/index.ts';
 import { SiteFile } from '../../src/site/site-file.ts';
 import { LazyTransform } from '../../src/site/transform/make-file.ts';
-import { TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases } from './helpers.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 

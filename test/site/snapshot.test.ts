@@ -1,12 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { FORMS } from '../../src/site/encoding.ts';
 import { SiteSnapshot } from '../../src/site/index.ts';
 import { SiteFile } from '../../src/site/site-file.ts';
-import { kept, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { kept, releases } from './helpers.ts';
 
 const AUTO = { trailingSlash: 'auto' } as const;
 

@@ -1,8 +1,5 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { clientOf, type Files, serve, TestReleases } from './helpers.ts';
-
-const releases = new TestReleases();
-afterAll(() => releases.remove());
+import { describe, expect, it } from 'vitest';
+import { clientOf, type Files, releases, serve } from './helpers.ts';
 
 const page = (title: string, body: string) =>
   `<!doctype html><title>${title}</title><main><h1>${title}</h1>${body}</main>`;

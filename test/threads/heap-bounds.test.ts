@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -12,13 +11,15 @@ import { writeFileTable } from '../../src/files/index.ts';
 import { PasswordCheck } from '../../src/http/sign-in/basic-passwords.ts';
 import { isTransient } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedEngine, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
+import { searchOf } from '../search/searched-site.ts';
 
 /** Each kind of thread and process reaches its memory limit. This process continues and reports it, and the next one works. */
 
@@ -31,13 +32,12 @@ const MIB = 1024 ** 2;
 let dir: string;
 let threads: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-heaps-'));
+  dir = await newFolder();
   threads = watchThreads();
 });
 afterEach(async () => {
   await expect.poll(() => threads.alive()).toBe(0);
   threads.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Shrinks the heap until the returned function is called. */
@@ -243,29 +243,10 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   }
 
   function siteOf(engine: EmbeddedEngine, { isSemantic = false } = {}) {
-    const events: SearchEvent[] = [];
-    const search = new SiteSearch({
-      index: engine,
-      isSemantic,
-      embedAfterMs: 0,
-      againAfterMs: 10,
-      onEvent: (event) => void events.push(event),
-    });
-    const filter = { version: null, language: null, tag: null };
-    return {
-      search,
-      events,
-      faults: () =>
-        events.flatMap((event) => (event.kind === 'failed' ? [`${event.error.code}: ${event.error.message}`] : [])),
-      found: async (query: string) =>
-        (await search.search({ query, pageSize: 1, scoreThreshold: null, prefixLast: false, filter })).results[0]
-          ?.content ?? null,
-      until: (leg: 'keyword' | 'semantic') =>
-        waitFor(
-          () => (search.status[leg] === 'ready' ? true : null),
-          () => JSON.stringify([search.status, events]),
-        ),
-    };
+    const made = searchOf(engine, { isSemantic, againAfterMs: 10 });
+    const faults = () =>
+      made.events.flatMap((event) => (event.kind === 'failed' ? [`${event.error.code}: ${event.error.message}`] : []));
+    return { ...made, faults };
   }
 });
 

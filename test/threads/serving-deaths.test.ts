@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
-import { TestReleases } from '../site/helpers.ts';
+import { releases } from '../site/helpers.ts';
 
 /** Ends threads of readers' requests in the middle. Their requests get 503, and later ones work again. */
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
 
 const PAGE = '<!doctype html><title>Home</title><main><h1>Home</h1><p>All of it. <a href="/b">b</a></p></main>';
 const NEVER = new AbortController().signal;

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { isRunning } from '../../src/files/owner.ts';
 import { HEAPS, Thread, type ThreadOptions, threadEntry } from '../../src/threads/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 import type { TestCalls } from './worker.ts';
 
@@ -366,8 +366,7 @@ async function runProgram(
   options: string,
   body: string,
 ): Promise<{ readonly child: ChildProcess; readonly output: () => string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-threads-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const program = join(folder, 'program.mjs');
   await writeFile(
     program,

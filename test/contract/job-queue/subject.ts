@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteJobQueue, type QueueFile } from '../../../src/export/jobs/queue/sqlite.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
 /** A kind of queue, opened like several processes would, with clocks that the test sets. */
@@ -26,7 +25,7 @@ export type OpenSubject = () => Promise<Subject>;
 const CLOCKED_WORKER = new URL('clocked-worker.ts', import.meta.url);
 
 export async function sqliteSubject(): Promise<Subject> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-queue-'));
+  const folder = await newFolder();
   const file = join(folder, 'exports/jobs.sqlite');
   const clocks = new SharedClocks();
   const queues: JobQueue[] = [];
@@ -48,7 +47,6 @@ export async function sqliteSubject(): Promise<Subject> {
     },
     close: async () => {
       for (const queue of queues) await queue.close();
-      await rm(folder, { recursive: true });
     },
   };
 }

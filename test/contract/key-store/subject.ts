@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
 import type { KeyStore } from '../../../src/http/keys/key-store.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 /** A kind of store, opened like several daemons would. */
 export interface KeysSubject {
@@ -15,7 +14,7 @@ export interface KeysSubject {
 }
 
 export async function folderSubject(): Promise<KeysSubject> {
-  const dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  const dir = await newFolder();
   const stores: KeyStore[] = [];
   const another = async (): Promise<KeyStore> => {
     const store = await FolderKeys.open({ dir, onFault: () => undefined, readEveryMs: 20 });
@@ -32,7 +31,6 @@ export async function folderSubject(): Promise<KeysSubject> {
     },
     close: async () => {
       await Promise.all(stores.map((store) => store.stop()));
-      await rm(dir, { recursive: true });
     },
   };
 }

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { vi } from 'vitest';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import type { RatePolicy, RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
 import { openTestDatabase } from '../../database/open.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { PostgresServer } from '../../helpers/postgres.ts';
 
 /** A kind of counter, with a clock that the test sets, and opened again after a restart. */
@@ -20,7 +18,7 @@ export interface CounterSubject {
 export type OpenCounter = (policy: RatePolicy) => Promise<CounterSubject>;
 
 export async function folderSubject(policy: RatePolicy): Promise<CounterSubject> {
-  const dir = await mkdtemp(join(tmpdir(), 'docshelf-rates-'));
+  const dir = await newFolder();
   vi.useFakeTimers({ toFake: ['Date'], now: 0 });
   const opened: FolderCounter[] = [];
   const onFault = (error: unknown): never => {
@@ -38,7 +36,6 @@ export async function folderSubject(policy: RatePolicy): Promise<CounterSubject>
     close: async () => {
       vi.useRealTimers();
       for (const counter of opened) counter.close();
-      await rm(dir, { recursive: true });
     },
   };
 }

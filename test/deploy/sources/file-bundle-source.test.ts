@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { FileBundleSource } from '../../../src/deploy/sources/file-bundle-source.ts';
 import { Secret } from '../../../src/domain/secret.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const REQUEST = { resume: null, signal: new AbortController().signal };
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-file-source-'));
+  folder = await newFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const open = (path: string) => new FileBundleSource([folder]).open(new Secret(pathToFileURL(path).href), REQUEST);
 

@@ -26,14 +26,8 @@ describe('expiryOfLink()', () => {
 });
 
 describe('saysExpired()', () => {
-  test.each([
-    '<Error><Code>AccessDenied</Code><Message>Request has expired</Message><Expires>2024-06-01T12:00:00Z</Expires></Error>',
-    '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
-    '<Message>Request signature expired at: 2024-06-01T12:00:00+00:00</Message>',
-    '<Code>AuthenticationFailed</Code><AuthenticationErrorDetail>Signature not valid in the specified time frame: Start…',
-    '{"code":"link_expired"}',
-  ])('accepts %s', (body) => {
-    expect(saysExpired(body)).toBe(true);
+  test('accepts the error code of a docshelf service', () => {
+    expect(saysExpired('{"code":"link_expired"}')).toBe(true);
   });
 
   test.each([

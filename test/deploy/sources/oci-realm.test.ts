@@ -1,35 +1,23 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OciBundleSource } from '../../../src/deploy/sources/oci-bundle-source.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { httpServer } from '../../helpers/local-server.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
-
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** A registry with the token server `realm`, and the requests to it. */
 async function pull(realmOf: (port: string) => string, tokenHosts: (host: string) => string[]) {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-realm-'));
+  const folder = await newFolder();
   const realm = await httpServer((_, response) => response.writeHead(401).end());
   const address = realmOf(realm.host.split(':')[1] ?? '');
   const registry = await httpServer((_, response) =>
     response.writeHead(401, { 'www-authenticate': `Bearer realm="${address}",service="s"` }).end(),
   );
-  const client = httpClientOf();
-  ends.push(
-    () => rm(folder, { recursive: true }),
-    () => realm.close(),
-    () => registry.close(),
-    () => client.close(),
-  );
   const authFile = join(folder, 'docker.json');
   await writeFile(authFile, JSON.stringify({ auths: { [registry.host]: { username: 'u', password: 'c4n4ry' } } }));
-  const source = new OciBundleSource(client, { authFile, tokenHosts: tokenHosts(new URL(address).host) });
+  const source = new OciBundleSource(httpClientOf(), { authFile, tokenHosts: tokenHosts(new URL(address).host) });
   const error = await source
     .open(new Secret(`oci://${registry.host}/acme:v1`), { resume: null, signal: new AbortController().signal })
     .then(

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchBundle } from '../../../src/deploy/fetch/fetch.ts';
 import { S3BundleSource } from '../../../src/deploy/sources/s3-bundle-source.ts';
 import type { S3Place } from '../../../src/domain/egress.ts';
@@ -13,6 +12,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../../export/stores/s3-server.ts';
 import { checkPresigned } from '../../export/stores/sigv4.ts';
 import { type Answer, breakOffOnceStored, httpServer } from '../../helpers/local-server.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 
 const NEVER = new AbortController().signal;
@@ -20,20 +20,14 @@ const HOUR_MS = 3600_000;
 const LINK = new Secret(`s3://${BUCKET}/docs/acme-export-2024-06-01.tar.gz`);
 const TOOLS = { sleep: async () => {}, random: () => 0 };
 
-const opened: { close(): Promise<void> }[] = [];
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-s3-source-'));
+  dir = await newFolder();
   for (const name of ['AWS_SESSION_TOKEN', 'AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_REGION', 'AWS_DEFAULT_REGION']) {
     vi.stubEnv(name, undefined);
   }
   vi.stubEnv('AWS_CONFIG_FILE', join(dir, 'none'));
   useKeys(KEY, KEY);
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const each of opened.splice(0).reverse()) await each.close();
-  await rm(dir, { recursive: true });
 });
 
 function useKeys(id: string, secret: string): void {
@@ -48,16 +42,10 @@ interface Settings {
 }
 
 function sourceAt(endpoint: string | null, { place, client, now }: Settings = {}): S3BundleSource {
-  const http = httpClientOf(client);
-  opened.push(http);
-  return new S3BundleSource(http, { region: 'eu-1', endpoint, pathStyle: true, ...place }, now);
+  return new S3BundleSource(httpClientOf(client), { region: 'eu-1', endpoint, pathStyle: true, ...place }, now);
 }
 
-async function store(answer: Answer): Promise<string> {
-  const server = await httpServer(answer);
-  opened.push(server);
-  return server.origin;
-}
+const store = async (answer: Answer): Promise<string> => (await httpServer(answer)).origin;
 
 const errorOf = async (source: S3BundleSource, link = LINK): Promise<DocshelfError> =>
   source.open(link, { resume: null, signal: NEVER }).then(
@@ -73,7 +61,7 @@ const refuse = (response: ServerResponse, status: number, code: string, headers:
 describe('S3BundleSource, with a store that verifies signatures,', () => {
   const strict = async (): Promise<string> => {
     const server = await startS3Server();
-    opened.push(server);
+    onTestFinished(server.close);
     await putObject(server.endpoint, 'a.tar.gz', randomBytes(1000));
     return server.endpoint;
   };

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { checkSite } from '../../../src/export/check-site.ts';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { writeFiles } from '../../helpers/write-files.ts';
 
 const NEVER = new AbortController().signal;
@@ -11,9 +11,8 @@ const NEVER = new AbortController().signal;
 let siteDir: string;
 
 beforeEach(async () => {
-  siteDir = await mkdtemp(join(tmpdir(), 'docshelf-check-'));
+  siteDir = await newFolder();
 });
-afterEach(() => rm(siteDir, { recursive: true, force: true }));
 
 type Site = Readonly<Record<string, string | Buffer>>;
 interface Wish {

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { SiteSink, SiteSource } from '../../../src/domain/job.ts';
 import { collectSite, type OnStep, readSiteTable, writeSiteTable } from '../../../src/export/jobs/collect.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const REQUEST = { domain: 'acme', version: null, paths: null };
 const HTML = Buffer.from('<!doctype html><title>Page</title>');
@@ -14,10 +12,9 @@ describe('collectSite()', () => {
   let store: FileStore;
 
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'docshelf-collect-'));
+    dir = await newFolder();
     store = new FileStore(dir);
   });
-  afterEach(() => rm(dir, { recursive: true }));
 
   const collect = (give: (sink: SiteSink) => Promise<unknown>, onProgress: OnStep = () => {}) => {
     const source: SiteSource = async (_, sink) => void (await give(sink));

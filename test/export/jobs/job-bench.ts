@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportedBundle } from '../../../src/domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../../src/domain/limits.ts';
@@ -12,6 +11,7 @@ import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
 import { jobIdOf, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { type Subject, sqliteSubject } from '../../contract/job-queue/subject.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { untilAborted } from '../../helpers/until-aborted.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import { writeFiles } from '../../helpers/write-files.ts';
@@ -41,7 +41,7 @@ export class JobBench {
   }
 
   static async open(): Promise<JobBench> {
-    const dir = await mkdtemp(join(tmpdir(), 'docshelf-job-'));
+    const dir = await newFolder();
     const bench = new JobBench(await sqliteSubject(), dir, await openExportsFolder(join(dir, 'exports')));
     await bench.write(PAGES);
     return bench;

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type JobThread, openJobThread } from '../../../src/export/jobs/run-job.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { watchThreads } from '../../helpers/watch-threads.ts';
 
 const ENTRY = new URL('../../../src/app/export-thread.ts', import.meta.url);
@@ -10,13 +10,12 @@ const ENTRY = new URL('../../../src/app/export-thread.ts', import.meta.url);
 let dir: string;
 let watched: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-job-thread-'));
+  dir = await newFolder();
   for (const name of ['files', 'manifests', 'records']) await mkdir(join(dir, name));
   watched = watchThreads();
 });
 afterEach(async () => {
   watched.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const seen = () => [watched.started.length, watched.alive()];

@@ -1,11 +1,6 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LINES, wordsOf } from '../../../src/export/markdown/languages.ts';
-import { attribute, type RenderedSite, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
-
-const folders = new TemporaryFolders();
-afterAll(() => folders.remove());
-const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
-  renderFolder(folders.write(tree), options);
+import { attribute, type RenderedSite, render, textOf } from './render-folder.ts';
 
 const alternates = (site: RenderedSite, path: string) =>
   Object.fromEntries(

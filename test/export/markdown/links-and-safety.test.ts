@@ -1,13 +1,8 @@
 import { parse } from 'parse5';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { collectMarkdown } from '../../../src/export/markdown/index.ts';
 import { RecordingSink } from '../recording-sink.ts';
-import { elementsOf, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
-
-const folders = new TemporaryFolders();
-afterAll(() => folders.remove());
-const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
-  renderFolder(folders.write(tree), options);
+import { elementsOf, render, textOf, writeTree } from './render-folder.ts';
 
 describe('links between Markdown pages', () => {
   const tree = {
@@ -124,7 +119,7 @@ describe('texts of settings and front matter', () => {
 
 describe('collectMarkdown()', () => {
   it('passes pages as bytes to a sink, and other files by their path on disk', async () => {
-    const dir = folders.write({ 'index.md': '# Home\n', 'logo.svg': '<svg/>' });
+    const dir = writeTree({ 'index.md': '# Home\n', 'logo.svg': '<svg/>' });
     const sink = new RecordingSink();
     const signal = new AbortController().signal;
     await collectMarkdown(dir, { domain: 'acme', version: 'v1', paths: null }, sink, signal);

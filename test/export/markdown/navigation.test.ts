@@ -1,10 +1,5 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { attribute, type Element, elementsOf, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
-
-const folders = new TemporaryFolders();
-afterAll(() => folders.remove());
-const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
-  renderFolder(folders.write(tree), options);
+import { describe, expect, it } from 'vitest';
+import { attribute, type Element, elementsOf, render, textOf } from './render-folder.ts';
 
 /** Navigation as nested lists, with titles of groups before their content. */
 function outline(element: Element): unknown[] {

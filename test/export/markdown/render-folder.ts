@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import type { ExportRequest } from '../../../src/domain/job.ts';
 import { collectMarkdown } from '../../../src/export/markdown/index.ts';
+import { onFileEnd } from '../../helpers/file-end.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 /** A rendered site in memory. */
@@ -81,23 +82,16 @@ export async function renderFolder(dir: string, options: RenderOptions = {}): Pr
 /** Files by path: text, bytes, or a value that is written as JSON. */
 export type Tree = Readonly<Record<string, string | Uint8Array | object>>;
 
-/** Creates temporary folders, which `remove` removes. */
-export class TemporaryFolders {
-  readonly #root = mkdtempSync(join(tmpdir(), 'docshelf-markdown-'));
-  #count = 0;
-
-  write(tree: Tree): string {
-    const dir = join(this.#root, String(this.#count++));
-    mkdirSync(dir);
-    for (const [path, content] of Object.entries(tree)) {
-      mkdirSync(dirname(join(dir, path)), { recursive: true });
-      const isPlain = typeof content === 'string' || content instanceof Uint8Array;
-      writeFileSync(join(dir, path), isPlain ? content : JSON.stringify(content));
-    }
-    return dir;
+/** Writes these files to a new folder, which is removed after the last test of the file. */
+export function writeTree(tree: Tree): string {
+  const dir = mkdtempSync(join(tmpdir(), 'docshelf-markdown-'));
+  onFileEnd(() => rmSync(dir, { recursive: true }));
+  for (const [path, content] of Object.entries(tree)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    const isPlain = typeof content === 'string' || content instanceof Uint8Array;
+    writeFileSync(join(dir, path), isPlain ? content : JSON.stringify(content));
   }
-
-  remove(): void {
-    rmSync(this.#root, { recursive: true });
-  }
+  return dir;
 }
+
+export const render = (tree: Tree, options: RenderOptions = {}) => renderFolder(writeTree(tree), options);

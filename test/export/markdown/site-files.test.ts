@@ -1,13 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { layoutSitemap } from '../../../src/export/markdown/index.ts';
 import type { Page } from '../../../src/export/markdown/page.ts';
 import type { MarkdownSite } from '../../../src/export/markdown/read-site.ts';
-import { attribute, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
-
-const folders = new TemporaryFolders();
-afterAll(() => folders.remove());
-const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
-  renderFolder(folders.write(tree), options);
+import { attribute, render, renderFolder, textOf, writeTree } from './render-folder.ts';
 
 const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle: Start\n---\nBegin.\n' };
 
@@ -219,7 +214,7 @@ describe('collectMarkdown()', () => {
   });
 
   it('stops when aborted', async () => {
-    const dir = folders.write(PLAIN);
+    const dir = writeTree(PLAIN);
     const stop = new AbortController();
     const reason = new Error('enough');
     const run = renderFolder(dir, { signal: stop.signal, onProgress: () => stop.abort(reason) });

@@ -1,12 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
-
-const folders = new TemporaryFolders();
-afterAll(() => folders.remove());
-const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
-  renderFolder(folders.write(tree), options);
+import { describe, expect, it } from 'vitest';
+import { render, renderFolder, textOf, writeTree } from './render-folder.ts';
 
 /** Nested lists, each ten times as long as the one before: a billion words in ten lines. */
 const bombLines = (levels: number) =>
@@ -83,8 +78,8 @@ describe('files of a Markdown folder', () => {
   });
 
   it('are never read through a symbolic link to a file outside the folder', async () => {
-    const outside = folders.write({ 'secret.md': '# Secret\n', 'secret.png': 'secret' });
-    const dir = folders.write({ 'index.md': '# Home\n', 'real/page.md': '# Page\n' });
+    const outside = writeTree({ 'secret.md': '# Secret\n', 'secret.png': 'secret' });
+    const dir = writeTree({ 'index.md': '# Home\n', 'real/page.md': '# Page\n' });
     symlinkSync(join(outside, 'secret.md'), join(dir, 'a.md'));
     symlinkSync(join(outside, 'secret.png'), join(dir, 'a.png'));
     symlinkSync(outside, join(dir, 'folder'));
@@ -97,7 +92,7 @@ describe('files of a Markdown folder', () => {
   });
 
   it('are named in NFC, so that links in any Unicode form work', async () => {
-    const dir = folders.write({ 'index.md': '[a](u\u0308ber.md) [b](%C3%BCber.md) [c](über.md)\n' });
+    const dir = writeTree({ 'index.md': '[a](u\u0308ber.md) [b](%C3%BCber.md) [c](über.md)\n' });
     mkdirSync(join(dir, 'x'));
     writeFileSync(join(dir, 'u\u0308ber.md'), '# Über\n');
     const site = await renderFolder(dir);

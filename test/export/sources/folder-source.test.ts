@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { layoutOf } from '../../../src/archive/layout.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.ts';
 import { MANIFEST_PATH } from '../../../src/domain/release.ts';
 import { collectFolder } from '../../../src/export/sources/folder-source.ts';
 import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { type Files, writeFiles } from '../../helpers/write-files.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
@@ -19,11 +19,10 @@ let dir: string;
 let site: string;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-folder-'));
+  dir = await newFolder();
   site = join(dir, 'site');
   await mkdir(site);
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const write = (files: Files) => writeFiles(site, files);
 

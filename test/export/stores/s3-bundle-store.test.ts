@@ -1,19 +1,18 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { PART_BYTES } from '../../../src/export/stores/s3-objects.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
-import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
+import { httpServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 import { packedBundle } from './packed-bundle.ts';
 import { BUCKET, s3StoreAt } from './s3-server.ts';
@@ -25,24 +24,13 @@ const SHA256 = 'ab'.repeat(32);
 const NAME = 'acme-export-2024-06-01.tar.gz';
 const CREDENTIALS = { accessKeyId: new Secret('AKIDCANARY'), secretAccessKey: new Secret('secret/canary+x') };
 
-const opened: { close(): Promise<void> }[] = [];
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-s3-store-'));
+  dir = await newFolder();
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const each of opened.splice(0).reverse()) await each.close();
-  await rm(dir, { recursive: true });
-});
-
-function opening<T extends { close(): Promise<void> }>(each: T): T {
-  opened.push(each);
-  return each;
-}
 
 const storeAt = (endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore =>
-  opening(s3StoreAt(endpoint, { credentials: CREDENTIALS, ...options }));
+  s3StoreAt(endpoint, { credentials: CREDENTIALS, ...options });
 
 interface Call {
   /** `PUT /bundles/x.tar.gz?partNumber=1`, without the id of the upload. */
@@ -56,7 +44,7 @@ async function service(
   answer: (call: Call, response: ServerResponse) => void,
 ): Promise<{ origin: string; calls: Call[] }> {
   const calls: Call[] = [];
-  const server: LocalServer = await httpServer(async (request, response) => {
+  const { origin } = await httpServer(async (request, response) => {
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk);
@@ -71,8 +59,7 @@ async function service(
     calls.push(call);
     answer(call, response);
   });
-  opening(server);
-  return { origin: server.origin, calls };
+  return { origin, calls };
 }
 
 const refuse = (response: ServerResponse, status: number, code: string): void => {
@@ -472,21 +459,6 @@ describe('S3BundleStore in a bucket with versions', () => {
   });
 });
 
-describe('S3BundleStore.read()', () => {
-  it('returns the bytes of the object', async () => {
-    const bytes = randomBytes(300_000);
-    const { origin, calls } = await service((_, response) => response.end(bytes));
-    const stream = await storeAt(origin).read(SHA256, NEVER);
-    expect(await buffer(stream)).toEqual(bytes);
-    expect(calls.map(({ name }) => name)).toEqual([expect.stringMatching(/^GET .*abab\.tar\.gz$/)]);
-  });
-
-  it('rejects with bundle_gone if the object is missing', async () => {
-    const { origin } = await service((_, response) => refuse(response, 404, 'NoSuchKey'));
-    await expect(storeAt(origin).read(SHA256, NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
-  });
-});
-
 describe('S3BundleStore when the store fails', () => {
   it.each<[number, string, boolean, RegExp]>([
     [403, 'AccessDenied', false, /denies access/],
@@ -564,7 +536,7 @@ describe('S3BundleStore over TLS', () => {
   const tls = { cert: readFileSync(caFile, 'utf8'), key: readFileSync(new URL('key.pem', TLS), 'utf8') };
 
   it('trusts only certificates of caFile', async () => {
-    const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
+    const { origin } = await tlsServer(tls, (_, response) => response.writeHead(404).end());
     expect(await storeAt(origin, { policy: trusting(caFile) }).has(SHA256)).toBe(false);
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
       code: 'store_failed',
@@ -573,7 +545,7 @@ describe('S3BundleStore over TLS', () => {
   });
 
   it('uses a new caFile of the config, and reads a caFile again if its content changes', async () => {
-    const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
+    const { origin } = await tlsServer(tls, (_, response) => response.writeHead(404).end());
     const other = join(dir, 'other.pem');
     await writeFile(other, makeCertificate({ names: ['other.dev'] }).cert);
     let named = other;

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Secret } from '../../../src/domain/secret.ts';
 import { S3BundleStore, type S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
+import { onFileEnd } from '../../helpers/file-end.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 
 /** The package has no types. */
@@ -37,7 +36,7 @@ export interface S3Server {
  * @param port Default: a free one.
  */
 export async function startS3Server(port = 0): Promise<S3Server> {
-  const directory = await mkdtemp(join(tmpdir(), 'docshelf-s3-'));
+  const directory = await newFolder();
   const server = new S3rver({
     address: '127.0.0.1',
     port,
@@ -59,7 +58,6 @@ export async function startS3Server(port = 0): Promise<S3Server> {
     close: async () => {
       server.httpServer.closeAllConnections();
       await server.close();
-      await rm(directory, { recursive: true });
     },
   };
 }
@@ -97,8 +95,9 @@ export async function copyObjects(from: string, to: string): Promise<void> {
   client.destroy();
 }
 
+/** Creates a store, which is closed after the last test of the file. */
 export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore {
-  return new S3BundleStore({
+  const store = new S3BundleStore({
     bucket: BUCKET,
     region: 'eu-central-1',
     endpoint,
@@ -113,4 +112,6 @@ export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOption
     nowMs: Date.now,
     ...options,
   });
+  onFileEnd(() => store.close());
+  return store;
 }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type SigningKey, SigningKeys } from '../../../src/export/stores/disk-bundle-store.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const DAY_MS = 24 * 3600_000;
 const WEEK_MS = 7 * DAY_MS;
@@ -15,11 +15,10 @@ let home: string;
 let dir: string;
 let nowMs = START_MS;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  home = await newFolder();
   dir = join(home, 'link-keys');
   nowMs = START_MS;
 });
-afterEach(() => rm(home, { recursive: true }));
 
 const keysHere = (): SigningKeys =>
   new SigningKeys({ dir, rotateMs: WEEK_MS, signedMsMax: WEEK_MS, nowMs: () => nowMs });

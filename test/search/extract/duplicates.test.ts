@@ -23,48 +23,30 @@ function survivor(pages: readonly { page: string; canonical: string | null }[]):
 }
 
 describe('Duplicates', () => {
-  it.each([
+  it.each<[string, string, Readonly<Record<string, string | null>>]>([
     [
       'the page that is its own canonical',
       '/guides/start',
-      [
-        { page: '/start', canonical: '/guides/start' },
-        { page: '/guides/start', canonical: '/guides/start' },
-      ],
+      { '/start': '/guides/start', '/guides/start': '/guides/start' },
     ],
     [
       'the canonical page, in any form of its address',
       '/guides/start.html',
-      [
-        { page: '/start', canonical: '/guides/start' },
-        { page: '/guides/start.html', canonical: '/guides/start/' },
-      ],
+      { '/start': '/guides/start', '/guides/start.html': '/guides/start/' },
     ],
     [
       'the canonical page on a site published under a prefix',
       '/guides/start/',
-      [
-        { page: '/start/', canonical: '/en/latest/guides/start/' },
-        { page: '/guides/start/', canonical: '/en/latest/guides/start/' },
-      ],
+      { '/start/': '/en/latest/guides/start/', '/guides/start/': '/en/latest/guides/start/' },
     ],
     [
       'a page without a canonical rather than a page whose canonical is another page',
       '/long/path',
-      [
-        { page: '/a', canonical: '/b' },
-        { page: '/long/path', canonical: null },
-      ],
+      { '/a': '/b', '/long/path': null },
     ],
-    [
-      'the shorter path if the pages are otherwise equal',
-      '/a',
-      [
-        { page: '/b/a', canonical: null },
-        { page: '/a', canonical: null },
-      ],
-    ],
-  ])('keeps %s, whatever the order of the pages', (_, winner, pages) => {
+    ['the shorter path if the pages are otherwise equal', '/a', { '/b/a': null, '/a': null }],
+  ])('keeps %s, whatever the order of the pages', (_, winner, canonicals) => {
+    const pages = Object.entries(canonicals).map(([page, canonical]) => ({ page, canonical }));
     expect(survivor(pages)).toBe(winner);
     expect(survivor(pages.toReversed())).toBe(winner);
   });

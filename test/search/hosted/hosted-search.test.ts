@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { searchRequestOf } from '../../../src/domain/search.ts';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -11,11 +11,6 @@ import { httpClientOf } from '../../net/http-client-of.ts';
 
 const KEY = 'svc_dsc_canary';
 const signal = new AbortController().signal;
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 const resultOf = (path: string, score = 0.5): SearchResult => ({
   content: 'Rotate keys',
@@ -32,10 +27,6 @@ const requestOf = (changes: Partial<SearchRequest> = {}): SearchRequest => ({
 async function hostedBy(answer: Answer, changes: Partial<HostedSearchOptions> = {}, allowedHosts: string[] = []) {
   const server = await httpServer(answer);
   const client = httpClientOf({ allowedHosts });
-  closing.push(
-    () => client.close(),
-    () => server.close(),
-  );
   const faults: DocshelfError[] = [];
   const search = new HostedSearch({
     client,

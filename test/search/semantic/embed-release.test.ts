@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Embedder, EmbedProgress } from '../../../src/search/ports.ts';
 import { embedRelease, passageText } from '../../../src/search/semantic/embed-release.ts';
 import { quantise } from '../../../src/search/semantic/vector-index.ts';
 import { VectorTable } from '../../../src/search/semantic/vector-table.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const DIMS = 32;
 /** Vector that depends on the text. */
@@ -44,11 +43,10 @@ function request(passages: ReturnType<typeof texts>, more: object = {}) {
 }
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-embed-'));
+  dir = await newFolder();
   batches = [];
   progress = [];
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Null for a row without a vector. */
 function written() {

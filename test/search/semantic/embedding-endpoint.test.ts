@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { HttpClient } from '../../../src/net/http-client.ts';
 import { EmbeddingEndpoint } from '../../../src/search/semantic/embedding-endpoint.ts';
@@ -27,10 +27,6 @@ let server: LocalServer;
 let client: HttpClient;
 let requests: EmbeddingRequest[];
 let answer: Answer;
-afterEach(async () => {
-  await client.close();
-  await server.close();
-});
 
 async function connect(signal = new AbortController().signal): Promise<EmbeddingEndpoint> {
   return EmbeddingEndpoint.connect(async () => client, settings(), signal);

@@ -1,9 +1,9 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddingModel } from '../../../src/search/semantic/model.ts';
 import { COMMON_SCALE, measureScale } from '../../../src/search/semantic/vector-index.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const BUILTIN = join(import.meta.dirname, '../../../models/all-MiniLM-L6-v2');
 const dot = (one: Float32Array, other: Float32Array) =>
@@ -78,10 +78,9 @@ describe('built-in model', () => {
 describe('EmbeddingModel.load()', () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'docshelf-model-'));
+    folder = await newFolder();
     await cp(BUILTIN, folder, { recursive: true });
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const refusal = async () => {
     const error = await EmbeddingModel.load(folder).then(

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { noteUse, segmentNames, sweepVectors, VectorCache } from '../../../src/search/semantic/vector-cache.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const DIMS = 32;
 const MODEL = { digest: 'ab'.repeat(32), dims: DIMS };
@@ -20,10 +20,9 @@ const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 let dir: string;
 let folder: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-cache-'));
+  dir = await newFolder();
   folder = join(dir, MODEL.digest);
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 async function fill(...numbers: number[]): Promise<void> {
   const cache = new VectorCache(dir, MODEL);

@@ -1,21 +1,19 @@
 import {
   closeSync,
   lstatSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ROWS_MAX, VectorTable } from '../../../src/search/semantic/vector-table.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const MODEL = 'ab'.repeat(32);
 const DIMS = 32;
@@ -25,11 +23,10 @@ const vectorOf = (row: number) => Int8Array.from({ length: DIMS }, (_, at) => ro
 
 let folder: string;
 let file: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'docshelf-vectors-'));
+beforeEach(async () => {
+  folder = await newFolder();
   file = join(folder, 'vectors.bin');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function create(...rows: number[]): void {
   const table = VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, SECTIONS);

@@ -1,9 +1,6 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { diffPages, diffSummary } from '../../../src/site/versions/diff-pages.ts';
-import { TestReleases } from '../helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases } from '../helpers.ts';
 
 const NOTHING = { added: 0, removed: 0, moved: 0, changed: 0 };
 

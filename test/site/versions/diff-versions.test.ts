@@ -1,13 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../../src/domain/release.ts';
 import { writeFileTable } from '../../../src/files/index.ts';
 import { diffVersions } from '../../../src/site/versions/diff-versions.ts';
-import { TestReleases } from '../helpers.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
+import { releases } from '../helpers.ts';
 
 const HOME = '<!doctype html><title>Home</title><main><h1>Home</h1><p>All of it.</p></main>';
 const never = new AbortController().signal;

@@ -1,102 +1,66 @@
 import { describe, expect, it } from 'vitest';
 import { findReferences } from '../../../src/web/rewrite/find-references.ts';
-import { found, rewritten } from './helpers.ts';
+import { found, probeOf, rewritten } from './helpers.ts';
 
-const PROBES: readonly (readonly [name: string, script: string, found: readonly string[], rewritten: string])[] = [
+const PROBES: readonly (readonly [name: string, marked: string])[] = [
   [
     'imports and exports',
-    `import a from"./a.js";import './b.js';export*from '../c.js';export{d}from"/d.js";import e from 'bare';`,
-    ['module ./a.js', 'module ./b.js', 'module ../c.js', 'module /d.js', 'module bare'],
-    `import a from"./N";import './N';export*from './N';export{d}from"./N";import e from './N';`,
+    `import a from"«module ./a.js»";import '«module ./b.js»';export*from '«module ../c.js»';export{d}from"«module /d.js»";import e from '«module bare»';`,
   ],
-  [
-    'imports with attributes',
-    `import a from './a.json' with { type: 'json' };`,
-    ['module ./a.json'],
-    `import a from './N' with { type: 'json' };`,
-  ],
+  ['imports with attributes', "import a from '«module ./a.json»' with { type: 'json' };"],
   [
     'dynamic imports',
-    `import("./a.js");import(/* x */ \`./b.js\` );import("./" + c);import(\`./\${d}.js\`)`,
-    ['module ./a.js', 'module ./b.js'],
-    `import("./N");import(/* x */ \`./N\` );import("./" + c);import(\`./\${d}.js\`)`,
+    `import("«module ./a.js»");import(/* x */ \`«module ./b.js»\` );import("./" + c);import(\`./\${d}.js\`)`,
   ],
-  ['specifiers with escapes', `import a from './\\u0061\\x2ejs'`, ['module ./a.js'], `import a from './N'`],
+  ['specifiers with escapes', "import a from '«module ./a.js¦./\\u0061\\x2ejs»'"],
   [
     'files next to a module',
-    `new URL('./a.wasm', import.meta.url);new URL( /* x */ "b\\u002epng" ,\n import . meta . url)`,
-    ['asset ./a.wasm', 'asset b.png'],
-    `new URL('N', import.meta.url);new URL( /* x */ "N" ,\n import . meta . url)`,
+    `new URL('«asset ./a.wasm»', import.meta.url);new URL( /* x */ "«asset b.png¦b\\u002epng»" ,\n import . meta . url)`,
   ],
   [
     'files that are put together',
     `new URL("a" + b, import.meta.url);new URL(\`\${c}\`, import.meta.url);f("d", import.meta.url)`,
-    [],
-    `new URL("a" + b, import.meta.url);new URL(\`\${c}\`, import.meta.url);f("d", import.meta.url)`,
   ],
-  ['import.meta.resolve()', `import.meta.resolve('./a.js')`, ['module ./a.js'], `import.meta.resolve('./N')`],
-  [
-    'workers by a module',
-    `new Worker(new URL('./a.js', import.meta.url), {type: 'module'})`,
-    ['script ./a.js'],
-    `new Worker(new URL('N', import.meta.url), {type: 'module'})`,
-  ],
+  ['import.meta.resolve()', "import.meta.resolve('«module ./a.js»')"],
+  ['workers by a module', "new Worker(new URL('«script ./a.js»', import.meta.url), {type: 'module'})"],
   [
     'workers by an address',
-    `new Worker("/a.js");new SharedWorker('b.js', {name: 'c.js'});new Worker(d)`,
-    ['worker /a.js', 'worker b.js'],
-    `new Worker("N");new SharedWorker('N', {name: 'c.js'});new Worker(d)`,
+    `new Worker("«worker /a.js»");new SharedWorker('«worker b.js»', {name: 'c.js'});new Worker(d)`,
   ],
   [
     'worklets and service workers',
-    `await x.audioWorklet.addModule('a.js');navigator.serviceWorker.register("/sw.js", {})`,
-    ['worker a.js', 'worker /sw.js'],
-    `await x.audioWorklet.addModule('N');navigator.serviceWorker.register("N", {})`,
+    `await x.audioWorklet.addModule('«worker a.js»');navigator.serviceWorker.register("«worker /sw.js»", {})`,
   ],
   [
     'the scope of a service worker',
-    `navigator.serviceWorker.register('/sw.js',{scope:'/'});navigator.serviceWorker.getRegistration("/a/")`,
-    ['worker /sw.js', 'scope /', 'scope /a/'],
-    `navigator.serviceWorker.register('N',{scope:'N'});navigator.serviceWorker.getRegistration("N")`,
+    `navigator.serviceWorker.register('«worker /sw.js»',{scope:'«scope /»'});navigator.serviceWorker.getRegistration("«scope /a/»")`,
   ],
   [
     'the scope of a service worker that a library registers, in any notation',
-    `new Workbox(url,{type:'classic',"scope" : "/a/"+x});const scope = \`/b/\`;f({scope='/c/'}={});o.scope="\\/d/";`,
-    ['scope /a/', 'scope /b/', 'scope /c/', 'scope /d/'],
-    `new Workbox(url,{type:'classic',"scope" : "N"+x});const scope = \`N\`;f({scope='N'}={});o.scope="N";`,
-  ],
-  [
-    'patterns of speculation rules',
-    `s.textContent=JSON.stringify({prefetch:[{where:{or:[{href_matches:"/*"},{href_matches:['/a/*', "/b"]}]}}]})`,
-    ['pattern /*', 'pattern /a/*', 'pattern /b'],
-    `s.textContent=JSON.stringify({prefetch:[{where:{or:[{href_matches:"N"},{href_matches:['N', "N"]}]}}]})`,
+    `new Workbox(url,{type:'classic',"scope" : "«scope /a/»"+x});const scope = \`«scope /b/»\`;f({scope='«scope /c/»'}={});o.scope="«scope /d/¦\\/d/»";`,
   ],
   [
     'no scope in strings, comments and comparisons, or without a service worker',
     `"serviceWorker {scope:'/'}";// {scope:'/a'}\n/* scope:'/b' */a.scope=="/c";d?scope:'/d';microscope='/e';/scope:'/`,
-    [],
-    `"serviceWorker {scope:'/'}";// {scope:'/a'}\n/* scope:'/b' */a.scope=="/c";d?scope:'/d';microscope='/e';/scope:'/`,
   ],
-  ['the scope of something else', `x({scope:'/'})`, [], `x({scope:'/'})`],
   [
-    'importScripts()',
-    `importScripts('a.js', "/b.js",c);self.importScripts("d.js")`,
-    ['script a.js', 'script /b.js', 'script d.js'],
-    `importScripts('N', "N",c);self.importScripts("N")`,
+    'patterns of speculation rules',
+    `s.textContent=JSON.stringify({prefetch:[{where:{or:[{href_matches:"«pattern /*»"},{href_matches:['«pattern /a/*»', "«pattern /b»"]}]}}]})`,
   ],
+  ['the scope of something else', "x({scope:'/'})"],
+  ['importScripts()', `importScripts('«script a.js»', "«script /b.js»",c);self.importScripts("«script d.js»")`],
   [
     'strings, comments, templates and regular expressions, left unchanged',
-    `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('f')}\`;/new Worker('g')/;x.import('h')`,
-    ['module f'],
-    `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('./N')}\`;/new Worker('g')/;x.import('h')`,
+    `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('«module f»')}\`;/new Worker('g')/;x.import('h')`,
   ],
-  ['a script that does not parse', `import a from './a.js'; "`, [], `import a from './a.js'; "`],
+  ['a script that does not parse', `import a from './a.js'; "`],
 ];
 
 describe('findReferences() and rewriteFile() in JavaScript', () => {
-  it.each(PROBES)('return the expected references and text for %s', (_, script, references, after) => {
-    expect(found('script', script)).toEqual(references);
-    expect(rewritten('script', script, 'N')).toBe(after);
+  it.each(PROBES)('return the expected references and text for %s', (_, marked) => {
+    const { text, references, after } = probeOf(marked);
+    expect(found('script', text)).toEqual(references);
+    expect(rewritten('script', text, 'N')).toBe(after);
   });
 
   it.each([

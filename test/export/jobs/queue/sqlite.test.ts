@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { statement } from '../../../../src/database/statement.ts';
 import { DocshelfError, toDocshelfError } from '../../../../src/domain/errors.ts';
 import { asStoreFault, openDatabase as openWith, SqliteDatabase } from '../../../../src/export/jobs/queue/sqlite.ts';
+import { newFolder } from '../../../helpers/new-folder.ts';
 
 let folder: string;
 let file: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'docshelf-store-'));
+beforeEach(async () => {
+  folder = await newFolder();
   file = join(folder, 'exports/jobs.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const INSERT = `INSERT INTO jobs (job_id, organization_id, domain, status, created_at_ms, updated_at_ms) VALUES (?, 'acme', ?, 'running', 0, 0)`;
 const COUNT = statement('SELECT count(*) AS jobs FROM jobs');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../../src/export/jobs/queue/sqlite.ts';
 import { SQLITE_STATEMENTS } from '../../../../src/export/jobs/queue/statements.ts';
-import { newFolder } from '../../../deploy/workbench.ts';
+import { newFolder } from '../../../helpers/new-folder.ts';
 
 /** Matches scans of indexes of active jobs. Active jobs are few, so that a full scan is fine. */
 const OF_WORKING_JOBS = /^SCAN \w+ USING (?:COVERING )?INDEX (?:queued|running)$/;

@@ -1,7 +1,6 @@
 import { spawn as spawnProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { openSqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite.ts'
 import type { JobQueue } from '../../../../src/export/ports.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../../contract/job-queue/workbench.ts';
+import { newFolder } from '../../../helpers/new-folder.ts';
 import { watchThreads } from '../../../helpers/watch-threads.ts';
 
 const JOB = newJob(jobIdOf('one'));
@@ -18,7 +18,7 @@ let file: string;
 let watched: ReturnType<typeof watchThreads>;
 let queues: JobQueue[];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-thread-'));
+  folder = await newFolder();
   file = join(folder, 'jobs.sqlite');
   watched = watchThreads();
   queues = [];
@@ -27,7 +27,6 @@ afterEach(async () => {
   for (const queue of queues) await queue.close();
   expect(watched.alive()).toBe(0);
   watched.stop();
-  await rm(folder, { recursive: true });
 });
 
 async function open(): Promise<JobQueue> {
