@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isFree } from '../../../src/http/sign-in/guarded-site.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets, searchBoxFiles, switcherFiles } from '../../../src/http/site/site-assets.ts';
@@ -11,6 +10,7 @@ import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { addToPage } from '../../../src/web/additions/add-to-page.ts';
 import { PAGE_LANGUAGES } from '../../../src/web/words/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 
 const FEATURES = featuresOf();
 
@@ -75,8 +75,7 @@ function brotliGrowth(page: string): number {
 }
 
 it('the search box loads less than 1.25 KiB before a search and less than 15 KB for the first search', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-box-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));
   await buildSearchBox(folder);
   const [loader, replacing, byHand, script] = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'].map((name) =>
