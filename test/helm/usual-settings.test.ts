@@ -1,17 +1,16 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OTHER_NAMES } from '../../scripts/chart/other-names.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 import { CHART, configOf, fetchHelm, type Manifest, only, template, templateOf } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docshelf-settings-'));
+const dir = testFolder();
 const file = join(dir, 'values.yaml');
 const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
 beforeAll(fetchHelm, 120_000);
-afterAll(() => rmSync(dir, { recursive: true }));
 
 function templateOfValues(values: string): Manifest[] {
   writeFileSync(file, values);
