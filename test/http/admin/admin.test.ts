@@ -4,7 +4,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { createAdminApp } from '../../../src/http/admin/app.ts';
 import { AuditTrail } from '../../../src/http/audit/audit.ts';
-import { Metrics, type Readings } from '../../../src/http/metrics/metrics.ts';
+import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { listenerBench } from '../listener/listener-bench.ts';
 import { outcomeOf } from '../problem-code.ts';
 import { STATUS } from '../status-example.ts';
@@ -329,15 +329,6 @@ describe('admin listener, actions', () => {
     expect(calls).toEqual([['takeUp', { version: 'v1', digest: DIGEST }, false]]);
     for (const query of ['', '?digest=abc', `?digest=${DIGEST}&activate=maybe`])
       expect((await send(query)).status).toBe(400);
-  });
-
-  it('reports export jobs in the metrics, and serves the metrics even if jobs cannot be counted', async () => {
-    const text = async (jobs: Readings['jobs']) =>
-      (await appWith({ readings: async () => ({ ...READINGS, jobs }) }).app.request('/metrics')).text();
-    expect(await text({ queued: 2, running: 1 })).toContain('docshelf_export_jobs{status="queued"} 2');
-    const without = await text(null);
-    expect(without).toContain('docshelf_ready 1');
-    expect(without).not.toContain('docshelf_export_jobs{');
   });
 
   it('counts rejected uploads in the metrics', async () => {

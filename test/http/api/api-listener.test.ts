@@ -55,14 +55,6 @@ describe('API on a real socket', () => {
     expect(await stranger.until(/unauthorized/)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('keeps the connection open for the next request', async () => {
-    const { connect } = await open();
-    const body = JSON.stringify({ query: 'a' });
-    const connection = await connect();
-    for (let index = 0; index < 2; index++) connection.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
-    expect(await connection.until(/200 OK.*200 OK.*rotate-keys/s)).not.toMatch(/Connection: close/i);
-  });
-
   it('aborts a search when its client disconnects', async () => {
     const { promise: began, resolve: begin } = Promise.withResolvers<AbortSignal>();
     const { connect } = await open({
