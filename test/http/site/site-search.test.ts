@@ -2,13 +2,11 @@ import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import { NO_FACTS, type SearchRequest } from '../../../src/search/index.ts';
-import { BodyCache, SiteServer } from '../../../src/site/index.ts';
-import { featuresOf } from '../../helpers/features.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 import { listenerBench } from '../listener/listener-bench.ts';
+import { siteApp } from './site-example.ts';
 
 const { open } = listenerBench();
 
@@ -20,13 +18,7 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
     metrics: { onError: () => undefined },
     ...changes,
   });
-  const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0), { current: null }),
-    state: () => 'waiting',
-    features: () => featuresOf(),
-    search,
-  });
-  return { app, requests };
+  return { app: siteApp({ state: () => 'waiting', search }), requests };
 }
 
 async function noted(requests: SearchRequest[], request: SearchRequest) {
