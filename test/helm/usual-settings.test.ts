@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OTHER_NAMES } from '../../scripts/chart/other-names.ts';
 import { testFolder } from '../helpers/test-folder.ts';
-import { CHART, configOf, fetchHelm, type Manifest, only, template, templateOf } from './chart.ts';
+import { CHART, configOf, EVERYTHING, fetchHelm, type Manifest, only, template, templateOf } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
 
 const dir = testFolder();
@@ -395,9 +395,8 @@ describe('an upgrade to a newer chart', () => {
 
 describe('common labels and annotations', () => {
   it('are on every object and pod, and on no selector', () => {
-    const everything = join(import.meta.dirname, 'values/everything.yaml');
     const options = ['--set', 'commonAnnotations.owner=docs', '--set', 'dashboard.enabled=true'];
-    const manifests = template('--values', everything, ...options).filter(({ metadata }) => {
+    const manifests = template('--values', EVERYTHING, ...options).filter(({ metadata }) => {
       return !/-(extra|text)$/.test(metadata.name);
     });
     expect(new Set(manifests.map(({ kind }) => kind)).size).toBeGreaterThan(12);
