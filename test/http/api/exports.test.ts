@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BundleLink, ExportReport, Job } from '../../../src/domain/job.ts';
-
 import { type AuditLine, AuditTrail } from '../../../src/http/audit/audit.ts';
 import { codeOf, outcomeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, post } from './api-example.ts';
@@ -329,9 +328,7 @@ describe('export API', () => {
   it.each([
     ['PUT', JOBS, 'GET, HEAD, POST'],
     ['OPTIONS', JOBS, 'GET, HEAD, POST'],
-    ['DELETE', JOBS, 'GET, HEAD, POST'],
     ['POST', `${JOBS}/${UNKNOWN}`, 'GET, HEAD, DELETE'],
-    ['PATCH', `${JOBS}/${UNKNOWN}`, 'GET, HEAD, DELETE'],
     ['POST', `${JOBS}/${UNKNOWN}/report`, 'GET, HEAD'],
     ['POST', `${JOBS}/${UNKNOWN}/report/pictures/${PICTURE}`, 'GET, HEAD'],
     ['GET', `${JOBS}/${UNKNOWN}/bundle`, 'POST'],
