@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { Hono } from 'hono';
@@ -11,6 +11,7 @@ import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/ap
 import type { Listener } from '../../../src/http/listener/listener.ts';
 import { accessLog, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { answerFault } from '../../../src/http/problem.ts';
+import { openFiles } from '../../helpers/open-files.ts';
 import { testFolder } from '../../helpers/test-folder.ts';
 import { listenerBench } from '../listener/listener-bench.ts';
 
@@ -168,9 +169,10 @@ describe('bundleDownload()', () => {
     client.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`);
     await new Promise((resolve) => client.once('data', resolve));
     client.pause();
-    await expect.poll(() => openFiles(bundle.diskPath)).toBe(1);
+    const isOpen = () => openFiles().includes(bundle.diskPath);
+    await expect.poll(isOpen).toBe(true);
     client.destroy();
-    await expect.poll(() => openFiles(bundle.diskPath)).toBe(0);
+    await expect.poll(isOpen).toBe(false);
     await expect.poll(() => served.length).toBe(1);
     expect(served[0]?.bytes).toBeLessThan(64 * 1024 ** 2);
     expect(faults).toEqual([]);
@@ -187,10 +189,3 @@ describe('bundleDownload()', () => {
     expect(logged.join()).not.toMatch(/canary|signature|expires|keyId/);
   });
 });
-
-/** Number of open descriptors of a file in this process. */
-async function openFiles(path: string): Promise<number> {
-  const names = await readdir('/proc/self/fd');
-  const links = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
-  return links.filter((link) => link === path).length;
-}

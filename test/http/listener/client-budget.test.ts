@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { type Client, ClientBudget } from '../../../src/http/listener/client-bud
 import { type Listener, type ListenerOptions, UNREAD_MS_MAX } from '../../../src/http/listener/listener.ts';
 import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
+import { openFiles } from '../../helpers/open-files.ts';
 import { testFolder } from '../../helpers/test-folder.ts';
 import { openHttp2, requestHttp2 } from '../tls/tls-client.ts';
 import { listenerBench } from './listener-bench.ts';
@@ -79,14 +80,7 @@ async function wordFor({ port }: Listener, from = '127.0.0.1'): Promise<string> 
   return (await socket.toArray()).join('').slice(-4);
 }
 
-const handles = () =>
-  readdirSync('/proc/self/fd').filter((each) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${each}`) === FILE;
-    } catch {
-      return false;
-    }
-  }).length;
+const handles = () => openFiles().filter((path) => path === FILE).length;
 
 describe('client that does not read its responses', () => {
   it.each(['/file', '/memory', '/word'])(

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { Listener } from '../../../src/http/listener/listener.ts';
 import { fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
+import { openFiles } from '../../helpers/open-files.ts';
 import { testFolder } from '../../helpers/test-folder.ts';
 import { listenerBench } from './listener-bench.ts';
 
@@ -28,16 +29,6 @@ async function serving(bytes: Buffer, before: (file: string) => void = () => und
   });
   const isOpen = () => openFiles().includes(file);
   return { listener, faults, isOpen };
-}
-
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').map((each) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${each}`);
-    } catch {
-      return '';
-    }
-  });
 }
 
 function send({ url }: Listener): Promise<IncomingMessage> {
