@@ -122,9 +122,7 @@ describe('HttpClient.get()', () => {
 
   test('contacts no host if no host is allowed', async () => {
     const { origin, requests } = await server((_, response) => response.end());
-    await expect(get(origin, { allowsUnnamed: false })).rejects.toMatchObject({
-      code: 'host_not_allowed',
-    });
+    await expect(get(origin, { allowsUnnamed: false })).rejects.toMatchObject({ code: 'host_not_allowed' });
     expect(requests.length).toBe(0);
   });
 });
@@ -167,11 +165,6 @@ describe('error of HttpClient.get()', () => {
   ])('states the reason: %s', async (_, start, code, retryable, next = '') => {
     const fault = { code, next: expect.stringContaining(next), fields: { retryable } };
     await expect(get(await start())).rejects.toMatchObject(fault);
-  });
-
-  test('does not occur for a TLS certificate whose authority is in caFile', async () => {
-    const { origin } = await server(tlsServer(CERTIFICATE, (_, response) => response.end('whole')));
-    expect(await bodyOf(await get(origin, { caFile: CERTIFICATE_FILE }))).toBe('whole');
   });
 });
 

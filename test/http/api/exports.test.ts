@@ -387,18 +387,6 @@ describe('download link', () => {
   });
 });
 
-describe('export API, failed call', () => {
-  it('reports an unexpected error to the operator, and hides its message from the client', async () => {
-    const { exports, queue } = exportsInMemory();
-    queue.list = () => Promise.reject(new Error('the password is canary'));
-    const { app, faults, reported } = apiWith({ exports });
-    const response = await app.request(JOBS, send());
-    expect(await response.clone().text()).not.toContain('canary');
-    expect([response.status, await codeOf(response)]).toEqual([500, 'internal']);
-    expect([faults.length, reported]).toEqual([1, ['internal']]);
-  });
-});
-
 it('export API writes an audit line with the key for each change, and none for read access', async () => {
   const lines: AuditLine[] = [];
   const store = { append: async (line: AuditLine) => void lines.push(line), read: () => Promise.reject(new Error()) };
