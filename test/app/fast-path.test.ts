@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { get as getPlain } from 'node:http';
 import { get as getTls } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import bcrypt from 'bcryptjs';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -12,6 +11,7 @@ import { SiteServer } from '../../src/site/index.ts';
 import { gz, rawTar } from '../helpers/archives.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { withDefaults } from '../helpers/daemon.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { openHttp2, requestHttp2 } from '../http/tls/tls-client.ts';
 
@@ -58,8 +58,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 it.each(Object.entries(MODES))(
   'the daemon serves a cached page from a prepared response (fastAnswer) with %s',
   async (_, mode) => {
-    const folder = mkdtempSync(join(tmpdir(), 'docshelf-fast-path-'));
-    opened.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = testFolder();
     const bundles = mode.isList ? 'bundles/acme' : 'bundles';
     mkdirSync(join(folder, bundles), { recursive: true });
     const archive = gz(

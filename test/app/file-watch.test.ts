@@ -1,9 +1,9 @@
-import { appendFile, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileWatch } from '../../src/app/file-watch.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 
 let folder: string;
 let file: string;
@@ -11,16 +11,13 @@ let watch: FileWatch;
 let changes: ReturnType<typeof vi.fn<(isWhole: boolean) => void>>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-watch-'));
+  folder = testFolder();
   file = join(folder, 'config.yaml');
   await writeFile(file, 'one');
   changes = vi.fn<(isWhole: boolean) => void>();
   watch = new FileWatch(changes);
 });
-afterEach(async () => {
-  watch.stop();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => watch.stop());
 
 describe('FileWatch', () => {
   it('reports each change once, and ignores a write of equal content', async () => {

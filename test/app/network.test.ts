@@ -1,12 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Network } from '../../src/app/network.ts';
 import { openNetwork } from '../../src/app/stored.ts';
 import { DaemonRegistration, dataPaths } from '../../src/deploy/index.ts';
 import { load } from '../config/folder.ts';
-import { onFileEnd } from '../helpers/file-end.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 
 const configOf = async (yaml: string) => (await load(yaml)).config;
 
@@ -24,8 +22,7 @@ it('the egress policy of the export store applies the settings of the last reloa
 });
 
 it('the egress policy of a command blocks the ports of the daemon that uses the same data folder', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'docshelf-network-'));
-  onFileEnd(() => rmSync(dir, { recursive: true }));
+  const dir = testFolder();
   const config = await configOf(`storage: { dir: ${dir} }`);
   const isAllowed = async (port: number) =>
     (await (await openNetwork(config)).policy()).allowsAddress('127.0.0.1', 'localhost', port);

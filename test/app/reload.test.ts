@@ -1,20 +1,15 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { startDaemon } from '../../src/app/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { withDefaults } from '../helpers/daemon.ts';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
+import { onFileEnd } from '../helpers/file-end.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 
 it('a reload loads the last content of the config file, even if the file changes and changes back during the reload', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-reload-'));
-  opened.push(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   const file = join(folder, 'config.yaml');
   const put = (version: string): void => {
     const config = { search: { enabled: false }, storage: { dir: './data' }, staticExport: { enabled: true, version } };
@@ -34,7 +29,7 @@ it('a reload loads the last content of the config file, even if the file changes
   };
   const start = { loaded: await load(), reload, onProgress: () => undefined, programVersion: '0' };
   const { daemon } = await startDaemon(start);
-  opened.push(() => daemon.stop());
+  onFileEnd(() => daemon.stop());
 
   put('2.0');
   isArmed = true;

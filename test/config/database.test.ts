@@ -1,15 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { queueKind } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
-import { errorOf, folderWith } from './folder.ts';
+import { errorOf, load } from './folder.ts';
 
-async function loadWith(yaml: string, url = 'postgres://docshelf:hidden-word@db.acme.dev/docs\n') {
-  const cwd = await folderWith({ url });
-  await writeFile(join(cwd, 'config.yaml'), yaml);
-  return loadConfig({ file: null, env: {}, cwd });
-}
+const loadWith = (yaml: string, url = 'postgres://docshelf:hidden-word@db.acme.dev/docs\n') =>
+  load(yaml, { files: { url } });
 
 const DATABASE = 'database: { urlFile: url }';
 const faultsOf = async (...args: Parameters<typeof loadWith>) => (await errorOf(loadWith(...args))).faults;

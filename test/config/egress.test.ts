@@ -77,11 +77,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
 
   it('is an error in staticExport.renew.apiUrl', async () => {
     const renew = 'staticExport: { enabled: true, renew: { apiUrl: "https://x.dev", keyFile: key, domain: acme } }';
-    const cwd = await folderWith({ key: 'svc_x' });
-    const read = async (host: string) => {
-      await writeFile(join(cwd, 'config.yaml'), `network: { allowedHosts: [${host}] }\n${renew}`);
-      return loadConfig({ file: null, env: {}, cwd });
-    };
+    const read = (host: string) => load(`network: { allowedHosts: [${host}] }\n${renew}`, { files: { key: 'svc_x' } });
     expect((await errorOf(read('y.dev'))).faults).toMatchObject([
       {
         key: 'staticExport.renew.apiUrl',
@@ -120,11 +116,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
   });
 
   it('is an error in the file that bundleUrlFile names', async () => {
-    const cwd = await folderWith({ link: 'https://x.dev/a?sig=c4n4ry\n', 'config.yaml': '' });
-    const read = async (yaml: string) => {
-      await writeFile(join(cwd, 'config.yaml'), yaml);
-      return loadConfig({ file: null, env: {}, cwd });
-    };
+    const read = (yaml: string, link = 'https://x.dev/a?sig=c4n4ry\n') => load(yaml, { files: { link } });
     const single = 'staticExport: { enabled: true, bundleUrlFile: link }';
     const listed = `sites: [{ domain: a, ${single} }]`;
     for (const [yaml, key] of [
@@ -137,11 +129,11 @@ describe('a host in the config that network.allowedHosts does not list', () => {
       expect(faults[0]?.message).not.toContain('c4n4ry');
       await read(`network: { allowedHosts: [x.dev] }\n${yaml}`);
     }
-    await writeFile(join(cwd, 'link'), 'file:///etc/docs.tar.gz');
-    expect((await errorOf(read(single))).faults).toMatchObject([{ message: expect.stringContaining('fileRoots') }]);
+    expect((await errorOf(read(single, 'file:///etc/docs.tar.gz'))).faults).toMatchObject([
+      { message: expect.stringContaining('fileRoots') },
+    ]);
     // A link in a file may contain a password.
-    await writeFile(join(cwd, 'link'), 'https://u:p@x.dev/a');
-    await read(single);
+    await read(single, 'https://u:p@x.dev/a');
   });
 
   it('is an error for a host and port in allowAddresses, but not for an IP network', async () => {

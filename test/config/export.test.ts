@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { organizationsSlice, s3Slice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
-import { briefsOf, errorOf, folderWith, load } from './folder.ts';
+import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const HEX = 'ab'.repeat(32);
 
@@ -61,12 +61,12 @@ describe('the source of a site', () => {
   });
 
   it('can be a live site with credentials and with limits for the crawl', async () => {
-    const cwd = await folderWith({
-      'config.yaml': `organizations:
-  - { id: a, domains: { d: { source: { kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB } } } } }`,
-      cookie: 'session=1\n',
-    });
-    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const source =
+      'kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB }';
+    const { config, watchedFiles, cwd } = await load(
+      `organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`,
+      { files: { cookie: 'session=1\n' } },
+    );
     expect(organizationsSlice(config)[0]?.sites[0]?.source).toEqual({
       kind: 'crawl',
       url: 'https://docs.acme.dev/',
@@ -122,21 +122,18 @@ describe('organizationsFile', () => {
   const organizations = `organizations: [{ id: a, plan: enterprise, keys: [{ id: k, type: admin, sha256: ${HEX} }] }]`;
 
   it('contains the organizations, and is watched', async () => {
-    const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': organizations });
-    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const { config, watchedFiles, cwd } = await load(yaml, { files: { 'orgs.yaml': organizations } });
     expect(config.organizations).toMatchObject([{ id: 'a', plan: 'enterprise', keys: [{ id: 'k', type: 'admin' }] }]);
     expect(watchedFiles).toContain(join(cwd, 'orgs.yaml'));
   });
 
   it('is named together with the line in an error about its content', async () => {
-    const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': 'organizations:\n  - { id: a, plam: x }\n' });
-    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    const faults = await faultsOf(yaml, { files: { 'orgs.yaml': 'organizations:\n  - { id: a, plam: x }\n' } });
     expect(faults).toMatchObject([{ key: 'organizations[0].plam', where: './orgs.yaml:2:14' }]);
   });
 
   it('must not contain keys other than organizations', async () => {
-    const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': `admin: { token: t }\n${organizations}` });
-    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    const faults = await faultsOf(yaml, { files: { 'orgs.yaml': `admin: { token: t }\n${organizations}` } });
     expect(faults).toMatchObject([{ key: 'admin.token', where: './orgs.yaml:1:10' }]);
   });
 
@@ -151,8 +148,7 @@ describe('organizationsFile', () => {
   });
 
   it('cannot be combined with organizations', async () => {
-    const cwd = await folderWith({ 'config.yaml': `${yaml}\norganizations: [{ id: b }]`, 'orgs.yaml': organizations });
-    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    const faults = await faultsOf(`${yaml}\norganizations: [{ id: b }]`, { files: { 'orgs.yaml': organizations } });
     expect(faults).toMatchObject([{ key: 'organizationsFile' }]);
   });
 });

@@ -18,12 +18,15 @@ export async function folderWith(files: Record<string, string | Uint8Array> = {}
   return writeFiles(folder, files);
 }
 
-type Rest = Partial<Pick<LoadOptions, 'env' | 'flags'>>;
+interface Rest extends Partial<Pick<LoadOptions, 'env' | 'flags' | 'lastGood'>> {
+  /** Files next to the config. */
+  readonly files?: Record<string, string | Uint8Array>;
+}
 
 /** Writes the text to `config.yaml` in a new folder, and loads this config. */
-export async function load(yaml: string, rest: Rest = {}): Promise<LoadedConfig> {
-  const cwd = await folderWith({ 'config.yaml': yaml });
-  return loadConfig({ file: null, env: {}, cwd, ...rest });
+export async function load(yaml: string, { files, ...rest }: Rest = {}): Promise<LoadedConfig & { cwd: string }> {
+  const cwd = await folderWith({ 'config.yaml': yaml, ...files });
+  return { ...(await loadConfig({ file: null, env: {}, cwd, ...rest })), cwd };
 }
 
 export async function errorOf(loading: Promise<LoadedConfig>): Promise<ConfigError> {

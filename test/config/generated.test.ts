@@ -5,10 +5,10 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { configReference } from '../../scripts/config-reference.ts';
-import { configSchema, loadConfig } from '../../src/config/index.ts';
+import { configSchema } from '../../src/config/index.ts';
 import { schemaSource } from '../../src/config/schema/index.ts';
 import { CONFIG_KEYS, environmentName, type SchemaNode } from '../../src/config/schema-node.ts';
-import { folderWith } from './folder.ts';
+import { load } from './folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFile(join(root, file), 'utf8');
@@ -88,17 +88,12 @@ function shownKeys(text: string): ReadonlySet<string> {
 
 describe('config.example.yaml', () => {
   it('loads without an error', async () => {
-    const cwd = await folderWith({ 'config.yaml': await read('config.example.yaml') });
-    const { config } = await loadConfig({ file: null, env: {}, cwd });
+    const { config } = await load(await read('config.example.yaml'));
     expect(config.staticExport).toMatchObject({ enabled: true, version: '2024-06-01' });
   });
 
   it('shows the defaults of the schema, except for the features that it enables', async () => {
-    const load = async (text: string) => {
-      const cwd = await folderWith({ 'config.yaml': text });
-      return (await loadConfig({ file: null, env: {}, cwd })).config;
-    };
-    const [shown, defaults] = [await load(await read('config.example.yaml')), await load('')];
+    const [{ config: shown }, { config: defaults }] = [await load(await read('config.example.yaml')), await load('')];
     const leavesOf = (value: unknown, path: string): [string, unknown][] =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? Object.entries(value).flatMap(([key, each]) => leavesOf(each, `${path}.${key}`))
@@ -133,8 +128,7 @@ describe('config.example.yaml', () => {
     const shown = /^# (sites:\n(?:# {3,}.*\n)+)/m.exec(text)?.[0].replaceAll(/^# /gm, '') ?? '';
     const others = parse(text);
     delete others.staticExport;
-    const cwd = await folderWith({ 'config.yaml': stringify(others) + shown });
-    const { sites } = await loadConfig({ file: null, env: {}, cwd });
+    const { sites } = await load(stringify(others) + shown);
     expect(sites.map(({ domain, basePath }) => [domain, basePath])).toEqual([
       ['acme', '/'],
       ['handbook', '/handbook/'],

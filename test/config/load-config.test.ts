@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { archiveLimits, bundleLink, s3Slice } from '../../src/app/slices.ts';
 import { isReduced, loadConfig } from '../../src/config/index.ts';
@@ -10,6 +11,14 @@ import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const LINK = 'https://bundles.example.com/a.tar.gz?signature=canary';
 
+/** The config without the settings that are null or empty. */
+function setIn(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const set = Object.entries(value).map(([key, each]) => [key, setIn(each)]);
+  const isSet = (each: unknown) => each !== null && !isDeepStrictEqual(each, []);
+  return Object.fromEntries(set.filter(([, each]) => isSet(each) && !isDeepStrictEqual(each, {})));
+}
+
 describe('loadConfig() without a config file', () => {
   it('returns the defaults of the contract', async () => {
     const cwd = await folderWith();
@@ -17,53 +26,30 @@ describe('loadConfig() without a config file', () => {
     expect(file).toBeNull();
     expect(watchedFiles).toEqual([]);
     expect(new Set(origins.values())).toEqual(new Set(['default']));
-    const tls = { certFile: null, keyFile: null, http2: true, hstsMs: null, certificates: [], redirectPort: null };
-    const feature = { enabled: null, origins: [] };
     expect(archiveLimits(config)).toEqual(ARCHIVE_LIMITS);
     expect(config.staticExport.limits.bundleBytesMax).toBe(8 * 1024 ** 3);
     expect(bundleLink(config)).toBeNull();
     expect(s3Slice(config)).toBeNull();
-    expect(config).toEqual({
-      deployment: { type: 'client-hosted', domain: null },
+    const tls = { http2: true };
+    expect(setIn(config)).toEqual({
+      deployment: { type: 'client-hosted' },
       staticExport: {
         enabled: false,
-        bundleUrl: null,
-        bundleUrlFile: null,
-        version: null,
-        sha256: null,
-        signature: { required: null, publicKeys: [], file: null, url: null },
         preload: { dir: join(cwd, 'bundles'), mayBeMissing: true },
         keep: 3,
-        minVersion: null,
         serveVersions: 'pinned',
         from: 'link',
-        renew: { apiUrl: null, keyFile: null, domain: null, jobId: null, everyMs: null },
         limits: expect.anything(),
       },
-      sites: [],
       server: {
         host: '0.0.0.0',
         port: 8080,
-        publicUrl: null,
         basePath: '/',
         trailingSlash: 'auto',
         spaFallback: false,
-        headers: { preset: 'recommended', set: {} },
-        auth: {
-          kind: 'none',
-          usersFile: null,
-          name: null,
-          issuer: null,
-          clientId: null,
-          clientSecretFile: null,
-          scopes: [],
-          groupsClaim: 'groups',
-          allowedGroups: [],
-          sessionTtlMs: 43_200_000,
-          sessionKeyFile: null,
-        },
+        headers: { preset: 'recommended' },
+        auth: { kind: 'none', groupsClaim: 'groups', sessionTtlMs: 43_200_000 },
         cacheBytes: 134_217_728,
-        trustedProxies: [],
         shutdownTimeoutMs: 20_000,
         readyAfterMs: 300_000,
         shelf: true,
@@ -71,33 +57,21 @@ describe('loadConfig() without a config file', () => {
         versionSwitcher: false,
         tls,
       },
-      admin: { host: '127.0.0.1', port: 9090, token: null, hosts: [], tls },
-      api: { host: '127.0.0.1', port: 8081, publicUrl: null, tls },
+      admin: { host: '127.0.0.1', port: 9090, tls },
+      api: { host: '127.0.0.1', port: 8081, tls },
       storage: { dir: join(cwd, 'data') },
       deploy: { parallel: 2 },
       network: {
-        allowedHosts: [],
         allowPrivate: true,
         proxy: 'env',
-        caFile: null,
-        registryAuthFile: null,
-        s3: { region: null, endpoint: null, pathStyle: false },
-        tokenHosts: [],
-        fileRoots: [],
+        s3: { pathStyle: false },
         connectTimeoutMs: 10_000,
         idleTimeoutMs: 30_000,
         totalTimeoutMs: 1_800_000,
         retries: 4,
         redirectsMax: 5,
       },
-      features: {
-        search: { ...feature, discoveryUrl: null, keyFile: null },
-        assistant: feature,
-        analytics: feature,
-        apiPlayground: feature,
-        enforce: null,
-      },
-      search: { enabled: true, widget: false, mcp: false, memory: 402_653_184, model: 'builtin', keys: [] },
+      search: { enabled: true, widget: false, mcp: false, memory: 402_653_184, model: 'builtin' },
       exportApi: {
         enabled: false,
         role: 'both',
@@ -106,29 +80,12 @@ describe('loadConfig() without a config file', () => {
         deadlineMs: 3_600_000,
         linkTtlMs: 3_600_000,
         retentionMs: 'none',
-        signingKeyFile: null,
         browser: { sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'auto' },
-        store: {
-          kind: 'disk',
-          bucket: null,
-          region: null,
-          endpoint: null,
-          pathStyle: false,
-          caFile: null,
-          prefix: null,
-          encryption: 'bucket',
-          kmsKeyId: null,
-          accessKeyId: null,
-          secretAccessKey: null,
-        },
-        queue: { kind: null, leaseMs: 15_000 },
+        store: { kind: 'disk', pathStyle: false, encryption: 'bucket' },
+        queue: { leaseMs: 15_000 },
       },
-      database: { urlFile: null, caFile: null },
       rateLimits: { onFault: 'open' },
-      organizations: [],
-      organizationsFile: null,
       metrics: { sites: 200 },
-      traces: { endpoint: null, headersFile: null },
       log: { level: 'info', format: 'auto', access: true, queries: false },
     });
   });
@@ -255,8 +212,7 @@ describe('loadConfig(), reporting errors', () => {
     const yaml = `organizations: [{ id: a, domains: { d: { source: ${source} } } }]\n\nserver:\n  port: 70000\nadmni: 1\n`;
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };
-    const cwd = await folderWith({ 'config.yaml': yaml });
-    const error = await errorOf(loadConfig({ file: null, env, flags, cwd }));
+    const error = await errorOf(load(yaml, { env, flags }));
     expect(error.code).toBe('config_invalid');
     expect(error.fields.faults).toBe(error.faults);
     expect(error.faults.map(({ code, key, where }) => `${code} ${key} ${where}`)).toEqual([
@@ -293,10 +249,8 @@ describe('config rules that compare several keys', () => {
   it('reject bundleUrl together with bundleUrlFile, whatever their sources', async () => {
     const yaml = 'staticExport:\n  bundleUrlFile: link\n';
     const env = { DOCSHELF__STATIC_EXPORT__BUNDLE_URL: LINK };
-    const cwd = await folderWith({ 'config.yaml': yaml, link: LINK });
-    const { faults } = await errorOf(loadConfig({ file: null, env, cwd }));
-    expect(faults).toMatchObject([
-      { code: 'config_invalid', key: 'staticExport.bundleUrlFile', where: 'config.yaml:2:3' },
+    expect(await briefsOf(yaml, { env, files: { link: LINK } })).toEqual([
+      'config_invalid staticExport.bundleUrlFile config.yaml:2:3',
     ]);
   });
 
@@ -322,11 +276,8 @@ describe('config rules that compare several keys', () => {
 
 describe('files that the config names', () => {
   it('include bundleUrlFile, which is read, trimmed and watched', async () => {
-    const cwd = await folderWith({
-      'config.yaml': 'staticExport: { bundleUrlFile: run/link }',
-      'run/link': ` ${LINK}\n\n`,
-    });
-    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const files = { 'run/link': ` ${LINK}\n\n` };
+    const { config, watchedFiles, cwd } = await load('staticExport: { bundleUrlFile: run/link }', { files });
     expect(bundleLink(config)?.reveal()).toBe(LINK);
     expect(watchedFiles).toEqual([join(cwd, 'config.yaml'), join(cwd, 'run/link')]);
   });
@@ -389,9 +340,8 @@ describe('loadConfig() with an invalid file', () => {
   });
 
   it('uses lastGood instead of the file, even if a file that lastGood names is missing', async () => {
-    const cwd = await folderWith({ 'config.yaml': 'features: [' });
     const lastGood = 'server: { port: 1 }\nstaticExport: { bundleUrlFile: ./missing }';
-    const { config } = await loadConfig({ file: null, env: {}, cwd, lastGood, flags: { 'storage.dir': '/data' } });
+    const { config } = await load('features: [', { lastGood, flags: { 'storage.dir': '/data' } });
     expect([config.server.port, config.storage.dir]).toEqual([1, '/data']);
   });
 });
@@ -418,10 +368,8 @@ describe('isReduced()', () => {
 
   it('compares the content of organizationsFile', async () => {
     const of = (...ids: string[]) => `organizations: [${ids.map((id) => `{ id: ${id} }`).join(', ')}]`;
-    const loadWith = async (organizations: string) => {
-      const files = { 'config.yaml': 'organizationsFile: o.yaml', 'o.yaml': organizations };
-      return loadConfig({ file: null, env: {}, cwd: await folderWith(files) });
-    };
+    const loadWith = (organizations: string) =>
+      load('organizationsFile: o.yaml', { files: { 'o.yaml': organizations } });
     expect(isReduced(await loadWith(of('a', 'b')), await loadWith(of('a')))).toBe(true);
   });
 });

@@ -61,8 +61,8 @@ describe('a new key with one row in the schema', () => {
   });
 
   it('can name a file, whose content is read and watched, but never printed', async () => {
-    const cwd = await at.folderWith({ 'config.yaml': 'robot: { keyFile: key }', key: ' svc_canary\n' });
-    const loaded = await at.loadConfig({ file: null, env: {}, cwd });
+    const loaded = await at.load('robot: { keyFile: key }', { files: { key: ' svc_canary\n' } });
+    const { cwd } = loaded;
     expect(robotOf(loaded.config).keyFile?.text.reveal()).toBe('svc_canary');
     expect(loaded.watchedFiles).toContain(`${cwd}/key`);
     expect(at.printConfig(loaded).settings['robot.keyFile']).toEqual({

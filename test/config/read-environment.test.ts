@@ -102,8 +102,8 @@ describe('…__FILE variables', () => {
   });
 
   it('remove only one trailing newline', async () => {
-    const cwd = await folderWith({ token: 't0ken-t0ken-t0ken\n\n' });
-    const error = await errorOf(loadConfig({ file: null, env: { DOCSHELF__ADMIN__TOKEN__FILE: 'token' }, cwd }));
+    const env = { DOCSHELF__ADMIN__TOKEN__FILE: 'token' };
+    const error = await errorOf(load('', { env, files: { token: 't0ken-t0ken-t0ken\n\n' } }));
     expect(error.faults).toMatchObject([{ key: 'admin.token', where: 'file token (DOCSHELF__ADMIN__TOKEN__FILE)' }]);
     expect(error.message).not.toContain('t0ken');
   });
@@ -115,10 +115,9 @@ describe('…__FILE variables', () => {
   });
 
   it('cause an error if the plain variable is set too', async () => {
-    const cwd = await folderWith({ token: 'another-random-text' });
     const env = { DOCSHELF__ADMIN__TOKEN: 'a-long-random-text', DOCSHELF__ADMIN__TOKEN__FILE: 'token' };
-    expect((await errorOf(loadConfig({ file: null, env, cwd }))).faults).toMatchObject([
-      { code: 'config_invalid', key: 'admin.token', where: 'environment DOCSHELF__ADMIN__TOKEN__FILE' },
+    expect(await briefsOf('', { env, files: { token: 'another-random-text' } })).toEqual([
+      'config_invalid admin.token environment DOCSHELF__ADMIN__TOKEN__FILE',
     ]);
   });
 

@@ -1,16 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renewSlice } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
-import { faultsOf, folderWith } from './folder.ts';
+import { faultsOf, load } from './folder.ts';
 
 const BASE = 'apiUrl: "https://api.test", keyFile: key';
 
 describe('staticExport.renew', () => {
   it('reads its key from a watched file, and takes the domain from the deployment', async () => {
     const yaml = `deployment: { domain: acme }\nstaticExport: { renew: { ${BASE}, every: 30d } }\n`;
-    const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_canary\n' });
-    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const { config, watchedFiles, cwd } = await load(yaml, { files: { key: 'svc_canary\n' } });
     const renew = renewSlice(config);
     expect(renew).toMatchObject({ apiUrl: 'https://api.test', domain: 'acme', jobId: null, everyMs: 30 * 86_400_000 });
     expect(renew?.key.reveal()).toBe('svc_canary');
@@ -18,36 +16,27 @@ describe('staticExport.renew', () => {
     expect(watchedFiles).toContain(join(cwd, 'key'));
   });
 
-  it('is null if it is not configured', async () => {
-    const cwd = await folderWith({ 'config.yaml': 'staticExport: { renew: {} }\n' });
-    expect((await loadConfig({ file: null, env: {}, cwd })).config.staticExport.renew.apiUrl).toBeNull();
-  });
-
   it.each([
-    ['an address without a key', 'staticExport: { renew: { apiUrl: "https://api.test", domain: acme } }', ['apiUrl']],
-    ['an interval without a service', 'staticExport: { renew: { every: 1h } }', ['every']],
-    ['neither domain nor job', `staticExport: { renew: { ${BASE} } }`, ['apiUrl']],
+    ['an address without a key', 'staticExport: { renew: { apiUrl: "https://api.test", domain: acme } }', 'apiUrl'],
+    ['an interval without a service', 'staticExport: { renew: { every: 1h } }', 'every'],
+    ['neither domain nor job', `staticExport: { renew: { ${BASE} } }`, 'apiUrl'],
     [
       'an air-gapped deployment',
       `deployment: { type: air-gapped, domain: acme }\nstaticExport: { renew: { ${BASE} } }`,
-      ['apiUrl'],
+      'apiUrl',
     ],
-    ['every with a version', `staticExport: { version: v1, renew: { ${BASE}, domain: a, every: 1h } }`, ['every']],
+    ['every with a version', `staticExport: { version: v1, renew: { ${BASE}, domain: a, every: 1h } }`, 'every'],
     [
       'every with a digest',
       `staticExport: { sha256: ${'a'.repeat(64)}, renew: { ${BASE}, domain: a, every: 1h } }`,
-      ['every'],
+      'every',
     ],
-    ['every with a job', `staticExport: { renew: { ${BASE}, jobId: se_0123456789abcdef, every: 1h } }`, ['every']],
-  ])('rejects %s', async (_, yaml, keys) => {
-    const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_x' });
-    const error = await loadConfig({ file: null, env: {}, cwd }).then(
-      () => null,
-      (thrown: { faults: { code: string; key: string }[] }) => thrown,
-    );
-    expect(error?.faults.map(({ code, key }) => [code, key])).toEqual(
-      keys.map((key) => ['config_invalid', `staticExport.renew.${key}`]),
-    );
+    ['every with a job', `staticExport: { renew: { ${BASE}, jobId: se_0123456789abcdef, every: 1h } }`, 'every'],
+  ])('rejects %s', async (_, yaml, key) => {
+    const faults = await faultsOf(yaml, { files: { key: 'svc_x' } });
+    expect(faults.map(({ code, key: name }) => [code, name])).toEqual([
+      ['config_invalid', `staticExport.renew.${key}`],
+    ]);
   });
 
   it('rejects a missing key file', async () => {

@@ -45,16 +45,14 @@ describe('features.search', () => {
   const yaml = 'features: { search: { enabled: true, discoveryUrl: "https://x", keyFile: key } }';
 
   it('configures the hosted search with the key of its file', async () => {
-    const cwd = await folderWith({ 'config.yaml': yaml, key: ' svc_dsc_1 \n' });
-    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const { config, watchedFiles, cwd } = await load(yaml, { files: { key: ' svc_dsc_1 \n' } });
     expect(config.features.search).toMatchObject({ enabled: true, discoveryUrl: 'https://x' });
     expect(config.features.search.keyFile?.text.reveal()).toBe('svc_dsc_1');
     expect(watchedFiles).toContain(join(cwd, 'key'));
   });
 
   it.each([null, '', 'two words', 'ключ'])('rejects a key file that contains %j', async (content) => {
-    const cwd = await folderWith({ 'config.yaml': yaml, ...(content === null ? {} : { key: content }) });
-    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    const faults = await faultsOf(yaml, { files: { ...(content === null ? {} : { key: content }) } });
     expect(faults).toMatchObject([{ key: 'features.search.keyFile', where: 'config.yaml:1:65' }]);
   });
 
@@ -62,8 +60,7 @@ describe('features.search', () => {
     expect(await briefsOf('features: { search: { discoveryUrl: "https://x" } }')).toEqual([
       'config_invalid features.search.discoveryUrl config.yaml:1:23',
     ]);
-    const cwd = await folderWith({ 'config.yaml': 'features: { search: { keyFile: key } }', key: 'k' });
-    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    const faults = await faultsOf('features: { search: { keyFile: key } }', { files: { key: 'k' } });
     expect(faults).toMatchObject([{ key: 'features.search.keyFile' }]);
   });
 });

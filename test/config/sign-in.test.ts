@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/index.ts';
-import { faultsOf, folderWith } from './folder.ts';
+import { faultsOf, load } from './folder.ts';
 
 const USER = 'anna:$2y$05$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
 const entry = (domain: string, more: string): string =>
   `  - { domain: ${domain}, staticExport: { enabled: true }, ${more} }\n`;
 
-async function faultsWith(users: string, yaml = 'server: { auth: { kind: basic, usersFile: ./users } }') {
-  const cwd = await folderWith({ users, 'config.yaml': yaml });
-  return loadConfig({ file: null, env: {}, cwd }).then(
+const BASIC = 'server: { auth: { kind: basic, usersFile: ./users } }';
+
+async function faultsWith(users: string, yaml = BASIC) {
+  return load(yaml, { files: { users } }).then(
     () => [],
-    (error) => error.faults.map(({ message }: { message: string }) => message.replaceAll(cwd, '')),
+    (error) => error.faults.map(({ message }: { message: string }) => message),
   );
 }
 
@@ -89,8 +89,8 @@ describe('server.auth', () => {
   it('accepts all notations of htpasswd -B, and watches the file', async () => {
     const users = `# readers\r\n${USER}\r\n\r\nben:$2b$14$${USER.slice(12)}\nÆsop of Samos:$2a$04$${USER.slice(12)}`;
     expect(await faultsWith(users)).toEqual([]);
-    const cwd = await folderWith({ users, 'config.yaml': 'server: { auth: { kind: basic, usersFile: ./users } }' });
-    expect((await loadConfig({ file: null, env: {}, cwd })).watchedFiles).toContain(join(cwd, 'users'));
+    const { cwd, watchedFiles } = await load(BASIC, { files: { users } });
+    expect(watchedFiles).toContain(join(cwd, 'users'));
   });
 
   it('reports an empty users file', async () => {
@@ -98,24 +98,21 @@ describe('server.auth', () => {
   });
 
   it('accepts session keys of 32 characters or more, one per line', async () => {
-    const load = async (keys: string) => {
-      const yaml =
-        'server: { auth: { kind: oidc, clientId: docs, issuer: "http://127.0.0.1:1", sessionKeyFile: ./keys, clientSecretFile: ./secret }, publicUrl: "http://localhost:8080" }';
-      const cwd = await folderWith({ keys, secret: 'canary', 'config.yaml': yaml });
-      return loadConfig({ file: null, env: {}, cwd });
-    };
-    const { config } = await load(`${'a'.repeat(32)}\n${'b'.repeat(40)}\n`);
+    const files = 'sessionKeyFile: ./keys, clientSecretFile: ./secret';
+    const oidc = `{ kind: oidc, clientId: docs, issuer: "http://127.0.0.1:1", ${files} }`;
+    const loadWith = (keys: string) =>
+      load(`server: { auth: ${oidc}, publicUrl: "http://localhost:8080" }`, { files: { keys, secret: 'canary' } });
+    const { config } = await loadWith(`${'a'.repeat(32)}\n${'b'.repeat(40)}\n`);
     expect(config.server.auth.sessionTtlMs).toBe(12 * 3_600_000);
     expect(config.server.auth.clientSecretFile?.text.reveal()).toBe('canary');
-    await expect(load(`${'a'.repeat(32)}\nshort`)).rejects.toThrow(/line 2 does not contain a key of 32/);
+    await expect(loadWith(`${'a'.repeat(32)}\nshort`)).rejects.toThrow(/line 2 does not contain a key of 32/);
   });
 
   it('is overridden by an entry of sites, and may differ between sites on different hosts', async () => {
-    const yaml = `server: { auth: { kind: basic, usersFile: ./users } }
+    const yaml = `${BASIC}
 sites:
 ${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [b.test], auth: { kind: none }')}`;
-    const cwd = await folderWith({ users: USER, 'config.yaml': yaml });
-    const { sites } = await loadConfig({ file: null, env: {}, cwd });
+    const { sites } = await load(yaml, { files: { users: USER } });
     expect(sites.map(({ config }) => config.server.auth.kind)).toEqual(['basic', 'none']);
     expect(sites[0]?.config.server.auth.usersFile?.text.reveal()).toBe(USER);
   });

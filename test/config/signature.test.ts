@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signatureSlice } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
-import { briefsOf, errorOf, folderWith, load } from './folder.ts';
+import { briefsOf, faultsOf, load } from './folder.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
 const PUBLIC = readFileSync(join(FIXTURES, 'throwaway.pub'), 'utf8');
@@ -18,8 +17,7 @@ describe('staticExport.signature', () => {
 
   it('accepts keys as files or inline, and reads the signature', async () => {
     const yaml = `staticExport: { signature: { required: true, publicKeys: [keys/a.pub, "${BARE}"], file: a.minisig } }`;
-    const cwd = await folderWith({ 'config.yaml': yaml, 'keys/a.pub': PUBLIC, 'a.minisig': SIGNATURE });
-    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const { config, watchedFiles, cwd } = await load(yaml, { files: { 'keys/a.pub': PUBLIC, 'a.minisig': SIGNATURE } });
     expect(signatureSlice(config)).toEqual({
       required: true,
       publicKeys: [PUBLIC.trim(), BARE],
@@ -62,8 +60,7 @@ describe('staticExport.signature', () => {
 
   it('accepts a file or a link, but not both', async () => {
     const yaml = `staticExport: { signature: { publicKeys: ["${BARE}"], file: a, url: "https://x/y" } }`;
-    const cwd = await folderWith({ 'config.yaml': yaml, a: SIGNATURE });
-    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    const faults = await faultsOf(yaml, { files: { a: SIGNATURE } });
     expect(faults).toMatchObject([{ code: 'config_invalid', key: 'staticExport.signature.file' }]);
   });
 });

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/index.ts';
-import { faultsOf, folderWith, load } from './folder.ts';
+import { faultsOf, load } from './folder.ts';
 
 const messagesOf = async (yaml: string): Promise<string[]> =>
   (await faultsOf(yaml)).map(({ message, where }) => `${where} ${message}`);
@@ -16,9 +15,8 @@ describe('sites', () => {
   });
 
   it('have separate staticExport settings in a list, and override the settings of the daemon key by key', async () => {
-    const cwd = await folderWith({
-      'archives/none.txt': '',
-      'config.yaml': `server: { trailingSlash: always, port: 8100 }
+    const { sites, cwd } = await load(
+      `server: { trailingSlash: always, port: 8100 }
 features: { assistant: true, analytics: true }
 search: { model: off }
 sites:
@@ -33,8 +31,8 @@ sites:
     staticExport: { preload: ./archives, keep: 7 }
     search: { enabled: false }
 `,
-    });
-    const { sites } = await loadConfig({ file: null, env: {}, cwd });
+      { files: { 'archives/none.txt': '' } },
+    );
     const [acme, beta] = sites;
     expect(acme).toMatchObject({ domain: 'acme', title: 'Acme Docs', hosts: ['docs.acme.internal'], basePath: '/' });
     expect(acme?.config).toMatchObject({
@@ -62,13 +60,11 @@ sites:
   });
 
   it('can name files, which docshelf reads and watches', async () => {
-    const cwd = await folderWith({
-      link: 'https://bundles.test/acme.tar.gz?signature=1',
-      'config.yaml': 'sites:\n  - { domain: acme, staticExport: { enabled: true, bundleUrlFile: ./link } }\n',
-    });
-    const loaded = await loadConfig({ file: null, env: {}, cwd });
-    expect(loaded.sites[0]?.config.staticExport.bundleUrlFile?.text.reveal()).toContain('bundles.test');
-    expect(loaded.watchedFiles).toContain(join(cwd, 'link'));
+    const yaml = 'sites: [{ domain: acme, staticExport: { enabled: true, bundleUrlFile: ./link } }]';
+    const link = 'https://bundles.test/acme.tar.gz?signature=1';
+    const { sites, watchedFiles, cwd } = await load(yaml, { files: { link } });
+    expect(sites[0]?.config.staticExport.bundleUrlFile?.text.reveal()).toBe(link);
+    expect(watchedFiles).toContain(join(cwd, 'link'));
   });
 
   it('report the entry that names a missing file', async () => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { certificateNotices, presentedCertificates, tlsSlice } from '../../src/app/tls.ts';
-import { type Config, loadConfig, pendingRestart } from '../../src/config/index.ts';
+import { type Config, pendingRestart } from '../../src/config/index.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
-import { errorOf, folderWith } from './folder.ts';
+import { faultsOf, load } from './folder.ts';
 
 const NOW = Date.now();
 const DAY_MS = 86_400_000;
@@ -20,21 +20,15 @@ const FILES = {
   'torn.key': ONE.key.replace(/\n[^-].*\n/, '\n'),
 };
 
-async function load(yaml: string, files: Record<string, string> = FILES) {
-  const cwd = await folderWith({ 'config.yaml': yaml, ...files });
-  return { cwd, loading: loadConfig({ file: null, env: {}, cwd }) };
-}
-
-const faultsOf = async (yaml: string) => (await errorOf((await load(yaml)).loading)).faults;
+const loadWith = (yaml: string) => load(yaml, { files: FILES });
 
 describe('the tls section', () => {
   it('is off by default, and on if there is a certificate', async () => {
-    const { config: plain } = await (await load('')).loading;
+    const { config: plain } = await loadWith('');
     expect(tlsSlice(plain.server.tls)).toBeNull();
     const yaml =
       'server: { tls: { certFile: one.crt, keyFile: one.key, hsts: 1d, certificates: [{ certFile: both.pem, keyFile: both.pem }] } }';
-    const { cwd, loading } = await load(yaml);
-    const { config, watchedFiles } = await loading;
+    const { cwd, config, watchedFiles } = await loadWith(yaml);
     expect(tlsSlice(config.server.tls)).toMatchObject({
       http2: true,
       hstsMs: DAY_MS,
@@ -47,8 +41,7 @@ describe('the tls section', () => {
     const pending = (before: Config, after: Config) =>
       pendingRestart(before, after).filter((key) => key !== 'storage.dir');
     expect(pending(plain, config)).toEqual(['server.tls.certFile', 'server.tls.keyFile']);
-    const moved = await (await load('server: { tls: { certFile: both.pem, keyFile: both.pem, http2: false } }'))
-      .loading;
+    const moved = await loadWith('server: { tls: { certFile: both.pem, keyFile: both.pem, http2: false } }');
     expect(pending(config, moved.config)).toEqual([]);
   });
 
@@ -95,17 +88,16 @@ describe('the tls section', () => {
       'is also the port of admin.port',
     ],
   ])('is rejected for the config %s, and the error names %s', async (yaml, key, sentence) => {
-    const [fault, ...others] = await faultsOf(yaml);
+    const [fault, ...others] = await faultsOf(yaml, { files: FILES });
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key, message: expect.stringContaining(sentence) });
     expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
   });
 
   it('reports certificates that expire, that are not valid yet, and host names without a certificate', async () => {
-    const { cwd, loading } = await load(
+    const { cwd, config } = await loadWith(
       'server: { publicUrl: "https://unknown.test", tls: { certFile: one.crt, keyFile: one.key } }\nsites: [{ domain: a, hosts: [docs.acme.test, b.other.test] }]',
     );
-    const { config } = await loading;
     expect(certificateNotices(config, NOW)).toEqual([
       'No certificate in server.tls names the host "unknown.test". Add a certificate for this host to server.tls.certificates.',
       'No certificate in server.tls names the host "b.other.test". Add a certificate for this host to server.tls.certificates.',

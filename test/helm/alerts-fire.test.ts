@@ -1,19 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { testFolder } from '../helpers/test-folder.ts';
 import { fetchHelm, only, templateWith } from './chart.ts';
 import { firing, HAS_PROMTOOL, type Series, SHIPPED_ALERTS } from './promtool.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docshelf-alerts-'));
-const ofChart = join(dir, 'chart.yaml');
+const ofChart = join(testFolder(), 'chart.yaml');
 beforeAll(() => {
   fetchHelm();
   const { groups } = only(templateWith('prometheusRule.enabled=true', 'exportApi.enabled=true'), 'PrometheusRule').spec;
   writeFileSync(ofChart, stringify({ groups }));
 }, 120_000);
-afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Series that make an alert fire at a time, and series of the same metric that do not. */
 const CASES: Readonly<Record<string, { at: string; step?: string; fires: Series; quiet: Series }>> = {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import {
   CHART,
   configOf,
+  EVERYTHING,
   fetchHelm,
   helm,
   type Manifest,
@@ -10,11 +11,9 @@ import {
   siteOf,
   template,
   templateWith,
-  valueFiles,
 } from './chart.ts';
 
 const LINK = 'https://storage.example/acme.tar.gz?signature=canary-7f3a';
-const everything = valueFiles('test/helm/values').find(({ name }) => name === 'everything.yaml')?.file ?? '';
 
 beforeAll(fetchHelm, 120_000);
 
@@ -82,7 +81,7 @@ describe('config of the chart', () => {
   });
 
   it('contains no credentials, because docshelf reads each credential from a file of the Secret', () => {
-    const manifests = template('--values', everything);
+    const manifests = template('--values', EVERYTHING);
     expect(Object.keys(valuesOf(manifests)).sort()).toEqual([
       'admin.token',
       'exportApi.store.accessKeyId',

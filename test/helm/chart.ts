@@ -75,4 +75,7 @@ export function podsOf(manifests: readonly Manifest[]): { owner: string; metadat
 export const configOf = (manifests: readonly Manifest[], name = 'docshelf'): Manifest =>
   parse(only(manifests, 'ConfigMap', name).data['config.yaml']);
 
+/** Values file that sets almost every value. */
+export const EVERYTHING = join(ROOT, 'test/helm/values/everything.yaml');
+
 export const siteOf = (manifests: readonly Manifest[]): Manifest => only(manifests, 'Deployment', 'docshelf');

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { testFolder } from '../helpers/test-folder.ts';
 import { fetchHelm, type Manifest, siteOf, templateWith } from './chart.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docshelf-link-bundles-'));
+const dir = testFolder();
 
 beforeAll(fetchHelm, 120_000);
-afterAll(() => rmSync(dir, { recursive: true }));
 
 it('link-bundles links files of several images into one folder, even with equal names or after a restart of the node', () => {
   const { spec } = siteOf(templateWith('bundles.imageVolumes[0].reference=a', 'bundles.imageVolumes[1].reference=b'))

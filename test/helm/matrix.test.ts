@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 import { CHART, fetchHelm, helm, type Manifest, parseManifests, podsOf, ROOT, template, valueFiles } from './chart.ts';
 import { GIVEN } from './given.ts';
 import { manifestFaults } from './manifest-faults.ts';
@@ -10,13 +10,12 @@ import { layOutPod } from './pod-folders.ts';
 
 const MATRIX = [...valueFiles('test/helm/values'), ...valueFiles('helm/examples')];
 const LINK_CANARY = 'canary-7f3a';
-const dir = mkdtempSync(join(tmpdir(), 'docshelf-matrix-'));
+const dir = testFolder();
 
 /** Requirements of the restricted Pod Security Standard for each container. */
 const RESTRICTED = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
 
 beforeAll(fetchHelm, 120_000);
-afterAll(() => rmSync(dir, { recursive: true }));
 
 async function expectSound(manifests: readonly Manifest[]): Promise<void> {
   expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fetchHelm, type Manifest, only, template, templateWith, valueFiles } from './chart.ts';
-
-const everything = valueFiles('test/helm/values').find(({ name }) => name === 'everything.yaml')?.file ?? '';
+import { EVERYTHING, fetchHelm, type Manifest, only, template, templateWith } from './chart.ts';
 
 beforeAll(fetchHelm, 120_000);
 
@@ -30,7 +28,7 @@ describe('network rules of the chart', () => {
 
   it('allow requests to the export API if the site renews its export there', () => {
     const { spec } = only(
-      template('--values', everything, '--set', 'networkPolicy.egress.extra=null'),
+      template('--values', EVERYTHING, '--set', 'networkPolicy.egress.extra=null'),
       'NetworkPolicy',
     );
     expect(spec.egress.map(({ to }: Manifest) => Object.keys(to[0])[0])).toEqual([
@@ -86,7 +84,7 @@ describe('network rules of the chart', () => {
   });
 
   it('route readers to the site, searches to the API and exports to their pods, by Ingress and HTTPRoute', () => {
-    const manifests = template('--values', everything);
+    const manifests = template('--values', EVERYTHING);
     const { rules } = only(manifests, 'Ingress').spec;
     expect(
       rules.map(({ host, http }: Manifest) => [

@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type LoadedConfig, loadConfig } from '../../src/config/index.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 import { configOf, fetchHelm, type Manifest, only, podsOf, siteOf, template } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
 import { layOutPod, type VolumeFiles } from './pod-folders.ts';
 
 const LINK = (domain: string): string => `https://storage.example/${domain}.tar.gz?signature=canary-7f3a`;
 const PUBLIC_KEY = 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK';
-const dir = mkdtempSync(join(tmpdir(), 'docshelf-helm-sites-'));
+const dir = testFolder();
 
 beforeAll(fetchHelm, 120_000);
-afterAll(() => rmSync(dir, { recursive: true }));
 
 let files = 0;
 function rendered(values: object): Manifest[] {

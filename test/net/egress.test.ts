@@ -60,8 +60,11 @@ describe('hosts of the egress rules', () => {
 });
 
 describe('crawl in EgressPolicy', () => {
-  const policy = (allowAddresses: string[], rules: Partial<EgressRules> = {}) =>
-    new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins: ['http://docs.internal:3000/a/'] });
+  const policy = (
+    allowAddresses: string[],
+    rules: Partial<EgressRules> = {},
+    ownOrigins = ['http://docs.internal:3000/a/'],
+  ) => new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins });
 
   it('can connect to an address of a listed network only for the host and port of the crawled site', () => {
     const crawl = policy(['10.0.0.0/8']);
@@ -91,11 +94,7 @@ describe('crawl in EgressPolicy', () => {
   });
 
   it('can also use port 443 of its own host if the crawled site uses port 80, but no other port', () => {
-    const rules = egressRulesOf();
-    const crawl = new EgressPolicy(rules).forCrawl({
-      allowAddresses: ['10.0.0.0/8'],
-      ownOrigins: ['http://docs.internal/'],
-    });
+    const crawl = policy(['10.0.0.0/8'], {}, ['http://docs.internal/']);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 443)).toBe(true);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 8443)).toBe(false);
   });

@@ -82,14 +82,6 @@ describe('client with access to private addresses', () => {
     const pending = get('http://169.254.169.254/', { proxy: origin });
     await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed' });
   });
-
-  it('uses the proxy of the environment for hosts other than metadata services', async () => {
-    const { origin, requests } = await server();
-    vi.stubEnv('http_proxy', origin);
-    const response = await get('http://nowhere.test/x', { proxy: 'env' });
-    expect(await response.text(10)).toBe('secret');
-    expect(requests[0]?.url).toBe('http://nowhere.test/x');
-  });
 });
 
 describe('lookupFor()', () => {

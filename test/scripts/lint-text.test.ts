@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countText } from '../../scripts/count-text.ts';
 import { lintPage, lintStrings, lintSubjects, subjectsSince } from '../../scripts/lint-text.ts';
 import { commentsOf, readPage, sentencesOf } from '../../scripts/text/prose.ts';
 import { stringsOf } from '../../scripts/text/strings.ts';
 import { findWords } from '../../scripts/text/words.ts';
+import { testFolder } from '../helpers/test-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docshelf-text-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = testFolder();
 
 const FRONT_MATTER = '---\ntitle: Page\ndescription: A page.\nkind: how-to\n---\n\n';
 const LONG = `${Array.from({ length: 26 }, () => 'w').join(' ')}.`;

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { testFolder } from '../helpers/test-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODEL = join(ROOT, 'models/all-MiniLM-L6-v2');
@@ -120,7 +120,7 @@ describe('the files for GitHub and GitLab', () => {
   });
 
   it('pass the workflow parser of GitHub, which rejects a file with an unknown key and an unknown context', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'docshelf-workflow-'));
+    const folder = testFolder();
     const bad = join(folder, 'bad.yml');
     writeFileSync(
       bad,
@@ -133,11 +133,10 @@ describe('the files for GitHub and GitLab', () => {
       });
     expect(workflows.map(errors)).toEqual(['[]', '[]']);
     expect(errors(bad)).toMatch(/'permission'.*'secret'/);
-    rmSync(folder, { recursive: true });
   });
 
   it('match the schema of GitLab, which rejects a file with an unknown key', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'docshelf-gitlab-'));
+    const folder = testFolder();
     execFileSync('git', ['init', '--quiet', folder]);
     execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@gitlab.example:docs/docshelf.git']);
     const check = (text: string): string => {
@@ -151,7 +150,6 @@ describe('the files for GitHub and GitLab', () => {
     expect(check(text.replace('before_script:', 'before_scripts:'))).toContain(
       "'before_scripts' property is not expected",
     );
-    rmSync(folder, { recursive: true });
   });
 
   it('run .ci/run to check a change, and the release scripts to release a tag', () => {

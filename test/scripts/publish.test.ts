@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testFolder } from '../helpers/test-folder.ts';
 
 /** Runs the script with programs that record their calls and the digests of the files that they are given. */
 const SCRIPT = join(import.meta.dirname, '../../scripts/release/publish.sh');
@@ -20,7 +20,7 @@ case "$(basename "$0") $*" in *"$FAIL"*) exit 1 ;; esac
 let root: string;
 let folder: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'docshelf-publish-'));
+  root = testFolder();
   folder = join(root, 'release');
   for (const path of ['scripts/release', 'bin', '.cache/helm', 'release'])
     mkdirSync(join(root, path), { recursive: true });
@@ -34,7 +34,6 @@ beforeEach(() => {
   writeFileSync(join(folder, 'SHA256SUMS'), sums);
   for (const name of ['SHA256SUMS.minisig', 'minisign.pub']) writeFileSync(join(folder, name), '');
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 function publish(fail = 'no command'): { code: number | null; stderr: string; calls: string[]; files: string[] } {
   for (const name of ['calls', 'files']) writeFileSync(join(root, name), '');

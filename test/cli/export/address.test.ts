@@ -1,16 +1,12 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { serviceAddress } from '../../../src/cli/export/service.ts';
 import type { Config } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/domain/secret.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-key-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = testFolder();
 
 const configOf = (renew: object) => ({ staticExport: { renew } }) as unknown as Config;
 const CONFIGURED = configOf({ apiUrl: 'https://config.test', keyFile: { text: new Secret('svc_config') } });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/cli/export/pull.ts';
@@ -8,6 +7,7 @@ import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source
 import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { breakOffOnceStored, bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const BYTES = createHash('shake256', { outputLength: 3_000_000 }).update('bundle').digest();
@@ -19,17 +19,14 @@ let server: LocalServer;
 let fault: Parameters<typeof httpServer>[0] | null = null;
 const client = httpClientOf();
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-pull-test-'));
+  folder = testFolder();
   server = await httpServer((request, response) => {
     const answer = fault ?? bundleAnswer(BYTES, '"one"');
     fault = null;
     return answer(request, response);
   });
 });
-afterEach(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => server.close());
 
 const answerOf = (more: Partial<BundleAnswer> = {}): BundleAnswer => ({
   jobId: 'se_1',

@@ -1,20 +1,19 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { checkValuesFile, writeValues } from '../../../src/cli/export/write-values.ts';
 import { Secret } from '../../../src/domain/secret.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 
 const VALUES = { bundleUrl: new Secret('https://x.test/b?s=1'), version: 'v1', sha256: 'ab' };
 const TEXT = 'staticExport:\n  version: v0\n';
 
 let folder: string;
 let file: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-values-'));
+beforeEach(() => {
+  folder = testFolder();
   file = join(folder, 'values.yaml');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o7777;
 

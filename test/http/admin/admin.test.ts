@@ -1,12 +1,11 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { createAdminApp } from '../../../src/http/admin/app.ts';
 import { AuditTrail } from '../../../src/http/audit/audit.ts';
-import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import { Metrics, type Readings } from '../../../src/http/metrics/metrics.ts';
-import { RawConnection } from '../listener/raw-connection.ts';
+import { Metrics } from '../../../src/http/metrics/metrics.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 import { outcomeOf } from '../problem-code.ts';
 import { STATUS } from '../status-example.ts';
 import { actionsThatNote, appWith, BEARER, DIGEST, FEATURES, READINGS, TOKEN } from './admin-example.ts';
@@ -332,15 +331,6 @@ describe('admin listener, actions', () => {
       expect((await send(query)).status).toBe(400);
   });
 
-  it('reports export jobs in the metrics, and serves the metrics even if jobs cannot be counted', async () => {
-    const text = async (jobs: Readings['jobs']) =>
-      (await appWith({ readings: async () => ({ ...READINGS, jobs }) }).app.request('/metrics')).text();
-    expect(await text({ queued: 2, running: 1 })).toContain('docshelf_export_jobs{status="queued"} 2');
-    const without = await text(null);
-    expect(without).toContain('docshelf_ready 1');
-    expect(without).not.toContain('docshelf_export_jobs{');
-  });
-
   it('counts rejected uploads in the metrics', async () => {
     const metrics = new Metrics();
     const upload = () => Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack'));
@@ -375,36 +365,27 @@ describe('upload that the client aborts', () => {
 });
 
 describe('PUT /v1/bundles/{name} on a real connection', () => {
-  const listeners: Listener[] = [];
-  afterEach(async () => {
-    for (const listener of listeners.splice(0)) await listener.stop(0);
-  });
-  async function listen(app: ReturnType<typeof createAdminApp>): Promise<Listener> {
-    const listener = await openListener({ name: 'admin', fetch: app.fetch, host: '127.0.0.1', port: 0 });
-    listeners.push(listener);
-    return listener;
-  }
+  const { open, connectTo } = listenerBench({ name: 'admin' });
+  const connect = async ({ fetch }: ReturnType<typeof createAdminApp>) => connectTo(await open({ fetch }));
   const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
   it('is rejected with the request id before the upload body is read', async () => {
     const { app } = appWith();
-    const connection = await RawConnection.open((await listen(app)).port);
+    const connection = await connect(app);
     connection.write(put('X-Request-Id: r-7\r\nContent-Length: 1000000\r\nExpect: 100-continue'));
     const answer = await connection.until(/\}\n$/);
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
     expect(answer).toContain('"requestId":"r-7"');
-    connection.socket.destroy();
   });
 
   it('sends 100 Continue after docshelf has accepted the token, and imports the upload body', async () => {
     const { app, calls } = appWith();
-    const connection = await RawConnection.open((await listen(app)).port);
+    const connection = await connect(app);
     connection.write(put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 5\r\nExpect: 100-continue`));
     await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
     connection.write('bytes');
     expect(await connection.until(/"unpacked":true/)).toMatch(/HTTP\/1\.1 201 /);
     expect(calls[0]?.slice(0, 3)).toEqual(['upload', 'a.zip', 'bytes']);
-    connection.socket.destroy();
   });
 
   it('is aborted when the client disconnects, without an error in the log', async () => {
@@ -416,7 +397,7 @@ describe('PUT /v1/bundles/{name} on a real connection', () => {
     };
     const metrics = new Metrics();
     const { app, faults } = appWith({ metrics, actions: actionsThatNote([], { upload }) });
-    const connection = await RawConnection.open((await listen(app)).port);
+    const connection = await connect(app);
     connection.write(`${put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 1000`)}some`);
     await begun.promise;
     connection.socket.destroy();

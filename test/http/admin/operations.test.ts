@@ -1,43 +1,30 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { Hono } from 'hono';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { actionCommand } from '../../../src/cli/command.ts';
 import { clientOver } from '../../../src/cli/daemon-client.ts';
 import type { Operation } from '../../../src/domain/operation.ts';
 import { statusSchema } from '../../../src/domain/status.ts';
 import type { AdminEnv } from '../../../src/http/admin/actions.ts';
 import { ADMIN_INFO, operations } from '../../../src/http/admin/operations.ts';
-import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import { addRoutes, route } from '../../../src/http/routes.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 import { STATUS } from '../status-example.ts';
 
 const clientOf = (socketPath: string) => clientOver('the daemon', { socketPath }, {});
 
 const INFO = { ...ADMIN_INFO, programVersion: '0.1.0', publicUrl: null };
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
+const { open } = listenerBench({ name: 'admin' });
 
-async function onSocket(app: Hono<AdminEnv>): Promise<{ path: string; listener: Listener }> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-socket-'));
-  const path = join(folder, 'x.sock');
-  const listener = await openListener({
-    name: 'admin',
-    socket: path,
-    fetch: (request, env) => app.fetch(request, env),
-  });
-  closing.push(
-    () => rm(folder, { recursive: true, force: true }),
-    () => listener.stop(0),
-  );
-  return { path, listener };
+async function onSocket(app: Hono<AdminEnv>) {
+  const path = join(testFolder(), 'x.sock');
+  return { path, listener: await open({ socket: path, fetch: (request, env) => app.fetch(request, env) }) };
 }
 
 describe('operations of the admin listener', () => {

@@ -1,9 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { createHash } from 'node:crypto';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { KeyType, Organization, OrganizationSite } from '../../../src/domain/organization.ts';
 import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
@@ -14,6 +9,7 @@ import type { RequestCounter } from '../../../src/http/limits/organization-rates
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 import { memoryAudit } from '../audit/memory-audit.ts';
 import { exportsInMemory } from './exports-in-memory.ts';
 
@@ -59,15 +55,12 @@ export const ORGANIZATIONS: readonly Organization[] = [
   },
 ];
 
-const folder = mkdtempSync(join(tmpdir(), 'docshelf-rates-'));
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
 /** Request counter of a new daemon, which has counted no request yet. */
 export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCounter>[0]> = {}): RequestCounter {
   const onFault = (error: unknown): never => {
     throw error;
   };
-  return new FolderCounter({ dir: join(folder, randomUUID()), onFault, ...options });
+  return new FolderCounter({ dir: testFolder(), onFault, ...options });
 }
 
 /** Search that records its requests. */

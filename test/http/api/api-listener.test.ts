@@ -1,27 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { describe, expect, it } from 'vitest';
 import type { Search } from '../../../src/search/index.ts';
 import { untilAborted } from '../../helpers/until-aborted.ts';
-import { RawConnection } from '../listener/raw-connection.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 import { apiWith, KEY, post, RESULTS } from './api-example.ts';
 
-const opened: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0)) await close();
-});
+const bench = listenerBench({ name: 'api' });
 
 async function open(search?: Search) {
   const api = apiWith(search === undefined ? {} : { search: () => search });
   const fetch = (...[request, env]: Parameters<typeof api.app.fetch>) => api.app.fetch(request, env);
-  const listener: Listener = await openListener({ name: 'api', fetch, host: '127.0.0.1', port: 0 });
-  opened.push(() => listener.stop(0));
-  return { ...api, url: `${listener.url}/v1/search/acme`, port: listener.port };
-}
-
-async function connect(port: number): Promise<RawConnection> {
-  const connection = await RawConnection.open(port);
-  opened.push(async () => connection.socket.destroy());
-  return connection;
+  const listener = await bench.open({ fetch });
+  return { url: `${listener.url}/v1/search/acme`, connect: () => bench.connectTo(listener) };
 }
 
 const head = (more: string) =>
@@ -37,22 +26,16 @@ describe('API on a real socket', () => {
     expect(await fault.json()).toMatchObject({ code: 'bad_request', requestId: 'trace-2' });
   });
 
-  it('responds to HEAD of the API description without a body', async () => {
-    const { url } = await open();
-    const response = await fetch(new URL('/openapi.json', url), { method: 'HEAD' });
-    expect([response.status, await response.text()]).toEqual([200, '']);
-  });
-
   it('rejects a body whose Content-Length is too large before it reads the body', async () => {
-    const { port } = await open();
-    const connection = await connect(port);
+    const { connect } = await open();
+    const connection = await connect();
     connection.write(head('Content-Length: 100000\r\n'));
     expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   it('rejects a body without Content-Length as soon as the received bytes exceed the limit', async () => {
-    const { port } = await open();
-    const connection = await connect(port);
+    const { connect } = await open();
+    const connection = await connect();
     connection.write(head('Transfer-Encoding: chunked\r\n'));
     // Send chunks, but never the end of the body.
     connection.write(CHUNK.repeat(5));
@@ -60,36 +43,28 @@ describe('API on a real socket', () => {
   });
 
   it('sends 100 Continue only after the key is accepted', async () => {
-    const { port } = await open();
+    const { connect } = await open();
     const body = JSON.stringify({ query: 'a' });
-    const connection = await connect(port);
+    const connection = await connect();
     connection.write(head(`Expect: 100-continue\r\nContent-Length: ${body.length}\r\n`));
     await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
     connection.write(body);
     expect(await connection.until(/rotate-keys/)).toMatch(/HTTP\/1\.1 200 /);
-    const stranger = await connect(port);
+    const stranger = await connect();
     stranger.write(head('Expect: 100-continue\r\nContent-Length: 9\r\n').replace(KEY, 'x'));
     expect(await stranger.until(/unauthorized/)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('keeps the connection open for the next request', async () => {
-    const { port } = await open();
-    const body = JSON.stringify({ query: 'a' });
-    const connection = await connect(port);
-    for (let index = 0; index < 2; index++) connection.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
-    expect(await connection.until(/200 OK.*200 OK.*rotate-keys/s)).not.toMatch(/Connection: close/i);
-  });
-
   it('aborts a search when its client disconnects', async () => {
     const { promise: began, resolve: begin } = Promise.withResolvers<AbortSignal>();
-    const { port } = await open({
+    const { connect } = await open({
       search: (_, signal) => {
         begin(signal);
         return untilAborted(signal);
       },
     });
     const body = JSON.stringify({ query: 'a' });
-    const connection = await connect(port);
+    const connection = await connect();
     connection.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
     const signal = await began;
     connection.socket.destroy();

@@ -63,12 +63,6 @@ describe('keys of the API', () => {
     }
     expect(requests).toEqual([]);
   });
-
-  it('allow access only to the domains of their own organization', async () => {
-    const authorization = { Authorization: `bearer ${OTHER_KEY}` };
-    expect((await apiWith().app.request('/v1/search/beta', post(QUERY, authorization))).status).toBe(200);
-    expect((await apiWith().app.request(PATH, post(QUERY, authorization))).status).toBe(404);
-  });
 });
 
 describe('fields of a search request', () => {

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { LinkedBundle } from '../../../src/export/ports.ts';
 import type { ApiEnv } from '../../../src/http/api/auth.ts';
 import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/api/exports.ts';
-import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import type { Listener } from '../../../src/http/listener/listener.ts';
 import { accessLog, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { answerFault } from '../../../src/http/problem.ts';
+import { openFiles } from '../../helpers/open-files.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 
 const SHA256 = 'ab'.repeat(32);
 const ETAG = `"${SHA256}"`;
@@ -19,7 +21,7 @@ const NAME = 'acme-export-2024-06-01.tar.gz';
 const PATH = `/v1/bundles/${SHA256}/${NAME}?expires=1717243200&keyId=1&signature=canary`;
 const BYTES = randomBytes(200_000);
 
-let dir: string;
+const { open } = listenerBench({ name: 'api' });
 let listener: Listener;
 let bundle: LinkedBundle;
 let follow: BundleDownloadOptions['follow'];
@@ -28,11 +30,10 @@ const faults: string[] = [];
 const logged: string[] = [];
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-download-'));
   bundle = {
     sha256: SHA256,
     sizeBytes: BYTES.length,
-    diskPath: join(dir, 'bundle'),
+    diskPath: join(testFolder(), 'bundle'),
     contentType: 'application/gzip',
     contentDisposition: `attachment; filename=${NAME}`,
   };
@@ -44,20 +45,13 @@ beforeEach(async () => {
   app.get('/v1/bundles/:sha256/:fileName', (c) => download(c));
   app.onError((error, c) => answerFault(error, c.req.raw, null, { metrics: { onError: () => {} } }));
   const fieldsOf = accessLog([]);
-  listener = await openListener({
-    name: 'api',
-    host: '127.0.0.1',
-    port: 0,
+  listener = await open({
     fetch: (request, env) => app.fetch(request, env),
     onRequest: (each) => {
       served.push(each);
       logged.push(fieldsOf(each));
     },
   });
-});
-afterEach(async () => {
-  await listener.stop(0);
-  await rm(dir, { recursive: true });
 });
 
 const send = (headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
@@ -175,9 +169,10 @@ describe('bundleDownload()', () => {
     client.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`);
     await new Promise((resolve) => client.once('data', resolve));
     client.pause();
-    await expect.poll(() => openFiles(bundle.diskPath)).toBe(1);
+    const isOpen = () => openFiles().includes(bundle.diskPath);
+    await expect.poll(isOpen).toBe(true);
     client.destroy();
-    await expect.poll(() => openFiles(bundle.diskPath)).toBe(0);
+    await expect.poll(isOpen).toBe(false);
     await expect.poll(() => served.length).toBe(1);
     expect(served[0]?.bytes).toBeLessThan(64 * 1024 ** 2);
     expect(faults).toEqual([]);
@@ -194,10 +189,3 @@ describe('bundleDownload()', () => {
     expect(logged.join()).not.toMatch(/canary|signature|expires|keyId/);
   });
 });
-
-/** Number of open descriptors of a file in this process. */
-async function openFiles(path: string): Promise<number> {
-  const names = await readdir('/proc/self/fd');
-  const links = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
-  return links.filter((link) => link === path).length;
-}

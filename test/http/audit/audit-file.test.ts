@@ -1,8 +1,8 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { AuditFile, type AuditLine } from '../../../src/http/audit/audit.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 import { auditLine } from './memory-audit.ts';
 
 const lineAt = (at: string, target = at): AuditLine => auditLine({ at, target });
@@ -15,11 +15,10 @@ describe('AuditFile', () => {
   const targets = async (file: AuditFile, limit: number, before: string | null = null) =>
     (await file.read(limit, before)).lines.map(({ target }) => target);
 
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));
+  beforeEach(() => {
+    dir = testFolder();
     faults.length = 0;
   });
-  afterEach(() => rm(dir, { recursive: true, force: true }));
 
   it('stores the lines of several daemons in order of time, in a file that only its owner can read', async () => {
     const [one, two] = [openFile(), openFile()];
@@ -88,7 +87,7 @@ describe('AuditFile', () => {
     await file.append(lineAt(timeOf(1)));
     expect(faults).toHaveLength(1);
     await rm(dir);
-    dir = await mkdtemp(dir);
+    dir = testFolder();
     await openFile().append(lineAt(timeOf(2)));
     expect(await readFile(join(dir, 'audit.jsonl'), 'utf8')).toContain(timeOf(2));
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { openListener } from '../../../src/http/listener/listener.ts';
 import type { VersionsDiff } from '../../../src/site/versions/diff-pages.ts';
 import { actionsThatNote, appWith, BEARER } from '../admin/admin-example.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 import { STATUS } from '../status-example.ts';
 import { Operator } from './operator.ts';
 
+const { open } = listenerBench({ name: 'admin' });
 const PAGE = '/sites/acme/diff?from=2024-05-01&to=v3.2.0';
 const HOSTILE = '<img src=x onerror="alert(1)">';
 
@@ -72,7 +73,7 @@ describe('console page that compares two versions', () => {
         });
       });
     const { app, faults } = appWith({ actions: actionsThatNote([], { diff }) });
-    const listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
+    const listener = await open({ fetch: app.fetch });
     const leaving = new AbortController();
     const options = { headers: BEARER, signal: leaving.signal };
     const pending = fetch(`${listener.url}/v1/diff?from=v1&to=v2`, options).catch(() => 'left');
@@ -80,7 +81,6 @@ describe('console page that compares two versions', () => {
     leaving.abort();
     expect(await pending).toBe('left');
     await ended.promise;
-    await listener.stop(0);
     expect(faults).toEqual([]);
   });
 

@@ -148,9 +148,6 @@ describe('upload on the console', () => {
       },
       { text: 'a.zip was imported: version v1 is active', problem: null },
     ]);
-    const { page } = await operator.follow(await sendForm(operator, fields), UPLOAD);
-    expect(page).toContain('a&lt;b');
-    expect(page).toContain('<code>type_symlink</code>');
   });
 
   it.each<[string, Field[], Record<string, string>, number]>([
@@ -206,6 +203,7 @@ describe('upload on the console', () => {
       'href="../manual/errors#type_symlink"',
       'href="../manual/errors#name_dotdot"',
       '<strong>Next:</strong> name_dotdot',
+      '<code>type_symlink</code>',
       'class="alert bad"',
     ])
       expect(page).toContain(text);

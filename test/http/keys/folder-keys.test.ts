@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 import { madeKey } from './made-key.ts';
 
 describe('FolderKeys', () => {
@@ -24,13 +25,12 @@ describe('FolderKeys', () => {
     await rename(join(dir, 'next'), join(dir, 'keys.json'));
   };
 
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  beforeEach(() => {
+    dir = testFolder();
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((keys) => keys.stop()));
     faults.length = 0;
-    await rm(dir, { recursive: true });
   });
 
   it('writes only files that their owner alone can read, and leaves no temporary files', async () => {

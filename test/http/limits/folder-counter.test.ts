@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 
 const run = promisify(execFile);
 const PROCESS = join(import.meta.dirname, 'counting-process.ts');
 const POLICY = { requestsMax: 3, windowMs: 1_000 };
 
-async function folderOf() {
-  const root = await mkdtemp(join(tmpdir(), 'docshelf-rates-'));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+function folderOf() {
+  const root = testFolder();
   const dir = join(root, 'rates');
   vi.useFakeTimers({ toFake: ['Date'], now: 500_000_000 });
   const faults: unknown[] = [];
@@ -33,7 +32,7 @@ describe('FolderCounter', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('allows exactly 1,000 requests if three processes together send more requests', async () => {
-    const { root } = await folderOf();
+    const { root } = folderOf();
     const shares = await Promise.all(
       [1, 7, 100].map((atOnce) => run(process.execPath, [PROCESS, root, '400', `${atOnce}`])),
     );
@@ -46,7 +45,7 @@ describe('FolderCounter', () => {
     ['has a damaged last page', (file) => overwrite(file, 4_096)],
     ['was cut off', (file) => truncate(file, 50)],
   ])('creates a new file if the file %s, and reports the damage once', async ([, damage]) => {
-    const { file, faults, open } = await folderOf();
+    const { file, faults, open } = folderOf();
     const first = open();
     await first.leftAfter();
     first.counter.close();
@@ -57,7 +56,7 @@ describe('FolderCounter', () => {
   });
 
   it('uses the new file if another daemon has already replaced a damaged file', async () => {
-    const { file, faults, open } = await folderOf();
+    const { file, faults, open } = folderOf();
     const [one, other] = [open(), open()];
     await Promise.all([one.leftAfter(), other.leftAfter()]);
     await overwrite(file, 0);
@@ -74,7 +73,7 @@ describe('FolderCounter', () => {
     'counts requests in memory while %s, reports this failure once, and still includes these requests afterwards',
     async (row) => {
       const [, fail, state] = row;
-      const { file, faults, open } = await folderOf();
+      const { file, faults, open } = folderOf();
       const repair = await fail(file);
       const { leftAfter } = open();
       expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
@@ -89,7 +88,7 @@ describe('FolderCounter', () => {
   );
 
   it('continues in memory from the last stored count if the folder becomes unavailable', async () => {
-    const { file, open } = await folderOf();
+    const { file, open } = folderOf();
     const { leftAfter } = open();
     expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
     const repair = await lockedFile(file);
@@ -100,7 +99,7 @@ describe('FolderCounter', () => {
   });
 
   it('still expires each earlier request separately while the folder is unavailable', async () => {
-    const { file, open } = await folderOf();
+    const { file, open } = folderOf();
     const { leftAfter } = open();
     expect(await leftAfter()).toBe(2);
     vi.setSystemTime(Date.now() + 600);
@@ -112,7 +111,7 @@ describe('FolderCounter', () => {
   });
 
   it('still counts earlier requests of other daemons if the folder is unavailable and the clock is set back', async () => {
-    const { file, open } = await folderOf();
+    const { file, open } = folderOf();
     const [one, other] = [open(), open()];
     await other.leftAfter();
     expect(await one.leftAfter()).toBe(1);
@@ -125,7 +124,7 @@ describe('FolderCounter', () => {
   });
 
   it('waits after each failure before it retries the folder', async () => {
-    const { file, open } = await folderOf();
+    const { file, open } = folderOf();
     const { leftAfter } = open(60_000);
     const repair = await lockedFile(file);
     expect(await leftAfter()).toBe(2);
@@ -135,7 +134,7 @@ describe('FolderCounter', () => {
   });
 
   it('does not write through a symbolic link', async () => {
-    const { root, file, open } = await folderOf();
+    const { root, file, open } = folderOf();
     await linkForFile(file);
     await open().leftAfter();
     expect(await readFile(join(root, 'theirs'), 'utf8')).toBe('theirs');

@@ -1,26 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { type Client, ClientBudget } from '../../../src/http/listener/client-budget.ts';
 import { type Listener, type ListenerOptions, UNREAD_MS_MAX } from '../../../src/http/listener/listener.ts';
 import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
+import { openFiles } from '../../helpers/open-files.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 import { openHttp2, requestHttp2 } from '../tls/tls-client.ts';
 import { listenerBench } from './listener-bench.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docshelf-budget-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 const KiB = 1024;
 const LARGE = randomBytes(8 * KiB ** 2);
-const FILE = join(folder, 'large.bin');
+const FILE = join(testFolder(), 'large.bin');
 writeFileSync(FILE, LARGE);
 const { cert, key } = makeCertificate({ names: ['127.0.0.1'] });
 const TLS = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };
@@ -81,14 +80,7 @@ async function wordFor({ port }: Listener, from = '127.0.0.1'): Promise<string> 
   return (await socket.toArray()).join('').slice(-4);
 }
 
-const handles = () =>
-  readdirSync('/proc/self/fd').filter((each) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${each}`) === FILE;
-    } catch {
-      return false;
-    }
-  }).length;
+const handles = () => openFiles().filter((path) => path === FILE).length;
 
 describe('client that does not read its responses', () => {
   it.each(['/file', '/memory', '/word'])(

@@ -1,32 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
-import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import type { Listener } from '../../../src/http/listener/listener.ts';
 import { fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
-import { RawConnection } from './raw-connection.ts';
+import { openFiles } from '../../helpers/open-files.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
+import { listenerBench } from './listener-bench.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docshelf-file-sender-'));
-const listeners: Listener[] = [];
-afterEach(async () => {
-  await Promise.all(listeners.splice(0).map((listener) => listener.stop(0)));
-  for (const name of readdirSync(folder)) rmSync(join(folder, name));
-});
+const { open, connectTo } = listenerBench();
 
 const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** Listener that responds with a file of these bytes. It calls `before` before sending. */
 async function serving(bytes: Buffer, before: (file: string) => void = () => undefined) {
-  const file = join(folder, `file-${listeners.length}`);
+  const file = join(testFolder(), 'file');
   writeFileSync(file, bytes);
   const faults: DocshelfError[] = [];
-  const listener = await openListener({
-    name: 'site',
-    host: '127.0.0.1',
-    port: 0,
+  const listener = await open({
     fetch: async () => {
       const onDisk = { diskPath: file, size: bytes.length };
       const part = await openFilePart(onDisk, 100, bytes.length - 100, (fault) => faults.push(fault));
@@ -34,19 +27,8 @@ async function serving(bytes: Buffer, before: (file: string) => void = () => und
       return fileResponse(part, { headers: { 'Content-Length': String(bytes.length - 100), 'X-Own': 'yes' } });
     },
   });
-  listeners.push(listener);
   const isOpen = () => openFiles().includes(file);
   return { listener, faults, isOpen };
-}
-
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').map((each) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${each}`);
-    } catch {
-      return '';
-    }
-  });
 }
 
 function send({ url }: Listener): Promise<IncomingMessage> {
@@ -93,7 +75,7 @@ it.skipIf(process.platform !== 'linux')('FileSender closes the file when the cli
 it('FileSender sends the whole file to a client that has half-closed its connection', async () => {
   const bytes = randomBytes(3_000_000);
   const { listener, isOpen } = await serving(bytes);
-  const connection = await RawConnection.open(listener.port);
+  const connection = await connectTo(listener);
   connection.socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   const received = await connection.untilClosed();
   const body = Buffer.from(received.slice(received.indexOf('\r\n\r\n') + 4), 'latin1');

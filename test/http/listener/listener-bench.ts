@@ -15,7 +15,8 @@ export function listenerBench(defaults: Partial<ListenerOptions> = {}) {
     onEnd,
     open: async (options: Partial<ListenerOptions> = {}): Promise<Listener> => {
       const fetch = () => new Response('hello');
-      const own = { name: 'site', host: '127.0.0.1', port: 0, fetch } as const;
+      const place = 'socket' in options ? {} : { host: '127.0.0.1', port: 0 };
+      const own = { name: 'site', ...place, fetch };
       const listener = await openListener({ ...own, ...defaults, ...options } as ListenerOptions);
       onEnd(() => listener.stop(0));
       return listener;

@@ -95,12 +95,6 @@ describe('openListener()', () => {
     expect(await connection.untilClosed()).toMatch(/hello$/);
   });
 
-  it('responds to a request with an unknown Expect header, and adds a request id', async () => {
-    const connection = await connectTo(await open());
-    connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
-    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*x-request-id: .*hello/is);
-  });
-
   it('reports the path of each request without the query', async () => {
     const served: ServedRequest[] = [];
     const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
@@ -158,13 +152,6 @@ describe('openListener()', () => {
     await connection.untilClosed();
     await listener.stop(1_000);
     expect(served.map((each) => each.status)).toEqual([200]);
-  });
-
-  it('does not send 100 Continue before the app reads the request body', async () => {
-    const listener = await open({ fetch: () => new Response('no', { status: 401 }) });
-    const connection = await connectTo(listener);
-    connection.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n');
-    expect(await connection.until(/no$/)).toMatch(/^HTTP\/1\.1 401 /);
   });
 });
 

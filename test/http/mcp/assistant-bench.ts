@@ -6,11 +6,10 @@ import type { ErrorCode } from '../../../src/domain/errors.ts';
 import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { type McpEndpointOptions, mcpEndpoint } from '../../../src/http/mcp/mcp-endpoint.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot, type SnapshotOptions } from '../../../src/site/index.ts';
 import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';
-import { featuresOf } from '../../helpers/features.ts';
 import { type Files, TestReleases } from '../../site/helpers.ts';
+import { siteApp } from '../site/site-example.ts';
 
 /** Adds Markdown files to pages. Each contains the path of its page; that of `long.html` is long. */
 export function withMarkdown(files: Files): Files {
@@ -102,7 +101,7 @@ export class AssistantBench {
       metrics: { onError: (code) => faults.push(code) },
       ...changes,
     });
-    const app = createSiteApp({ server, basePath, state: () => 'ready', features: () => featuresOf(), mcp: () => mcp });
+    const app = siteApp({ server, basePath, mcp: () => mcp });
     const listener: Listener = await openListener({
       name: 'site',
       fetch: (request, env) => app.fetch(request, env),
@@ -123,7 +122,7 @@ export class AssistantBench {
       url: origin + endpoint,
       faults,
       use,
-      send: send,
+      send,
       call,
       tool: async (name, args) => (await call('tools/call', { name, arguments: args })).result ?? {},
       connect: async (mode, headers = {}) => {

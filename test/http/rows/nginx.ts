@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onFileEnd } from '../../helpers/file-end.ts';
 import { freePort } from '../../helpers/free-ports.ts';
+import { testFolder } from '../../helpers/test-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import type { Files } from '../../site/helpers.ts';
 import { CREATED_AT } from './row-site.ts';
@@ -17,7 +17,7 @@ export const whyNoNginx = hasNginx ? '' : ' (skipped: nginx is not installed)';
 
 /** Serves the files like docshelf, as far as its settings allow, until the test file ends. @returns its port */
 export async function startNginx(files: Files): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-nginx-'));
+  const folder = testFolder();
   writeSite(join(folder, 'site'), files);
   const port = await freePort();
   writeFileSync(join(folder, 'nginx.conf'), configOf(folder, port));
@@ -26,7 +26,6 @@ export async function startNginx(files: Files): Promise<number> {
   onFileEnd(async () => {
     child.kill('SIGTERM');
     await ended;
-    rmSync(folder, { recursive: true, force: true });
   });
   await waitFor(
     async () => ((await isOpen(port)) ? true : null),

@@ -9,11 +9,6 @@ import type { RawAnswer } from './row-client.ts';
  */
 export type Row = readonly [request: string, expected: string | readonly string[], nginx?: string];
 
-export interface Table {
-  readonly name: string;
-  readonly rows: readonly Row[];
-}
-
 export const isWhole = ([requested]: Row): boolean => requested.includes('↵');
 
 export interface RowRequest {

@@ -3,13 +3,17 @@ import { requestRow, wordsOf } from './ask-row.ts';
 import type { Words } from './row.ts';
 import { openRowServer } from './row-server.ts';
 import { SITE_FILES } from './row-site.ts';
+import { RULE_ROWS, RULED_FILES } from './rule-rows.ts';
 import { TABLES } from './tables.ts';
 
-describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
+describe.each([
+  ...TABLES.map(([name, rows]) => [name, rows, SITE_FILES] as const),
+  ['a site with its own redirect and header rules', RULE_ROWS, RULED_FILES] as const,
+])('HTTP rules for %s', (_, rows, files) => {
   let port: number;
   let words: Words;
   beforeAll(async () => {
-    ({ port } = await openRowServer(SITE_FILES));
+    ({ port } = await openRowServer(files));
     words = await wordsOf(port);
   });
 

@@ -7,21 +7,13 @@ export const RULED_FILES: Files = {
   _redirects: `
 /old /ten.txt
 /old-308 /ten.txt 308
-/old-302 /ten.txt 302
-/old-303 /ten.txt 303
-/old-307 /ten.txt 307
 /page.html /elsewhere
 /forced.html /elsewhere 302!
 /blog/* /news/:splat 308
-/:lang/start /:lang/intro 302
 /app/* /page.html 200
 /gone/* /fr/404 404
 /away/* https://docs.example.com/:splat
-/query /ten.txt?kept=1
 /caf%C3%A9-old /caf%C3%A9
-/with%20space /a%20b
-/case /Case
-/loop /loop
 `,
   _headers: `
 /*
@@ -41,36 +33,24 @@ export const RULED_FILES: Files = {
 
 const TEN = '200 | body: 0123456789';
 
+/** Rules together with methods, conditions, ranges and encodings. test/web/rules.test.ts tests how rules match. */
 export const RULE_ROWS: readonly Row[] = [
   ['/old', '301 | location: /ten.txt | cache-control: no-cache | content-length: 0'],
-  ['/old/', '301 | location: /ten.txt'],
-  ['/old?q=1', '301 | location: /ten.txt?q=1'],
   ['/%6Fld', '301 | location: /ten.txt'],
   ['HEAD /old', '301 | location: /ten.txt | body: '],
   ['POST /old', '405 | allow: GET, HEAD'],
   ['/old | If-None-Match: *', '301'],
   ['/old | If-Match: "other"', '301'],
   ['/old | Range: bytes=0-1', '301 | -content-range'],
-  ['/OLD', '404'],
   ['/old-308', '308 | location: /ten.txt'],
-  ['/old-302', '302 | location: /ten.txt'],
-  ['/old-303', '303 | location: /ten.txt'],
-  ['/old-307', '307 | location: /ten.txt'],
   ['/page.html', '200 | etag: {etag}'],
   ['/forced', '200 | body: forced'],
   ['/forced.html', '302 | location: /elsewhere'],
-  ['/forced.html?q', '302 | location: /elsewhere?q'],
   ['/blog', '308 | location: /news/'],
-  ['/blog/', '308 | location: /news/'],
-  ['/blog/a/b', '308 | location: /news/a/b'],
-  ['/blog/a%20b', '308 | location: /news/a%20b'],
   ['/blog/%C3%A9', '308 | location: /news/%C3%A9'],
-  ['/blog/a?b=c', '308 | location: /news/a?b=c'],
   ['/blog//evil.example', '404'],
   ['/blog/..', '404'],
   ['/blog/a%0d%0aSet-Cookie:b', '404 | -set-cookie'],
-  ['/en/start', '302 | location: /en/intro'],
-  ['/en/sub/start', '404'],
   ['/app/anything/at/all', '200 | etag: {etag} | content-type~ ^text/html'],
   ['/app/anything | Accept-Encoding: gzip', '200 | content-encoding: gzip'],
   ['/app/anything | If-None-Match: {etag}', '304'],
@@ -79,15 +59,7 @@ export const RULE_ROWS: readonly Row[] = [
   ['/gone/a', '404 | body: manque'],
   ['/gone/a | If-None-Match: *', '404'],
   ['/away/x', '301 | location: https://docs.example.com/x'],
-  ['/away/x?q', '301 | location: https://docs.example.com/x?q'],
-  ['/query', '301 | location: /ten.txt?kept=1'],
   ['/caf%C3%A9-old', '301 | location: /caf%C3%A9'],
-  ['/with%20space', '301 | location: /a%20b'],
-  ['/case', '301 | location: /Case'],
-  ['/loop', '404'],
-  ['/_redirects', '404'],
-  ['/_headers', '404'],
-  ['/%5Fredirects', '404'],
 
   ['/ten.txt', `${TEN} | cache-control: max-age=60 | access-control-allow-origin: * | x-robots-tag: noindex`],
   ['HEAD /ten.txt', '200 | cache-control: max-age=60 | x-robots-tag: noindex | body: '],

@@ -2,15 +2,12 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { guarded } from '../../../src/http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../../src/http/sign-in/sign-in.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { TestReleases } from '../../site/helpers.ts';
+import { serve, TestReleases } from '../../site/helpers.ts';
+import { siteApp } from '../site/site-example.ts';
 
 /** A word in all content that only readers may see. */
 export const SECRET = 'lighthouse';
-
-const FEATURES = featuresOf(SECRET);
 
 export const FILES = {
   'index.html': `<!doctype html><title>${SECRET}</title><p>${SECRET}</p>`,
@@ -37,13 +34,11 @@ export async function guardedSite(
   { basePath = '/', host = '127.0.0.1' }: { basePath?: string; host?: string } = {},
 ): Promise<GuardedSite & AsyncDisposable> {
   const releases = new TestReleases();
-  const current = new SiteSnapshot(releases.make(FILES), [], { trailingSlash: 'auto' });
-  const server = new SiteServer(new BodyCache(512 * 1024), { current });
-  const app = createSiteApp({
+  const { server } = serve([releases.make(FILES)]);
+  const app = siteApp({
     server,
     basePath,
-    state: () => 'ready',
-    features: () => FEATURES,
+    features: () => featuresOf(SECRET),
     search: async () => Response.json([{ content: SECRET }]),
   });
   const faults: unknown[] = [];

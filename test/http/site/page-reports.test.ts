@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PageReports, type ReportedSite } from '../../../src/http/site/page-reports.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer } from '../../../src/site/index.ts';
+import { siteApp } from './site-example.ts';
 
 const post = (body: string, headers = {}) =>
   new Request('http://x/_docshelf/csp-report', { method: 'POST', body, headers });
@@ -103,10 +102,7 @@ describe('PageReports', () => {
 
 it('PageReports accepts only POST, at its address in the base path', async () => {
   const { reports } = reportsOf({ basePath: '/docs/' });
-  const server = new SiteServer(new BodyCache(1024), { current: null });
-  const state = () => 'off' as const;
-  const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
-  const app = createSiteApp({ server, basePath: '/docs/', state, features, reports });
+  const app = siteApp({ basePath: '/docs/', state: () => 'off', reports });
   const at = '/docs/_docshelf/csp-report';
   expect(
     (await app.request(at, { method: 'POST', body: old('https://cdn.example/a.js', 'http://localhost/docs/') })).status,

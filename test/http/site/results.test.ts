@@ -2,7 +2,6 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import {
@@ -13,15 +12,13 @@ import {
   type SearchRequest,
   type SearchResult,
 } from '../../../src/search/index.ts';
-import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
-import { featuresOf } from '../../helpers/features.ts';
 import { attribute, nodes, type PageNode, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { RESULTS } from '../api/api-example.ts';
 import { HOSTILE } from './shelf-example.ts';
+import { siteApp } from './site-example.ts';
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-const FEATURES = featuresOf();
 const FACTS: SearchFacts = NO_FACTS;
 const assets = new SiteAssets();
 
@@ -39,11 +36,8 @@ function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSetti
       return answer;
     },
   };
-  const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0), { current: null }),
+  const app = siteApp({
     basePath: '/docs/',
-    state: () => 'ready',
-    features: () => FEATURES,
     assets,
     search: siteSearch({
       search,

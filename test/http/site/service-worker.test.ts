@@ -1,7 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
-import { createSiteApp, forWorker } from '../../../src/http/site/site.ts';
+import { forWorker } from '../../../src/http/site/site.ts';
 import { loadSiteRules, type SnapshotOptions } from '../../../src/site/index.ts';
 import { type Files, serve, TestReleases } from '../../site/helpers.ts';
+import { siteApp } from './site-example.ts';
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());
@@ -16,8 +17,7 @@ async function scriptAt(
   const old = releases.make({ 'sw.js': 'old', 'offline.js': 'old', 'sw.mjs': 'old' });
   const release = releases.make({ 'index.html': 'start', 'a.html': 'a', ...active });
   const { server } = serve([release, old], { ...form, rules: await loadSiteRules(release) });
-  const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
-  const app = createSiteApp({ server, basePath: form.basePath ?? '/', state: () => 'ready', features });
+  const app = siteApp({ server, basePath: form.basePath ?? '/' });
   const sent = { 'service-worker': 'script', ...headers };
   const answer = await forWorker({ method: 'GET', headers: sent }, app.request(path, { headers: sent }));
   const body = await answer.text();

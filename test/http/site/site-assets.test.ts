@@ -1,27 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isFree } from '../../../src/http/sign-in/guarded-site.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets, searchBoxFiles, switcherFiles } from '../../../src/http/site/site-assets.ts';
 import { searchBoxAdditions } from '../../../src/site/additions.ts';
-import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { addToPage } from '../../../src/web/additions/add-to-page.ts';
 import { PAGE_LANGUAGES } from '../../../src/web/words/index.ts';
-import { featuresOf } from '../../helpers/features.ts';
-
-const FEATURES = featuresOf();
-
-function siteWith(assets: SiteAssets) {
-  const server = new SiteServer(new BodyCache(0), { current: null });
-  return createSiteApp({ server, basePath: '/docs/', assets, state: () => 'ready', features: () => FEATURES });
-}
+import { testFolder } from '../../helpers/test-folder.ts';
+import { siteApp } from './site-example.ts';
 
 describe('/_docshelf/assets/ of a site', () => {
   const assets = new SiteAssets();
-  const app = siteWith(assets);
+  const app = siteApp({ basePath: '/docs/', assets });
 
   it('serves the search box script in the base path even without a release, and lets caches keep the script forever', async () => {
     const script = await app.request(`/docs/${assets.searchBox.loader}`, { headers: { 'Accept-Encoding': 'gzip' } });
@@ -75,8 +66,7 @@ function brotliGrowth(page: string): number {
 }
 
 it('the search box loads less than 1.25 KiB before a search and less than 15 KB for the first search', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-box-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));
   await buildSearchBox(folder);
   const [loader, replacing, byHand, script] = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'].map((name) =>

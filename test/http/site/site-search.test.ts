@@ -1,19 +1,14 @@
 import { brotliDecompressSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
-import { openListener } from '../../../src/http/listener/listener.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import { NO_FACTS, type SearchRequest } from '../../../src/search/index.ts';
-import { BodyCache, SiteServer } from '../../../src/site/index.ts';
-import { featuresOf } from '../../helpers/features.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
+import { siteApp } from './site-example.ts';
 
-const opened: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0)) await close();
-});
+const { open } = listenerBench();
 
 function siteWith(changes: Partial<SiteSearchSettings> = {}) {
   const requests: SearchRequest[] = [];
@@ -23,13 +18,7 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
     metrics: { onError: () => undefined },
     ...changes,
   });
-  const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0), { current: null }),
-    state: () => 'waiting',
-    features: () => featuresOf(),
-    search,
-  });
-  return { app, requests };
+  return { app: siteApp({ state: () => 'waiting', search }), requests };
 }
 
 async function noted(requests: SearchRequest[], request: SearchRequest) {
@@ -153,8 +142,7 @@ describe('GET /_docshelf/search', () => {
       const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 } });
       const { app } = siteWith({ clients, trustedProxies });
       const fetch = (...[request, env]: Parameters<typeof app.fetch>) => app.fetch(request, env);
-      const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0 });
-      opened.push(() => listener.stop(0));
+      const listener = await open({ fetch });
       const statuses = [];
       for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) {
         const headers = { 'X-Forwarded-For': address };

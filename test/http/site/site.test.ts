@@ -8,10 +8,10 @@ import { getRequestListener } from '@hono/node-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ReleaseView } from '../../../src/domain/release.ts';
 import type { DeployState } from '../../../src/domain/status.ts';
-import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { TestReleases } from '../../site/helpers.ts';
+import { siteApp } from './site-example.ts';
 
 const releases = new TestReleases();
 const listeners: Server[] = [];
@@ -24,17 +24,15 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const FEATURES = featuresOf();
-
-function siteApp(release: ReleaseView | null, state: DeployState = 'ready') {
+function appOf(release: ReleaseView | null, state: DeployState = 'ready') {
   const current = release && new SiteSnapshot(release, [], { trailingSlash: 'auto' });
   const server = new SiteServer(new BodyCache(512 * 1024), { current });
-  return createSiteApp({ server, state: () => state, features: () => FEATURES });
+  return siteApp({ server, state: () => state });
 }
 
 /** Opens the site on a real socket. @returns its port */
-async function listen(...args: Parameters<typeof siteApp>): Promise<number> {
-  const answer = getRequestListener(siteApp(...args).fetch);
+async function listen(...args: Parameters<typeof appOf>): Promise<number> {
+  const answer = getRequestListener(appOf(...args).fetch);
   const listener = createServer((...exchange) => void answer(...exchange));
   listeners.push(listener);
   listener.listen(0, '127.0.0.1');
@@ -67,7 +65,7 @@ describe('site listener on a real socket', () => {
 
 describe('docshelf’s own addresses', () => {
   it('are recognized by the raw request target, not by the URL that the framework builds', async () => {
-    const app = siteApp(releases.make({ 'a.html': PAGE }));
+    const app = appOf(releases.make({ 'a.html': PAGE }));
     const answer = async (url: string, target: string) => {
       const env = { incoming: { url: target, headers: {} } as never };
       return (await app.fetch(new Request(url), env)).status;
@@ -82,7 +80,7 @@ describe('site without a version', () => {
     ['waiting', 503, '5', 'This documentation is not ready yet'],
     ['off', 404, null, 'This documentation is turned off'],
   ] as const)('states in the language of the reader that it is %s', async (state, status, retryAfter, title) => {
-    const app = siteApp(null, state);
+    const app = appOf(null, state);
     const response = await app.request('/any/page.js');
     const { headers } = response;
     expect([response.status, headers.get('retry-after')]).toEqual([status, retryAfter]);
@@ -94,7 +92,7 @@ describe('site without a version', () => {
   });
 
   it('responds to POST with 405', async () => {
-    expect((await siteApp(null).request('/', { method: 'POST' })).status).toBe(405);
+    expect((await appOf(null).request('/', { method: 'POST' })).status).toBe(405);
   });
 });
 
@@ -103,10 +101,10 @@ describe('/_docshelf/ of a site', () => {
     ['with a version', true],
     ['without a version', false],
   ])('serves the feature report %s', async (_name, isActive) => {
-    const app = siteApp(isActive ? releases.make({ 'index.html': PAGE }) : null);
+    const app = appOf(isActive ? releases.make({ 'index.html': PAGE }) : null);
     const response = await app.request('/_docshelf/features.json');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);
-    expect(await response.json()).toEqual(FEATURES);
+    expect(await response.json()).toEqual(featuresOf());
     const head = await app.request('/_docshelf/features.json', { method: 'HEAD' });
     expect([head.headers.get('content-length'), await head.text()]).toEqual([
       response.headers.get('content-length'),
@@ -115,7 +113,7 @@ describe('/_docshelf/ of a site', () => {
   });
 
   it('serves no other file, even if the release contains this file', async () => {
-    const app = siteApp(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
+    const app = appOf(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
     for (const path of ['/_docshelf/manifest.json', '/_docshelf/', '/_docshelf']) {
       expect((await app.request(path)).status, path).toBe(404);
     }
@@ -126,12 +124,10 @@ describe('/_docshelf/ of a site', () => {
 describe('unexpected error of a site', () => {
   it('is reported to the operator and returns 500', async () => {
     const faults: unknown[] = [];
-    const app = createSiteApp({
-      server: new SiteServer(new BodyCache(0), { current: null }),
+    const app = siteApp({
       state: () => {
         throw new Error('a bug');
       },
-      features: () => FEATURES,
       onError: (error) => faults.push(error),
     });
     const response = await app.request('/');

@@ -1,24 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { describe, expect, it } from 'vitest';
 import { redirectAnswer } from '../../../src/http/tls/tls-port.ts';
-import { RawConnection } from '../listener/raw-connection.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 
-const opened: Listener[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((each) => each.stop(0))));
+const { open, connectTo } = listenerBench();
 
 async function send(request: string, { port = 8443, publicUrl = null as string | null } = {}): Promise<string> {
-  const listener = await openListener({
-    name: 'site',
-    host: '127.0.0.1',
-    port: 0,
+  const listener = await open({
     fetch: redirectAnswer({
       port,
       publicUrl: () => publicUrl,
       isCertifiedFor: (host) => ['docs.test', '127.0.0.1', '::1'].includes(host),
     }),
   });
-  opened.push(listener);
-  const connection = await RawConnection.open(listener.port);
+  const connection = await connectTo(listener);
   connection.write(`${request}\r\nConnection: close\r\n\r\n`);
   return connection.untilClosed();
 }
