@@ -20,7 +20,7 @@ type Looks = ReadonlyMap<string, Look>;
 export class FileWatch {
   readonly #onChange: (isWhole: boolean) => void;
   #known: Looks = new Map();
-  #pending: { readonly looks: Looks; readonly sinceMs: number; readonly isWhole: boolean } | null = null;
+  #pending: { readonly looks: Looks; readonly sinceMs: number } | null = null;
   /** True if a watcher has reported an event since docshelf read the files into `#known`. */
   #isNotified = false;
   /** Names of files that a program has written in place since docshelf read the files into `#known`. */
@@ -104,12 +104,10 @@ export class FileWatch {
       return;
     }
     const nowMs = performance.now();
-    if (this.#pending === null || !isEqual(looks, this.#pending.looks)) {
-      const isWhole = [...looks].every(([file, look]) => this.#isWhole(file, look));
-      this.#pending = { looks, sinceMs: nowMs, isWhole };
-    }
-    const { isWhole, sinceMs } = this.#pending;
-    const leftMs = isWhole ? 0 : sinceMs + QUIET_MS - nowMs;
+    if (this.#pending === null || !isEqual(looks, this.#pending.looks)) this.#pending = { looks, sinceMs: nowMs };
+    // Decide again at each look, because the event of a rename can arrive after the first look at the new file.
+    const isWhole = [...looks].every(([file, look]) => this.#isWhole(file, look));
+    const leftMs = isWhole ? 0 : this.#pending.sinceMs + QUIET_MS - nowMs;
     if (leftMs > 0) {
       this.#lookAfter(leftMs);
       return;
