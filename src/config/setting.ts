@@ -67,7 +67,8 @@ export interface Setting {
   /** Source of the value: `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
   /**
-   * Sources of the parts of a list or map, by JSON pointer from the root of the config. Empty for a source without line numbers.
+   * Position (`config.yaml:3:5`) of each item of a list or map, by JSON pointer from the root of the config. Empty if the value has no line
+   * numbers, as a value from the environment.
    */
   readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }

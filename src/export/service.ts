@@ -196,7 +196,7 @@ function notCompleted(act: string, jobId: string, status: Job['status']): Docshe
 
 function noSource(domain: string): DocshelfError {
   return new DocshelfError('no_source', `Cannot export "${domain}": no source is configured`, {
-    next: `Ask the operator of this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
+    next: `Ask the operator of this service to add a source for the domain "${domain}" to the config key organizations, then start the export again.`,
     fields: { domain },
   });
 }

@@ -31,7 +31,7 @@ interface LockOptions {
   readonly mode: LockMode;
   readonly waitMsMax: number;
   readonly signal?: AbortSignal;
-  /** True to remove the file before its lock is released, for a file whose name is used only for a while. */
+  /** True for a lock file that no other process needs later. docshelf removes the file before it releases the lock. */
   readonly isTemporary?: boolean;
 }
 

@@ -201,7 +201,10 @@ async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uin
 const cannotRead = (file: string): ((cause: unknown) => never) =>
   rethrowAs('cannot_read', `read "${file}"`, 'Check that the file exists and that docshelf can read it.', errnoState);
 
-/** Moves the file away before the last check, because `put` can renew its time of use. Null if the file is in use or missing. */
+/**
+ * Removes an unused file. Moves the file away, and then checks its time of last use again, because a concurrent `put` can renew this
+ * time. Returns null if the file is in use or missing.
+ */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {
   const isUnused = (info: { mtimeMs: number; nlink: number }) => info.mtimeMs <= usedBeforeMs && info.nlink === 1;
   const before = await ifThere(stat(path));

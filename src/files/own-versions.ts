@@ -40,7 +40,7 @@ export async function ownVersions({
 /** Folders of the versions in `versions.json`, which mike writes. Ignores versions without a folder. */
 async function listedByMike(files: Files, siteDir: string): Promise<string[]> {
   if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
-  // Ignore a list in another format, and an unreadable volume, which docshelf reports when it serves files.
+  // Ignore a list of versions in another format. Also ignore an unreadable volume, because docshelf reports it when it serves files.
   const rows = jsonOf(await readFile(join(siteDir, LIST), 'utf8').catch(() => ''));
   if (!Array.isArray(rows)) return [];
   const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);

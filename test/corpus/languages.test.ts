@@ -26,7 +26,7 @@ describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus
   }
 
   it.each(['es', 'ru'] as const)(
-    'ranks the right page first for inflected questions by keywords alone, in %s',
+    'ranks the right page first with keywords alone, for questions with inflected words, in %s',
     async (language) => {
       const right = await firsts(language);
       console.log(`figure: questions ${language}, keywords only, ${right}/40`);
@@ -34,7 +34,7 @@ describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus
     },
   );
 
-  it('ranks the right page first for inflected questions by keywords and meaning together', {
+  it('ranks the right page first with keywords and meaning, for questions with inflected words', {
     timeout: 900_000,
   }, async () => {
     await bundle.embed();

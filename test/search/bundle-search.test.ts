@@ -160,7 +160,7 @@ describe('BundleSearchMaker', () => {
     expect(embedded).toBe(total);
   });
 
-  it('embeds several batches concurrently up to the limit, and writes the same bytes', async () => {
+  it('embeds up to `lanesMax` batches concurrently, and writes the same bytes as with one batch at a time', async () => {
     const files = await writeSite();
     const makeWith = async (lanesMax: number) => {
       let running = 0;

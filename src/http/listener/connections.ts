@@ -7,8 +7,8 @@ const UNDERWAY_MS = 500;
 export const LINGER_MS = 2_000;
 
 /**
- * Open connections. Replaces Node's `closeIdleConnections`, which omits unused connections, and connections whose response began before
- * the stop.
+ * Open connections, which the listener closes when it stops. Node's `closeIdleConnections` is not enough: it leaves connections open that
+ * had no request, or whose response began before the listener stopped.
  */
 export class Connections {
   readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();

@@ -165,8 +165,8 @@ interface ReadersOptions {
 }
 
 /**
- * Maximum size of an ordinary page. A larger page may exceed the memory limit: a page of only tags or attributes takes up to 100
- * times its size (measured).
+ * Size above which docshelf reads a page alone, and notes its path first. Reading such a page can exceed the memory limit: a page of only
+ * tags or attributes takes up to 100 times its size (measured).
  */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 const HUGE_PAGE_BYTES = 1024 * 1024;

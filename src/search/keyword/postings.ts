@@ -1,9 +1,9 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Encodes the ascending section numbers of an index term as LEB128 numbers. Each section begins with twice the distance from the
- * previous section (initially -1), plus one if the term occurs only once, in the text. Otherwise, the counts of all columns
- * follow.
+ * Encodes the sections of an index term as LEB128 numbers, in ascending order. The entry of a section begins with twice the difference
+ * between its number and the previous number (-1 for the first section), plus one if the term occurs only once in the section, in the
+ * column `text`. Otherwise, the counts of the term in all `COLUMNS` follow.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];

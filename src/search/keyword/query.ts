@@ -21,7 +21,7 @@ export interface ParsedQuery {
   /** True if the query has too many words for a keyword search. Phrases are then optional, because quotes may only stress words. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
-  /** Query with the unwanted words as ordinary words. Null if the query has no unwanted words. */
+  /** Query with its excluded words (`-word`) as ordinary words. Null if the query excludes no words. */
   readonly inclusive: string | null;
   readonly unfinished: boolean;
 }

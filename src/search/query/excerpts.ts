@@ -14,7 +14,7 @@ interface Excerpt {
 
 interface Marks {
   readonly highlights: readonly Highlight[];
-  /** Index terms that occur in the query and in the marked text. */
+  /** Index terms that occur both in the query and in the text with the highlights. */
   readonly terms: ReadonlySet<string>;
 }
 

@@ -126,7 +126,7 @@ function phrasesOf(block: Block): Phrase[] {
   }
 }
 
-/** Maximum depth of nested lists, quotes and notes, because Markdown indents all lines of each level. */
+/** Maximum depth of nested lists, quotes and notes. Markdown indents each line once per level, so deeper nesting would enlarge the text. */
 const NESTED_MAX = 12;
 
 interface Place {

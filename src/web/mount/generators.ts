@@ -6,7 +6,10 @@ import type { Edit } from '../rewrite/write.ts';
 import { type MountKind, rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/** The following patterns match paths of Next.js 15 and 16 (app router), and functions that add `basePath` to addresses. */
+/**
+ * The following patterns are for the scripts of Next.js 15 and 16 (app router). They match paths of its files, and calls of the functions
+ * that add `basePath` to addresses.
+ */
 
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 

@@ -72,8 +72,8 @@ describe('lists and tables of renderMarkdown()', () => {
   });
 });
 
-describe('code of renderMarkdown()', () => {
-  it('is highlighted with classes, and escaped', () => {
+describe('renderMarkdown() of a page with code', () => {
+  it('escapes the code, and highlights it with CSS classes', () => {
     const made = html('```ts title="a<b>.ts"\nconst a = "<script>";\n```\n');
     expect(made).toContain('<span class="hljs-keyword">const</span>');
     expect(made).toContain('&lt;script&gt;');
@@ -81,7 +81,7 @@ describe('code of renderMarkdown()', () => {
     expect(made).toContain('data-language="ts"');
   });
 
-  it('is not highlighted if its language is unknown or the code is too long', () => {
+  it('does not highlight code in an unknown language, or code that is too long', () => {
     expect(html('```"><img src=x>\n<b>\n```\n')).not.toMatch(/<(?:img|b)[ >]/);
     expect(html(`\`\`\`json\n${'[1],'.repeat(30_000)}\n\`\`\`\n`)).not.toContain('hljs');
     expect(html('    indented <b>\n')).toContain('indented &lt;b&gt;');

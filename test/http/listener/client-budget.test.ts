@@ -82,7 +82,7 @@ async function wordFor({ port }: Listener, from = '127.0.0.1'): Promise<string> 
 
 const handles = () => openFiles().filter((path) => path === FILE).length;
 
-describe('client that does not read its responses', () => {
+describe('client that reads its responses slowly or not at all', () => {
   it.each(['/file', '/memory', '/word'])(
     'causes at most one response in preparation, even with pipelined requests: %s',
     async (path) => {
@@ -215,7 +215,7 @@ describe('client that does not read its responses', () => {
     expect(taken).toBeGreaterThanOrEqual(LARGE.length);
   });
 
-  it('is not disconnected by default if it reads 5 KiB per second, because the kernel reports the progress', () => {
+  it('stays connected with the default limits if it reads 5 KiB per second, because the kernel reports the progress', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     bench.onEnd(() => vi.useRealTimers());
     const budget = new ClientBudget();
