@@ -185,7 +185,7 @@ class Daemon {
     ]);
     await this.#end([this.#parts.traces.stop()]);
     await this.#end([search.stop(), signIns.end(), network.close(), keys.stop()]);
-    this.#listeners?.closeRates();
+    await this.#end([(async () => this.#listeners?.closeRates())()]);
     await this.#end([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
   }
 

@@ -51,8 +51,11 @@ export async function whileLocked<Result>(
     return await act(lock === 'taken');
   } finally {
     if (lock !== 'taken') {
-      if (isTemporary) await rm(file, { force: true });
-      lock?.close();
+      try {
+        if (isTemporary) await rm(file, { force: true });
+      } finally {
+        lock?.close();
+      }
     }
   }
 }

@@ -55,6 +55,12 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
+/** Waits for all work, also after an error, because the caller then closes what the work uses. @throws the first error */
+export async function untilAllEnded(work: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(work);
+  await Promise.all(work);
+}
+
 /** Rejects when `signal` aborts. `work` continues, but its result is ignored. */
 export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();

@@ -47,12 +47,14 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
     return [faulty({ code: 'cannot_write', message, next })];
   }
   const found = [sound(`"${dir}" is writable, and on one file system.`)];
-  const { mode, uid, gid } = await stat(dir);
+  const { mode } = await stat(dir);
+  // A daemon of root can use a folder of another user, so prefer the owner of a file that the daemon wrote.
+  const { uid, gid } = await stat(dataPaths(dir).id).catch(() => stat(dir));
   const foreign = uid === 0 ? [] : await entriesOfOthers(dir, uid);
   if (foreign.length > 0) {
     const names = foreign.slice(0, FOREIGN_SHOWN_MAX).map((path) => `"${path}"`);
     const entries = `${counted(foreign.length, 'entry', 'entries')} of other users, such as ${names.join(', ')}`;
-    const state = `"${dir}" belongs to user ${uid}, but contains ${entries}. A daemon of user ${uid} cannot change them.`;
+    const state = `The daemon of "${dir}" runs as user ${uid}, but the folder contains ${entries}. The daemon cannot change them.`;
     found.push(warning(state, `Run sudo chown -R ${uid}:${gid} "${dir}".`));
   }
   if ((mode & OTHERS_READ) !== 0) {

@@ -7,6 +7,7 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { OWN_FOLDER, type ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
+import { untilAllEnded } from '../../files/lanes.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
@@ -239,7 +240,7 @@ export class Site {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.deployment.stop(), this.#inbox.stop()]);
+    await untilAllEnded([this.deployment.stop(), this.#inbox.stop()]);
   }
 
   close(): void {

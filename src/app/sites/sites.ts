@@ -4,7 +4,7 @@ import type { SiteConfig } from '../../config/index.ts';
 import { chooseSite } from '../../domain/deployment.ts';
 import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
-import { mapAhead } from '../../files/lanes.ts';
+import { mapAhead, untilAllEnded } from '../../files/lanes.ts';
 import { tagRequest } from '../../http/listener/served-request.ts';
 import { forWorker } from '../../http/site/site.ts';
 import { type SiteRoute, SiteRoutes } from '../../http/site/site-routes.ts';
@@ -133,7 +133,7 @@ export class Sites {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.all.map((site) => site.stop()));
+    await untilAllEnded(this.all.map((site) => site.stop()));
   }
 
   async #end(site: Site): Promise<void> {

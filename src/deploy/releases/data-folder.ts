@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, type Stats } from 'node:fs';
+import { existsSync, readdirSync, type Stats } from 'node:fs';
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
-import { DocshelfError, errnoOf, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { flushPath, ifThere, isLinkRefused, namesIn, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
@@ -99,15 +99,29 @@ export async function asFolderUser<T>(paths: DataPaths, act: () => Promise<T>): 
   const user = await otherUserOf(paths);
   if (user === null) return act();
   const groups = process.getgroups?.() ?? [];
-  process.setgroups?.([user.gid]);
-  process.setegid?.(user.gid);
-  process.seteuid?.(user.uid);
   try {
+    becomeUser(user, paths.dir);
     return await act();
   } finally {
     process.seteuid?.(0);
     process.setegid?.(0);
     process.setgroups?.(groups);
+  }
+}
+
+function becomeUser({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, dir: string): void {
+  try {
+    process.setgroups?.([gid]);
+    process.setegid?.(gid);
+    process.seteuid?.(uid);
+    // The command loads more code later, as this user.
+    readdirSync(import.meta.dirname);
+  } catch (error) {
+    const state = `root cannot work as user ${uid}, who owns the folder (${errnoState(error)})`;
+    throw new DocshelfError('cannot_write', `Cannot change the data folder "${dir}": ${state}`, {
+      next: `Let this user read "${import.meta.dirname}" and the folders above it, or run the command as this user.`,
+      cause: error,
+    });
   }
 }
 
