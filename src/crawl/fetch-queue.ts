@@ -12,7 +12,9 @@ interface FetchQueueOptions<Item> {
 }
 
 interface Line<Item> {
-  readonly waiting: Item[];
+  /** Items in order, and the number of items that the queue has taken. A `shift` of a long array copies the array. */
+  waiting: Item[];
+  taken: number;
   readonly urgent: Item[];
   inFlight: number;
   inFlightMax: number;
@@ -78,7 +80,7 @@ export class FetchQueue<Item> {
     if (known !== undefined) return known;
     const { inFlightMax, rateMax } = this.#options.boundsOf(host);
     const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
-    const empty = { waiting: [], urgent: [], inFlight: 0, notBeforeMs: 0, timer: null };
+    const empty = { waiting: [], taken: 0, urgent: [], inFlight: 0, notBeforeMs: 0, timer: null };
     const line: Line<Item> = { ...empty, inFlightMax, intervalMs };
     this.#lines.set(host, line);
     return line;
@@ -93,7 +95,7 @@ export class FetchQueue<Item> {
     while (!this.#isOver && line.inFlight < line.inFlightMax) {
       const isUrgent = line.urgent.length > 0;
       if (this.#inFlight >= inFlightMax || (this.#resting >= restingMax && !isUrgent)) return;
-      if (!isUrgent && line.waiting.length === 0) return;
+      if (!isUrgent && line.taken === line.waiting.length) return;
       const now = performance.now();
       if (line.notBeforeMs > now) {
         line.timer ??= setTimeout(() => {
@@ -103,7 +105,7 @@ export class FetchQueue<Item> {
         return;
       }
       if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
-      void this.#run(line, (line.urgent.shift() ?? line.waiting.shift()) as Item);
+      void this.#run(line, line.urgent.shift() ?? take(line));
     }
   }
 
@@ -135,4 +137,14 @@ export class FetchQueue<Item> {
     this.#isOver = true;
     this.#done.resolve();
   }
+}
+
+function take<Item>(line: Line<Item>): Item {
+  const item = line.waiting[line.taken] as Item;
+  line.taken += 1;
+  if (line.taken > 1024 && line.taken * 2 > line.waiting.length) {
+    line.waiting = line.waiting.slice(line.taken);
+    line.taken = 0;
+  }
+  return item;
 }

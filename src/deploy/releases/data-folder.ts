@@ -99,17 +99,21 @@ export async function asFolderUser<T>(paths: DataPaths, act: () => Promise<T>): 
   const user = await otherUserOf(paths);
   if (user === null) return act();
   const groups = process.getgroups?.() ?? [];
+  becomeUser(user, groups, paths.dir);
   try {
-    becomeUser(user, paths.dir);
     return await act();
   } finally {
-    process.seteuid?.(0);
-    process.setegid?.(0);
-    process.setgroups?.(groups);
+    becomeRoot(groups);
   }
 }
 
-function becomeUser({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, dir: string): void {
+function becomeRoot(groups: readonly number[]): void {
+  process.seteuid?.(0);
+  process.setegid?.(0);
+  process.setgroups?.(groups);
+}
+
+function becomeUser({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, groups: readonly number[], dir: string): void {
   try {
     process.setgroups?.([gid]);
     process.setegid?.(gid);
@@ -117,6 +121,11 @@ function becomeUser({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, dir: string): void
     // The command loads more code later, as this user.
     readdirSync(import.meta.dirname);
   } catch (error) {
+    try {
+      becomeRoot(groups);
+    } catch {
+      // Without the capability to change users, nothing has changed.
+    }
     const state = `root cannot work as user ${uid}, who owns the folder (${errnoState(error)})`;
     throw new DocshelfError('cannot_write', `Cannot change the data folder "${dir}": ${state}`, {
       next: `Let this user read "${import.meta.dirname}" and the folders above it, or run the command as this user.`,

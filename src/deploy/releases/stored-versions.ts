@@ -49,16 +49,14 @@ export function newestFirst(a: Aged, b: Aged): number {
 }
 
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
-  const { labels, releases } = await store.records();
+  const infos = new Map<string, Awaited<ReturnType<SiteStore['readable']>>>();
   const versions: StoredVersion[] = [];
-  for (const [version, { digest, createdAt }] of labels) {
-    const release = releases.get(digest);
-    if (release === undefined) continue;
-    const { pages, files, bytes, source, fetchedAt } = release;
-    versions.push({
-      ...{ version, digest, pages, files, bytes, source, fetchedAt },
-      createdAt: createdAt ?? release.createdAt,
-    });
+  for (const [version, { digest, createdAt }] of await store.labels()) {
+    const info = infos.get(digest) ?? (await store.readable(digest));
+    infos.set(digest, info);
+    if (info === null) continue;
+    const { pages, files, bytes, source, fetchedAt } = info;
+    versions.push({ version, digest, pages, files, bytes, source, createdAt: createdAt ?? info.createdAt, fetchedAt });
   }
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }

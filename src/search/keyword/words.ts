@@ -101,9 +101,10 @@ function sigilBefore(text: string, start: number): number {
 /** Adds `vector<` for `std::vector<int>`, so that the type differs from an ordinary word, whatever its parameters are. */
 function addGeneric(words: Word[], text: string, start: number, found: string): void {
   const end = start + found.length;
-  const type = /[\p{L}_][\p{L}\p{N}_]*$/u.exec(found);
-  if (type === null || !/^[\p{L}_?]/u.test(text.slice(end + 1))) return;
-  words.push({ kind: 'joined', ...plain(`${fold(type[0])}<`), start: start + type.index, end: end + 1 });
+  if (!/^[\p{L}_?]/u.test(text.slice(end + 1, end + 3))) return;
+  const type = /[\p{L}_][\p{L}\p{N}_]*$/u.exec(found.slice(-WORD_LENGTH_MAX))?.[0].split(UNSPACED).at(-1) ?? '';
+  if (type === '' || type.length === WORD_LENGTH_MAX) return;
+  words.push({ kind: 'joined', ...plain(`${fold(type)}<`), start: end - type.length, end: end + 1 });
 }
 
 function addSigned(words: Word[], sign: string, found: string, place: Pick<Word, 'start' | 'end'>): void {

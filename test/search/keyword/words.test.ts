@@ -6,6 +6,13 @@ const folded = (text: string) => wordsOf(text).map((word) => word.folded);
 const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
 
 describe('wordsOf()', () => {
+  it('adds a generic type with its bracket, also after text without spaces, but no long run of letters', () => {
+    const namesOf = (text: string) => wordsOf(text).flatMap(({ kind, folded }) => (kind === 'joined' ? [folded] : []));
+    expect(namesOf('std::vector<int>')).toContain('vector<');
+    expect(namesOf('\u4f7f\u7528List<String>')).toEqual(['list<']);
+    expect(namesOf(`${'a'.repeat(100_000)}#<b`)).toEqual([]);
+  });
+
   it('returns the same words for Latin text alone and for Latin text before a Cyrillic word', () => {
     const unit = fc.oneof(
       fc.constantFrom(...'aBc019__..--++##', 's', "'", '\u2019', ' '),
