@@ -36,7 +36,6 @@ const OPERATORS_MAX = 6;
  */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
-const LETTER = /\p{L}/u;
 /**
  * Matches a phrase in quotes, or a minus before a phrase or word. Does not match `-g` or `--global`, because readers search for
  * options. A quote after a Hebrew letter belongs to an abbreviation.
@@ -75,12 +74,10 @@ export function parseQuery(text: string, isOption: (text: string, isAtEnd: boole
   };
 }
 
-/** True if the query has an option, or has only words after a dash. Then, the other words after a dash are also options. */
+/** True if the query starts with a dash and a letter, or has an option. Then, all words after a dash are options. */
 function isCommandLine(query: string, isOption: (text: string, isAtEnd: boolean) => boolean): boolean {
-  if (/(?:^|\s)-(?:-?\p{L}(?=\s|$)|-\p{L}|[^\s"\u201c\u201e]+=)/u.test(query)) return true;
+  if (/^\s*-\p{L}|(?:^|\s)-(?:-?\p{L}(?=\s|$)|-\p{L}|[^\s"\u201c\u201e]+=)/u.test(query)) return true;
   const excluding = Array.from(query.matchAll(OPERATOR)).filter(([, , notWord]) => notWord !== undefined);
-  const others = query.replace(OPERATOR, (all, _, notWord) => (notWord === undefined ? all : ' '));
-  if (excluding.length > 0 && !LETTER.test(others)) return true;
   return excluding.some(({ 0: text, index }) => isOption(text, index + text.length === query.length));
 }
 

@@ -14,7 +14,7 @@ describe('parseQuery()', () => {
   it('does not treat a command-line option as an exclusion, and also returns the query without the minus signs of exclusions', () => {
     expect(parseQuery('java -jar', true)).toMatchObject({ unwanted: [], wanted: 'java -jar', inclusive: null });
     expect(parseQuery('jaguar -motorcar')).toMatchObject({ unwanted: ['motorcar'], inclusive: 'jaguar motorcar' });
-    expect(parseQuery('-a1 x -"not this" y').inclusive).toBe('a1 x "not this" y');
+    expect(parseQuery('x -a1 -"not this" y').inclusive).toBe('x a1 "not this" y');
     expect(parseQuery('-"a b"', true).unwanted).toEqual(['a b']);
   });
 
@@ -22,9 +22,12 @@ describe('parseQuery()', () => {
     expect(parseQuery('“max count” „auf deutsch“').phrases).toEqual(['max count', 'auf deutsch']);
   });
 
-  it.each(['npm -g install', 'git push --force', 'pre-built', 'a - b'])('excludes no word in %j', (text) => {
-    expect(parseQuery(text)).toMatchObject({ unwanted: [], wanted: text });
-  });
+  it.each(['-movflags +faststart', 'npm -g install', 'git push --force', 'pre-built', 'a - b'])(
+    'excludes no word in %j',
+    (text) => {
+      expect(parseQuery(text)).toMatchObject({ unwanted: [], wanted: text });
+    },
+  );
 
   it('treats a quote without an end as a plain character', () => {
     expect(parseQuery('say "hello world')).toMatchObject({ phrases: [], wanted: 'say "hello world' });
