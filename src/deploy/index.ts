@@ -10,6 +10,7 @@ export {
   adoptDefaultDomain,
   asFolderUser,
   type DataPaths,
+  daemonUserOf,
   dataPaths,
   folderName,
   identityOf,

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
 import { NamedFile } from '../../config/read-config-file.ts';
 import { CONFIG_KEYS } from '../../config/schema-node.ts';
-import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
+import { daemonUserOf, dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
 import { errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { FolderKeys } from '../../http/keys/folder-keys.ts';
@@ -48,8 +48,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   }
   const found = [sound(`"${dir}" is writable, and on one file system.`)];
   const { mode } = await stat(dir);
-  // A daemon of root can use a folder of another user, so prefer the owner of a file that the daemon wrote.
-  const { uid, gid } = await stat(dataPaths(dir).id).catch(() => stat(dir));
+  const { uid, gid } = await daemonUserOf(dataPaths(dir));
   const foreign = uid === 0 ? [] : await entriesOfOthers(dir, uid);
   if (foreign.length > 0) {
     const names = foreign.slice(0, FOREIGN_SHOWN_MAX).map((path) => `"${path}"`);

@@ -86,11 +86,15 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   return paths;
 }
 
+type User = Pick<Stats, 'uid' | 'gid'>;
+
+/** User of the daemon of a data folder. Prefers the owner of the file `id`, because a daemon of root can use a folder of another user. */
+export const daemonUserOf = ({ dir, id }: DataPaths): Promise<User> => stat(id).catch(() => stat(dir));
+
 /** User of the data folder if root runs this process for the daemon of that user. Null otherwise. */
-export async function otherUserOf({ dir, id }: DataPaths): Promise<Pick<Stats, 'uid' | 'gid'> | null> {
+export async function otherUserOf(paths: DataPaths): Promise<User | null> {
   if (process.geteuid?.() !== 0) return null;
-  // Prefer the owner of the file `id`, because a daemon can run as root in a folder of another user.
-  const found = await stat(id).catch(() => stat(dir).catch(() => null));
+  const found = await daemonUserOf(paths).catch(() => null);
   return found === null || found.uid === 0 ? null : found;
 }
 
@@ -113,7 +117,7 @@ function becomeRoot(groups: readonly number[]): void {
   process.setgroups?.(groups);
 }
 
-function becomeUser({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, groups: readonly number[], dir: string): void {
+function becomeUser({ uid, gid }: User, groups: readonly number[], dir: string): void {
   try {
     process.setgroups?.([gid]);
     process.setegid?.(gid);

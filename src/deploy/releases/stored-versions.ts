@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import type { KeptRelease, TrailingSlash } from '../../domain/release.ts';
+import type { KeptRelease, ReleaseInfo, TrailingSlash } from '../../domain/release.ts';
 import type { StoredVersion } from '../../domain/status.ts';
 import { compareVersions } from '../../domain/version.ts';
 import type { LabelPointer, OwnRelease, SiteStore } from './site-store.ts';
@@ -49,7 +49,7 @@ export function newestFirst(a: Aged, b: Aged): number {
 }
 
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
-  const infos = new Map<string, Awaited<ReturnType<SiteStore['readable']>>>();
+  const infos = new Map<string, ReleaseInfo | null>();
   const versions: StoredVersion[] = [];
   for (const [version, { digest, createdAt }] of await store.labels()) {
     const info = infos.get(digest) ?? (await store.readable(digest));
