@@ -185,16 +185,18 @@ export function planOf(
   }
 
   function addWord(word: Word, weight: number): void {
+    const isOfSite = isKnown(word);
     const parted = word.parts.length > 0 ? [] : spellings.partsOf(word);
-    const maySplit = parted.length === 0 && misspellings < MISSPELLINGS_MAX && !isKnown(word);
+    const maySplit = parted.length === 0 && misspellings < MISSPELLINGS_MAX && !isOfSite;
     const compound = maySplit ? spellings.twoWords(word) : parted;
-    const isSplit = compound.length > 1 && !isKnown(word);
+    const isSplit = compound.length > 1 && !isOfSite;
     // `KAFKA_LOG_DIRS` sets `log.dirs`, so also look for the name without its first part.
-    const spelled = [word.parts, word.parts.slice(1)].map((parts) => namedAlike(parts, dictionary, spellings));
-    const alike = new Map(spelled.find(({ length }) => length > 0)?.map((term) => [term, ALIKE_SHARE] as const));
+    const whole = namedAlike(word.parts, dictionary, spellings);
+    const spelled = whole.length > 0 ? whole : namedAlike(word.parts.slice(1), dictionary, spellings);
+    const alike = new Map(spelled.map((term) => [term, ALIKE_SHARE]));
     if (!isSplit) links.push(alike.size > 0 ? wishOrCorrect(word, weight, alike) : wishOrCorrect(word, weight));
     for (const part of word.parts) wishOrCorrect(plain(part), weight * ranking.part);
-    if ((word.parts.length > 0 || compound.length > 0) && isKnown(word))
+    if ((word.parts.length > 0 || compound.length > 0) && isOfSite)
       names.push({ terms: spellings.keysOf(word), words: [] });
     for (const part of compound) {
       const link = wishOrCorrect(plain(part), weight * ranking.part);

@@ -31,6 +31,7 @@ export class Spellings {
   readonly #dictionary: Dictionary;
   readonly #languages: readonly WordLanguage[];
   readonly #ofQuery: readonly WordLanguage[];
+  readonly #twoWords = new Map<string, string[]>();
   #phraseReads = 0;
 
   /** @param filter BCP 47 tag of the language to which the search is limited, or undefined */
@@ -87,6 +88,13 @@ export class Spellings {
   /** Returns two words that the site writes next to each other, such as `roll` and `back` for an unknown word `rollback`. */
   twoWords({ folded, parts }: Surface): string[] {
     if (parts.length > 0 || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded)) return [];
+    // Ranking and the correction of the query ask for the same words.
+    const found = this.#twoWords.get(folded) ?? this.#apart(folded);
+    this.#twoWords.set(folded, found);
+    return found;
+  }
+
+  #apart(folded: string): string[] {
     for (let at = folded.length - SECOND_WORD_LENGTH_MIN; at >= FIRST_WORD_LENGTH_MIN; at -= 1) {
       const both = [folded.slice(0, at), folded.slice(at)];
       if (!both.every((each) => this.#isKnown(each))) continue;

@@ -56,7 +56,7 @@ const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
 /** Matches `HTTP2`, `16GiB` and `30s`, but neither `u64` nor hexadecimal data. */
 const LETTERS_AND_DIGITS = /^(?:\p{L}{2,}\p{N}+\p{L}*|\p{N}+(?:\p{L}{2,}\p{N}*|[ghkmstwx]))$/u;
 const DECIMAL_WITH_UNIT = /^(\p{N}+\.\p{N}+)(\p{L}{1,4})$/u;
-const DOTTED_WITH_HYPHENS = /^\p{L}[^.]*(?:\.\p{L}[^.]*)+$(?<=-.*)/u;
+const DOTTED_NAME = /^\p{L}[^.]*(?:\.\p{L}[^.]*)+$/u;
 const GROUPED_DIGITS = /^\p{N}{1,3}(?:[._]\p{N}{3})+$/u;
 const DOTTED_NUMBER = /(?<![\p{N}.])v?(\p{N}+(?:\.\p{N}+)+)(?![\p{L}\p{N}]|\.\p{N})/iu;
 const WORD_LENGTH_MAX = 100;
@@ -136,7 +136,7 @@ function addShortened(words: Word[], found: string, start: number): void {
 function addInner(words: Word[], found: string, start: number): void {
   const [, number, unit = ''] = DECIMAL_WITH_UNIT.exec(found) ?? [];
   // Split `hikari.maximum-pool-size` first at the dot, so that one piece is the identifier `maximum-pool-size`.
-  const joint = DOTTED_WITH_HYPHENS.test(found) ? '.' : JOINT;
+  const joint = found.includes('-') && DOTTED_NAME.test(found) ? '.' : JOINT;
   const pieces = (number ?? found.replace(/(?:\+\+|#)$/, '')).split(joint);
   if (number === undefined) addParts(words, found, pieces, start);
   else {
