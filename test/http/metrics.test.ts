@@ -4,15 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Metrics, SiteMetrics } from '../../src/http/metrics/metrics.ts';
+import { READINGS } from './admin/admin-example.ts';
 
-const READINGS = {
-  states: [{ site: null, state: 'ready' }],
-  isReady: true,
-  jobs: null,
-  volume: null,
-  dependencies: [],
-  certificates: [],
-} as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
 const SERVED = {
   listener: 'site',
