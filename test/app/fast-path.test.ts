@@ -11,7 +11,7 @@ import { SiteServer } from '../../src/site/index.ts';
 import { gz, rawTar } from '../helpers/archives.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { withDefaults } from '../helpers/daemon.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { openHttp2, requestHttp2 } from '../http/tls/tls-client.ts';
 
@@ -58,7 +58,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 it.each(Object.entries(MODES))(
   'the daemon serves a cached page from a prepared response (fastAnswer) with %s',
   async (_, mode) => {
-    const folder = testFolder();
+    const folder = newFolder();
     const bundles = mode.isList ? 'bundles/acme' : 'bundles';
     mkdirSync(join(folder, bundles), { recursive: true });
     const archive = gz(

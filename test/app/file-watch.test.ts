@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileWatch } from '../../src/app/file-watch.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 let folder: string;
 let file: string;
@@ -11,7 +11,7 @@ let watch: FileWatch;
 let changes: ReturnType<typeof vi.fn<(isWhole: boolean) => void>>;
 
 beforeEach(async () => {
-  folder = testFolder();
+  folder = newFolder();
   file = join(folder, 'config.yaml');
   await writeFile(file, 'one');
   changes = vi.fn<(isWhole: boolean) => void>();

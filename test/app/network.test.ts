@@ -4,7 +4,7 @@ import { Network } from '../../src/app/network.ts';
 import { openNetwork } from '../../src/app/stored.ts';
 import { DaemonRegistration, dataPaths } from '../../src/deploy/index.ts';
 import { load } from '../config/folder.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const configOf = async (yaml: string) => (await load(yaml)).config;
 
@@ -22,7 +22,7 @@ it('the egress policy of the export store applies the settings of the last reloa
 });
 
 it('the egress policy of a command blocks the ports of the daemon that uses the same data folder', async () => {
-  const dir = testFolder();
+  const dir = newFolder();
   const config = await configOf(`storage: { dir: ${dir} }`);
   const isAllowed = async (port: number) =>
     (await (await openNetwork(config)).policy()).allowsAddress('127.0.0.1', 'localhost', port);

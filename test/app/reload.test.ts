@@ -6,10 +6,10 @@ import { startDaemon } from '../../src/app/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { withDefaults } from '../helpers/daemon.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 it('a reload loads the last content of the config file, even if the file changes and changes back during the reload', async () => {
-  const folder = testFolder();
+  const folder = newFolder();
   const file = join(folder, 'config.yaml');
   const put = (version: string): void => {
     const config = { search: { enabled: false }, storage: { dir: './data' }, staticExport: { enabled: true, version } };

@@ -22,7 +22,7 @@ export class Workbench {
   }
 
   static async open(): Promise<Workbench> {
-    return new Workbench(await newFolder());
+    return new Workbench(newFolder());
   }
 
   get siteDir(): string {

@@ -48,7 +48,7 @@ async function httpSubject(): Promise<Subject> {
 }
 
 async function fileSubject(): Promise<Subject> {
-  const folder = await newFolder();
+  const folder = newFolder();
   await writeFile(join(folder, NAME), BUNDLE);
   return {
     source: new FileBundleSource([folder]),

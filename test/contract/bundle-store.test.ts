@@ -56,7 +56,7 @@ describe.each([
   let behindMs = 0;
 
   beforeAll(async () => {
-    dir = await newFolder();
+    dir = newFolder();
     subject = await create(dir, () => Date.now() - behindMs);
   });
   afterAll(async () => {

@@ -69,7 +69,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open
   let made = 0;
 
   beforeAll(async () => {
-    folder = await newFolder();
+    folder = newFolder();
     subject = open(folder);
     release = await opened();
   });

@@ -20,7 +20,7 @@ export class CrawlHome {
   }
 
   static async make(): Promise<CrawlHome> {
-    const dir = await newFolder();
+    const dir = newFolder();
     await mkdir(join(dir, 'records'));
     return new CrawlHome(dir);
   }

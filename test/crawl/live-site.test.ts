@@ -8,7 +8,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 let dir = '';
 let store: FileStore;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   store = new FileStore(join(dir, 'files'));
 });
 

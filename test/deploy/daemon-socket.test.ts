@@ -9,7 +9,7 @@ const UID = process.getuid?.() ?? 0;
 let folder: string;
 let paths: { readonly dir: string; readonly daemons: string };
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
   paths = { dir: join(folder, 'data'), daemons: join(folder, 'data/daemons') };
   await mkdir(paths.daemons, { recursive: true });
   // Uses a new folder for temporary files of this user.

@@ -53,7 +53,7 @@ describe('runningDaemons()', () => {
 describe('runningDaemons() of a folder that was copied or moved', () => {
   /** A data folder with a heartbeat file of this process. `owner` replaces facts about the owner. */
   async function marked(owner: object = {}) {
-    const dir = join(await newFolder(), 'data');
+    const dir = join(newFolder(), 'data');
     const paths = await openDataFolder(dir);
     const registration = new DaemonRegistration(paths);
     await registration.announce('http://127.0.0.1:9090');

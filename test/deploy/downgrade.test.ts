@@ -55,7 +55,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     await deployment.deliver(delivery(third));
     await deployment.rollback();
     expect(deployment.active?.version).toBe('v01');
-    const folder = await newFolder();
+    const folder = newFolder();
     await putInto(folder, second);
     await reload({ preload: { dir: folder, mayBeMissing: true } });
     expect(await store.label('v02')).not.toBeNull();

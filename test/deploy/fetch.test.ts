@@ -20,7 +20,7 @@ const TOOLS = { sleep: async () => {}, random: () => 0 };
 
 let spoolDir: string;
 beforeEach(async () => {
-  spoolDir = await newFolder();
+  spoolDir = newFolder();
 });
 
 const fetchFrom = (server: LocalServer, request: Partial<FetchRequest> = {}) =>

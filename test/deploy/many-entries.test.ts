@@ -18,7 +18,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 const SMALL_HEAP: Heap = { maxOldGenerationSizeMb: 40, maxYoungGenerationSizeMb: 4 };
 const END = Buffer.alloc(1024);
 
-const dir = await newFolder();
+const dir = newFolder();
 
 const nameOf = (n: number): string =>
   `reference/section-${n % 500}/a-name-as-long-as-those-of-generated-references-are-${String(n).padStart(7, '0')}.js`;

@@ -159,7 +159,7 @@ describe('a version that an operator activated while bundleUrl was not set', () 
     await putInto(`${store.paths.dir}/bundles`, seed.march);
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
-    await daemon.reload({ preload: { dir: await newFolder(), mayBeMissing: false } });
+    await daemon.reload({ preload: { dir: newFolder(), mayBeMissing: false } });
     expect(versionOf(daemon)).toBe(V1);
     await daemon.reload({});
     expect(versionOf(daemon)).toBe(V3);

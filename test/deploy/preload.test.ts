@@ -204,7 +204,7 @@ describe('a daemon with a preload folder', () => {
   });
 
   test('serves its pinned version if the folder cannot be read', async () => {
-    const preload = { dir: join(await newFolder(), 'nowhere'), mayBeMissing: false };
+    const preload = { dir: join(newFolder(), 'nowhere'), mayBeMissing: false };
     const daemon = await startDaemon(store, { version: V1, preload });
     const { state, journal } = daemon.deployment;
     expect({ state, code: journal.lastError?.code }).toEqual({ state: 'ready', code: 'cannot_read' });

@@ -145,7 +145,7 @@ describe('SiteStore', () => {
 });
 
 test('openDataFolder() rejects a path that is not a folder', async () => {
-  const file = join(await newFolder(), 'file');
+  const file = join(newFolder(), 'file');
   await writeFile(file, '');
   expect(await codeOf(openDataFolder(file))).toBe('cannot_write');
 });
@@ -153,7 +153,7 @@ test('openDataFolder() rejects a path that is not a folder', async () => {
 test.each(['versions', 'active', 'domain'])(
   'openDataFolder() rejects a data folder in the first format, which contains %s, and does not change the folder',
   async (name) => {
-    const dir = await newFolder();
+    const dir = newFolder();
     await writeFile(join(dir, name), '');
     await expect(openDataFolder(dir)).rejects.toMatchObject({
       code: 'data_folder_older',

@@ -17,7 +17,7 @@ const LARGE = 'large '.repeat(400_000);
 const SITE = { 'index.html': '<title>1</title>', 'a.css': 'body{}', 'b/large.js': LARGE, 'empty.js': '' };
 
 async function pack(files: Readonly<Record<string, string>>): Promise<Bundle> {
-  const file = join(await newFolder(), 'site.tar.gz');
+  const file = join(newFolder(), 'site.tar.gz');
   const entries = Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) }));
   const { sha256 } = await packTarGz({ files: entries, to: file });
   return { file, fileName: 'site.tar.gz', digest: sha256 };
@@ -67,7 +67,7 @@ test('a file that was damaged on disk is not linked, and a new import of the rel
 
 /** Returns requested links, and the folder of the written site. @param elsewhere receives files with the same bytes */
 async function extractNextTo(elsewhere: string) {
-  const [bundle, out] = [await pack(SITE), await newFolder()];
+  const [bundle, out] = [await pack(SITE), newFolder()];
   const texts = [SITE['a.css'], LARGE];
   const sames = new Map(texts.map((text) => [hash('sha256', text), join(elsewhere, String(text.length))]));
   for (const text of texts) writeFileSync(sames.get(hash('sha256', text)) ?? '', text);
@@ -116,7 +116,7 @@ function refuseLinks(code: string) {
 
 test.each(['EMLINK', 'EPERM'])('a file that cannot be linked is copied (%s)', async (code) => {
   const refused = refuseLinks(code);
-  const { siteDir, sames } = await extractNextTo(await newFolder());
+  const { siteDir, sames } = await extractNextTo(newFolder());
   // The small file is written before it, the large one after it.
   expect(refused).toHaveBeenCalledTimes(2);
   await expectCopies(siteDir, sames);

@@ -53,7 +53,7 @@ export class Stock {
       pack('foreign.tar.gz', 'foreign', foreign),
       broken(),
     ]);
-    const seed = await newFolder();
+    const seed = newFolder();
     const store = new SiteStore(await openDataFolder(seed));
     await store.settleDomain(DOMAIN, null);
     for (const bundle of bundles.slice(0, plain.length)) await importBundle(store, bundle, {}, { domain: DOMAIN });
@@ -104,7 +104,7 @@ async function pack(fileName: string, page: string, manifest: ModelBundle['manif
 /** A sign-in page instead of an archive. */
 async function broken(): Promise<DrawnBundle> {
   const fileName = 'acme-export-2024-06-01.tar.gz';
-  const folder = await newFolder();
+  const folder = newFolder();
   await mkdir(folder, { recursive: true });
   const file = join(folder, fileName);
   const bytes = '<!doctype html><title>Sign in</title>';

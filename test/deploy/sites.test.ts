@@ -75,7 +75,7 @@ function gate() {
 
 describe('sites of one daemon', () => {
   test('have separate version labels, inboxes and rejected archives', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     const inboxes = [acme, beta].map(({ store, deployment }) => new Inbox({ paths: store.site, deployment }));
     for (const inbox of inboxes) inbox.start();
@@ -96,7 +96,7 @@ describe('sites of one daemon', () => {
   });
 
   test('keep separate partial downloads, and none in the shared spool', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const source = await new FakeSource().serveBundle(LINK, seed.march);
     const sites = [
       await daemon.open('acme', { link: LINK }, source),
@@ -108,7 +108,7 @@ describe('sites of one daemon', () => {
   });
 
   test('are not reconciled after a reload with equal settings, unless they report an error', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
     const mustSettle = async (settings: SettingsOf) => {
@@ -137,14 +137,14 @@ describe('sites of one daemon', () => {
       requests.push(preload.dir);
       return [source];
     };
-    const daemon = await newDaemon(await newFolder(), { sources });
+    const daemon = await newDaemon(newFolder(), { sources });
     const acme = await daemon.open('acme');
     await acme.reload({ domain: 'acme', link: LINK, preload: { dir: '/elsewhere', mayBeMissing: true } });
     expect(requests).toEqual(['/elsewhere']);
   });
 
   test('report an earlier import error again after a valid reload follows a rejected reload, and retry the import', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
     await putInto(join(store.paths.dir, 'bundles', 'acme'), archive, seed.january);
@@ -157,7 +157,7 @@ describe('sites of one daemon', () => {
   });
 
   test('never use a version label, a version or a digest of another site', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
     await beta.reload({ domain: 'beta', version: V1, sha256: seed.january.digest });
@@ -171,14 +171,14 @@ describe('sites of one daemon', () => {
   });
 
   test("reject a bundle of another site's domain", async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const beta = await daemon.open('beta');
     const acmes = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
     expect(await codeOf(beta.deployment.deliver(importOf(acmes)))).toBe('domain_mismatch');
   });
 
   test('are removed from the heartbeat file when they stop, while the other sites stay listed', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
     await beta.deployment.deliver(importOf(seed.february));
@@ -192,7 +192,7 @@ describe('sites of one daemon', () => {
 describe('a site whose folder cannot be opened', () => {
   /** A file is at the path of a folder. */
   async function brokenSite() {
-    const dir = await newFolder();
+    const dir = newFolder();
     const { paths } = await storeOf(dir, 'acme');
     const file = join(paths.sites, 'acme');
     await writeFile(file, 'no folder');
@@ -229,7 +229,7 @@ describe('a site whose folder cannot be opened', () => {
 describe('deploy.parallel', () => {
   test('limits the number of concurrent unpackings over all sites', async () => {
     const gated = gate();
-    const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 2), unpack: gated.unpack });
+    const daemon = await newDaemon(newFolder(), { slots: importSlots(() => 2), unpack: gated.unpack });
     const bundles = await Promise.all([1, 2, 3, 4, 5].map((at) => packBundle(`v${at}.0.0.tar.gz`, `page ${at}`)));
     const sites = await Promise.all(bundles.map((_, at) => daemon.open(`site-${at}`)));
     const delivered = sites.map(({ deployment }, at) => deployment.deliver(importOf(bundles[at] as Bundle)));
@@ -241,7 +241,7 @@ describe('deploy.parallel', () => {
   });
 
   test('limits concurrent fetches to four times its value', async () => {
-    const daemon = await newDaemon(await newFolder(), { slots: importSlots(() => 1) });
+    const daemon = await newDaemon(newFolder(), { slots: importSlots(() => 1) });
     const never = new Promise<Buffer>(() => undefined);
     const source = new FakeSource().serve(LINK, never);
     const sites = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => daemon.open(`site-${at}`, { link: LINK }, source)));
@@ -289,7 +289,7 @@ describe('deploy.parallel', () => {
 describe('a bundle that several sites import at once', () => {
   test('is unpacked once by the sites of a daemon', async () => {
     const gated = gate();
-    const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
+    const daemon = await newDaemon(newFolder(), { unpack: gated.unpack });
     const sites = [await daemon.open('acme'), await daemon.open('beta'), await daemon.open('gamma')];
     const delivered = sites.map(({ deployment }) => deployment.deliver(importOf(seed.march)));
     await until(() => expect(gated.names).toHaveLength(1));
@@ -301,7 +301,7 @@ describe('a bundle that several sites import at once', () => {
 
   test('is unpacked by the next site if the first site stops', async () => {
     const gated = gate();
-    const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
+    const daemon = await newDaemon(newFolder(), { unpack: gated.unpack });
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     const acmeDelivery = codeOf(acme.deployment.deliver(importOf(seed.march)));
     await until(() => expect(gated.names).toHaveLength(1));
@@ -313,7 +313,7 @@ describe('a bundle that several sites import at once', () => {
   });
 
   test('is unpacked only after another process that unpacks the same bundle has ended', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const gated = gate();
     const daemon = await newDaemon(dir, { unpack: gated.unpack });
     const acme = await daemon.open('acme');
@@ -337,7 +337,7 @@ describe('a bundle that several sites import at once', () => {
 
 describe('a release of several sites', () => {
   test('is reported as imported once for each of these sites', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { deployment, events } of [acme, beta]) {
       expect(await deployment.deliver(importOf(seed.march))).toMatchObject({ unpacked: true });
@@ -347,7 +347,7 @@ describe('a release of several sites', () => {
   });
 
   test('has a separate creation date for each site if the bundle contains no date', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     await acme.deployment.deliver(importOf(seed.january));
     await beta.deployment.deliver({ ...importOf(seed.january), fileName: seed.march.fileName });
@@ -367,7 +367,7 @@ describe('a release of several sites', () => {
   });
 
   test('is not a rollback target for a site that has removed the release', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
     await acme.deployment.deliver(importOf(seed.january));
@@ -378,7 +378,7 @@ describe('a release of several sites', () => {
   });
 
   test('can be removed from one site while a daemon serves the release for another site', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const [acme, beta] = [await (await newDaemon(dir)).open('acme'), await (await newDaemon(dir)).open('beta')];
     await beta.deployment.deliver(importOf(seed.january));
     for (const bundle of [seed.january, seed.february]) await acme.deployment.deliver(importOf(bundle));
@@ -390,7 +390,7 @@ describe('a release of several sites', () => {
   test('is imported from the preload folder by each site, and unpacked once', async () => {
     const gated = gate();
     gated.open();
-    const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
+    const daemon = await newDaemon(newFolder(), { unpack: gated.unpack });
     const sites = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { store, deployment, site } of sites) {
       await putInto(join(store.paths.dir, 'bundles', store.domain), seed.march);
@@ -403,7 +403,7 @@ describe('a release of several sites', () => {
 
 describe('pruning on a folder of several sites', () => {
   test('applies keep to each site separately, and removes releases that no site references', async () => {
-    const daemon = await newDaemon(await newFolder());
+    const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta', { keep: 9 })];
     await beta.deployment.deliver(importOf(seed.january));
     for (const bundle of [seed.january, seed.february, seed.march])
@@ -443,7 +443,7 @@ describe('pruning on a folder of several sites', () => {
   }
 
   test('keeps a stored release that another site is importing again but has not labeled yet', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const beta = await betaWhere(dir, 'setLabel', giveUp);
     await importBundle(beta, seed.march, {}, { domain: 'beta' });
@@ -451,7 +451,7 @@ describe('pruning on a folder of several sites', () => {
   });
 
   test('keeps a release that another site has just unpacked but not labeled yet', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const { acme } = await acmeWith(dir, seed.january);
     const beta = await betaWhere(dir, 'setLabel', () => acme.removeReleases(async () => [seed.march.digest]));
     await importBundle(beta, seed.march, {}, { domain: 'beta' });
@@ -459,7 +459,7 @@ describe('pruning on a folder of several sites', () => {
   });
 
   test('delays a concurrent import of the removed release by another site, and that import unpacks the release again', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');
     const isChosen = Promise.withResolvers<void>();
@@ -478,7 +478,7 @@ describe('pruning on a folder of several sites', () => {
   });
 
   test('waits for another process that is about to reference the release, and then keeps the release', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const { giveUp } = await acmeWith(dir, seed.march);
     const other = await runInProcess(`
       const { SiteStore } = await deploy('releases/site-store.ts');
@@ -496,7 +496,7 @@ describe('pruning on a folder of several sites', () => {
   });
 
   test('makes a concurrent activation of the removed release fail with release_damaged, and the served release stays active', async () => {
-    const dir = await newFolder();
+    const dir = newFolder();
     const daemon = await newDaemon(dir);
     const acme = await daemon.open('acme');
     for (const bundle of [seed.january, seed.february]) await importBundle(acme.store, bundle, {}, { domain: 'acme' });
@@ -515,14 +515,14 @@ describe('pruning on a folder of several sites', () => {
 
 describe('whileStored()', () => {
   test('continues without the lock if the lock cannot be created', async () => {
-    const store = await storeOf(await newFolder(), 'acme');
+    const store = await storeOf(newFolder(), 'acme');
     await rm(store.paths.releases, { recursive: true });
     expect(await store.whileStored('exclusive', async () => 'done')).toBe('done');
     await expect(access(store.paths.releases)).rejects.toThrow();
   });
 
   test('allows several shared locks at once, but no exclusive lock at the same time', async () => {
-    const store = await storeOf(await newFolder(), 'acme');
+    const store = await storeOf(newFolder(), 'acme');
     const seen: string[] = [];
     const both = Promise.withResolvers<void>();
     const look = (name: string) =>
@@ -540,7 +540,7 @@ describe('whileStored()', () => {
 });
 
 test('a stopped site keeps its state when it is opened again, while other sites continue', async () => {
-  const daemon = await newDaemon(await newFolder());
+  const daemon = await newDaemon(newFolder());
   const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
   await acme.deployment.deliver(importOf(seed.january));
   await acme.deployment.deliver(importOf(seed.february));

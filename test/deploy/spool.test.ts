@@ -17,7 +17,7 @@ const KEY = sha256('https://store.example/b.tar.gz');
 
 let dir: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
 });
 
 const names = async (): Promise<string[]> => (await readdir(dir)).filter((name) => name !== 'lock').sort();

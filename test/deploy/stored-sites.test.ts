@@ -29,7 +29,7 @@ const V1 = '2024-01-01';
 
 /** A folder with a site acme with two releases, and a site beta that shares one of them. */
 async function twoSites() {
-  const paths = await openDataFolder(await newFolder());
+  const paths = await openDataFolder(newFolder());
   const [acme, beta] = [new SiteStore(paths, 'acme'), new SiteStore(paths, 'beta')];
   for (const bundle of [seed.january, seed.february]) await importBundle(acme, bundle, {}, { domain: 'acme' });
   await importBundle(beta, seed.february, {}, { domain: 'beta' });
@@ -55,7 +55,7 @@ describe('listSites()', () => {
   });
 
   test('returns no site for a new folder', async () => {
-    expect(await listSites(await openDataFolder(await newFolder()))).toEqual([]);
+    expect(await listSites(await openDataFolder(newFolder()))).toEqual([]);
   });
 });
 
@@ -185,7 +185,7 @@ describe('a change from a config without sites to a list of sites', () => {
   });
 
   test('stores no domain in a new folder, so that a later config without sites can use any domain of the list', async () => {
-    const paths = await openDataFolder(await newFolder());
+    const paths = await openDataFolder(newFolder());
     await settleListedDomains(paths, ['acme']);
     const listed = await startDaemon(new SiteStore(paths, 'acme'), { domain: 'acme' });
     await listed.deployment.deliver(importOf(seed.march));
@@ -198,7 +198,7 @@ describe('a change from a config without sites to a list of sites', () => {
 });
 
 test("a site of a list rejects a bundle of another site's domain, and names that domain", async () => {
-  const paths = await openDataFolder(await newFolder());
+  const paths = await openDataFolder(newFolder());
   const bundle = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
   const importing = importBundle(new SiteStore(paths, 'beta'), bundle, {}, { domain: 'beta' });
   await expect(importing).rejects.toMatchObject({

@@ -54,7 +54,7 @@ describe('Importer', () => {
 
   test('ignores a folder at the path of the manifest', async () => {
     store = await newStore();
-    const file = join(await newFolder(), 'site-v1.0.0.tar');
+    const file = join(newFolder(), 'site-v1.0.0.tar');
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }, { name: '_docshelf/manifest.json/' }]);
     await writeFile(file, bytes);
     const bundle = { file, fileName: 'site-v1.0.0.tar', digest: hash('sha256', bytes) };
@@ -73,7 +73,7 @@ describe('Importer', () => {
   });
 
   test('accepts a plain tar without end blocks if its digest or signature was checked', async () => {
-    const file = join(await newFolder(), 'site-v1.0.0.tar');
+    const file = join(newFolder(), 'site-v1.0.0.tar');
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }], Buffer.alloc(512));
     await writeFile(file, bytes);
     const bundle = { file, fileName: 'site-v1.0.0.tar' };
@@ -154,14 +154,14 @@ describe('Importer', () => {
 
   test('rejects files that do not match the manifest', async () => {
     store = await newStore();
-    const source = join(await newFolder(), 'changed.tar');
+    const source = join(newFolder(), 'changed.tar');
     execFileSync('sh', ['-c', 'gzip -dc "$1" | sed "s/<title>named/<title>shady/" > "$2"', 'sh', named.file, source]);
     expect(await codeOf(importBundle(store, { file: source, fileName: 'changed.tar' }))).toBe('manifest_mismatch');
   });
 
   test('rejects a damaged archive, and leaves no files behind', async () => {
     store = await newStore();
-    const file = join(await newFolder(), 'cut.tar.gz');
+    const file = join(newFolder(), 'cut.tar.gz');
     await copyFile(named.file, file);
     await truncate(file, 100);
     expect(
@@ -179,7 +179,7 @@ describe('Importer', () => {
 
   test('rejects an archive that changes after its digest was computed', async () => {
     store = await newStore();
-    const file = join(await newFolder(), 'growing.tar.gz');
+    const file = join(newFolder(), 'growing.tar.gz');
     await copyFile(named.file, file);
     const request = { file, fileName: 'growing.tar.gz' };
     const onProgress = () => utimesSync(file, new Date(0), new Date(0));
@@ -306,12 +306,12 @@ function mountSmall(dir: string): string | null {
 }
 
 test('Importer rejects an archive that needs more disk space than is free, before it writes any file', async (context) => {
-  const dir = await newFolder();
+  const dir = newFolder();
   const reason = mountSmall(dir);
   try {
-    store = new SiteStore(await openDataFolder(reason === null ? dir : await newFolder()));
+    store = new SiteStore(await openDataFolder(reason === null ? dir : newFolder()));
     if (reason !== null) context.skip(reason);
-    const large = join(await newFolder(), 'large.tar.gz');
+    const large = join(newFolder(), 'large.tar.gz');
     execFileSync('sh', [
       '-c',
       'cd "$(dirname "$1")" && mkdir site && echo hi > site/index.html && head -c 3000000 /dev/zero > site/large.bin && tar -czf "$1" -C site .',

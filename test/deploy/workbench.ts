@@ -29,7 +29,7 @@ import { untilAborted } from '../helpers/until-aborted.ts';
 import { unpackHere } from './unpackers.ts';
 
 export async function newStore(): Promise<SiteStore> {
-  return openStore(await newFolder());
+  return openStore(newFolder());
 }
 
 export interface Bundle {
@@ -46,7 +46,7 @@ export interface ManifestWords {
 
 /** Packs a site with one page into an archive with that name, in a new folder. */
 export async function packBundle(fileName: string, page: string, manifest?: ManifestWords): Promise<Bundle> {
-  const file = join(await newFolder(), fileName);
+  const file = join(newFolder(), fileName);
   const files = [{ path: 'index.html', bytes: Buffer.from(`<!doctype html><title>${page}</title>`) }];
   const words = { domain: 'acme', version: null, createdAt: '2024-05-05T05:05:05Z', generator: 'test' };
   const { sha256 } = await packTarGz({
@@ -111,7 +111,7 @@ export async function seedShelf(): Promise<Seed> {
 
 /** Copies the seed into a new store. */
 export async function copyOf(seed: Seed): Promise<SiteStore> {
-  const dir = await newFolder();
+  const dir = newFolder();
   await cp(seed.dir, dir, { recursive: true });
   return openStore(dir);
 }

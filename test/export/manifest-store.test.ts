@@ -16,7 +16,7 @@ describe('ManifestStore', () => {
   let store: ManifestStore;
 
   beforeEach(async () => {
-    dir = await newFolder();
+    dir = newFolder();
     store = new ManifestStore(dir);
   });
 

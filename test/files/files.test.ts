@@ -9,7 +9,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 
 describe('replaceFile()', () => {
   test('creates and replaces a file', async () => {
-    const folder = await newFolder();
+    const folder = newFolder();
     const file = join(folder, 'pointer');
     await replaceFile(file, 'old');
     await replaceFile(file, 'new');
@@ -18,14 +18,14 @@ describe('replaceFile()', () => {
   });
 
   test('keeps the existing file and leaves no temporary file if the rename fails', async () => {
-    const folder = await newFolder();
+    const folder = newFolder();
     await mkdir(join(folder, 'pointer'));
     await expect(replaceFile(join(folder, 'pointer'), 'new')).rejects.toMatchObject({ code: 'EISDIR' });
     expect(await readdir(folder)).toEqual(['pointer']);
   });
 
   test('shows readers either the old or the new content, even with many writers', async () => {
-    const file = join(await newFolder(), 'pointer');
+    const file = join(newFolder(), 'pointer');
     const contents = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
     await replaceFile(file, contents[0] ?? '');
     const writing = Promise.all(contents.map((content) => replaceFile(file, content)));
@@ -40,7 +40,7 @@ describe('lock file and database', () => {
     ['lockFile()', (file: string) => lockFile(file, 'exclusive')],
     ['openDatabase()', (file: string) => openDatabase(file, { monotonicMs: () => 0 })],
   ])('are not created through a symbolic link by %s', async (_case, open) => {
-    const folder = await newFolder();
+    const folder = newFolder();
     await symlink(join(folder, 'elsewhere'), join(folder, 'link'));
     let opened: { close(): void } | 'taken' | null = null;
     try {
@@ -71,7 +71,7 @@ test.each([
   ['with the program sync', process.env.PATH],
   ['without the program sync', '/nowhere'],
 ])('flushTree() flushes a tree %s', async (_, path) => {
-  const folder = await newFolder();
+  const folder = newFolder();
   await mkdir(join(folder, 'a/b'), { recursive: true });
   await writeFile(join(folder, 'a/b/file'), 'text');
   vi.stubEnv('PATH', path);

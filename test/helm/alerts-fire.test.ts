@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { fetchHelm, only, templateWith } from './chart.ts';
 import { firing, HAS_PROMTOOL, type Series, SHIPPED_ALERTS } from './promtool.ts';
 
-const ofChart = join(testFolder(), 'chart.yaml');
+const ofChart = join(newFolder(), 'chart.yaml');
 beforeAll(() => {
   fetchHelm();
   const { groups } = only(templateWith('prometheusRule.enabled=true', 'exportApi.enabled=true'), 'PrometheusRule').spec;

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { fetchHelm, type Manifest, siteOf, templateWith } from './chart.ts';
 
-const dir = testFolder();
+const dir = newFolder();
 
 beforeAll(fetchHelm, 120_000);
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { CHART, fetchHelm, helm, type Manifest, parseManifests, podsOf, ROOT, template, valueFiles } from './chart.ts';
 import { GIVEN } from './given.ts';
 import { manifestFaults } from './manifest-faults.ts';
@@ -10,7 +10,7 @@ import { layOutPod } from './pod-folders.ts';
 
 const MATRIX = [...valueFiles('test/helm/values'), ...valueFiles('helm/examples')];
 const LINK_CANARY = 'canary-7f3a';
-const dir = testFolder();
+const dir = newFolder();
 
 /** Requirements of the restricted Pod Security Standard for each container. */
 const RESTRICTED = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };

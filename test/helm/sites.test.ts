@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type LoadedConfig, loadConfig } from '../../src/config/index.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { configOf, fetchHelm, type Manifest, only, podsOf, siteOf, template } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
 import { layOutPod, type VolumeFiles } from './pod-folders.ts';
 
 const LINK = (domain: string): string => `https://storage.example/${domain}.tar.gz?signature=canary-7f3a`;
 const PUBLIC_KEY = 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK';
-const dir = testFolder();
+const dir = newFolder();
 
 beforeAll(fetchHelm, 120_000);
 

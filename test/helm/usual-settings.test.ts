@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OTHER_NAMES } from '../../scripts/chart/other-names.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { CHART, configOf, EVERYTHING, fetchHelm, type Manifest, only, template, templateOf } from './chart.ts';
 import { manifestFaults } from './manifest-faults.ts';
 
-const dir = testFolder();
+const dir = newFolder();
 const file = join(dir, 'values.yaml');
 const SCHEMA = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
 beforeAll(fetchHelm, 120_000);

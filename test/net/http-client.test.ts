@@ -8,7 +8,7 @@ import { inspect, promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/net/http-response.ts';
 import { type Answer, answering, httpServer, type LocalServer, tcpServer, tlsServer } from '../helpers/local-server.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { clientBench, NEVER } from './client-bench.ts';
 import type { ClientSettings } from './http-client-of.ts';
 
@@ -363,7 +363,7 @@ describe('proxy of HttpClient', () => {
 
 describe('caFile of HttpClient', () => {
   test('causes cannot_read if the file is missing, and config_invalid if the file contains no certificate', async () => {
-    const caFile = join(testFolder(), 'ca.pem');
+    const caFile = join(newFolder(), 'ca.pem');
     expect(() => client({ caFile })).toThrow(expect.objectContaining({ code: 'cannot_read' }));
     await writeFile(caFile, 'no certificate');
     expect(() => client({ caFile })).toThrow(expect.objectContaining({ code: 'config_invalid' }));

@@ -7,9 +7,9 @@ import { lintPage, lintStrings, lintSubjects, subjectsSince } from '../../script
 import { commentsOf, readPage, sentencesOf } from '../../scripts/text/prose.ts';
 import { stringsOf } from '../../scripts/text/strings.ts';
 import { findWords } from '../../scripts/text/words.ts';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
-const folder = testFolder();
+const folder = newFolder();
 
 const FRONT_MATTER = '---\ntitle: Page\ndescription: A page.\nkind: how-to\n---\n\n';
 const LONG = `${Array.from({ length: 26 }, () => 'w').join(' ')}.`;

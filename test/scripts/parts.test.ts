@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MODEL = join(ROOT, 'models/all-MiniLM-L6-v2');
@@ -120,7 +120,7 @@ describe('the files for GitHub and GitLab', () => {
   });
 
   it('pass the workflow parser of GitHub, which rejects a file with an unknown key and an unknown context', () => {
-    const folder = testFolder();
+    const folder = newFolder();
     const bad = join(folder, 'bad.yml');
     writeFileSync(
       bad,
@@ -136,7 +136,7 @@ describe('the files for GitHub and GitLab', () => {
   });
 
   it('match the schema of GitLab, which rejects a file with an unknown key', () => {
-    const folder = testFolder();
+    const folder = newFolder();
     execFileSync('git', ['init', '--quiet', folder]);
     execFileSync('git', ['-C', folder, 'remote', 'add', 'origin', 'git@gitlab.example:docs/docshelf.git']);
     const check = (text: string): string => {

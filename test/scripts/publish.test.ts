@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { testFolder } from '../helpers/test-folder.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 /** Runs the script with programs that record their calls and the digests of the files that they are given. */
 const SCRIPT = join(import.meta.dirname, '../../scripts/release/publish.sh');
@@ -20,7 +20,7 @@ case "$(basename "$0") $*" in *"$FAIL"*) exit 1 ;; esac
 let root: string;
 let folder: string;
 beforeEach(() => {
-  root = testFolder();
+  root = newFolder();
   folder = join(root, 'release');
   for (const path of ['scripts/release', 'bin', '.cache/helm', 'release'])
     mkdirSync(join(root, path), { recursive: true });

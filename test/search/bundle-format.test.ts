@@ -17,7 +17,7 @@ const RECORDS = Array.from({ length: 3 }, (_, row) => ({
   vector: Int8Array.from({ length: DIMS }, (_each, at) => row * DIMS + at - 48),
 }));
 
-const dir = await newFolder();
+const dir = newFolder();
 let count = 0;
 
 function newRelease(): string {

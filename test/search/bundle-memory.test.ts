@@ -14,7 +14,7 @@ const HEAP_MB = 32;
 
 let dir: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
 });
 
 /** Pages with one long section each, all different. */

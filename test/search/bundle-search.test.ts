@@ -41,7 +41,7 @@ let siteDir: string;
 let threads: ReturnType<typeof watchThreads>;
 
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   siteDir = join(dir, 'release/site');
   threads = watchThreads();
 });

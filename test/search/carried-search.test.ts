@@ -21,7 +21,7 @@ let engine: EmbeddedEngine;
 let embedded: string[];
 
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   embedded = [];
   start();
 });

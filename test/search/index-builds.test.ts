@@ -11,7 +11,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
 });
 
 async function release(name: string) {

@@ -11,7 +11,7 @@ const RELEASE_DIGEST = 'cd'.repeat(32);
 let dir: string;
 let engine: EmbeddedEngine;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   start();
 });
 afterEach(async () => {

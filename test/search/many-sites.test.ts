@@ -17,7 +17,7 @@ let engine: EmbeddedEngine;
 let threads: ReturnType<typeof watchThreads>;
 
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
   threads = watchThreads();
   engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),

@@ -7,7 +7,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
 });
 
 const page = (title: string, text: string, links: readonly string[] = []) =>

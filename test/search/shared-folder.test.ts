@@ -17,7 +17,7 @@ const DIGEST = 'ab'.repeat(32);
 let folder: string;
 const engines: EmbeddedEngine[] = [];
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
 });
 afterEach(async () => {
   for (const engine of engines.splice(0)) await engine.stop();

@@ -32,7 +32,7 @@ const MIB = 1024 ** 2;
 let dir: string;
 let threads: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   threads = watchThreads();
 });
 afterEach(async () => {

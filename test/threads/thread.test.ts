@@ -366,7 +366,7 @@ async function runProgram(
   options: string,
   body: string,
 ): Promise<{ readonly child: ChildProcess; readonly output: () => string }> {
-  const folder = await newFolder();
+  const folder = newFolder();
   const program = join(folder, 'program.mjs');
   await writeFile(
     program,

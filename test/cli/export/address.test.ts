@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { serviceAddress } from '../../../src/cli/export/service.ts';
 import type { Config } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
-const folder = testFolder();
+const folder = newFolder();
 
 const configOf = (renew: object) => ({ staticExport: { renew } }) as unknown as Config;
 const CONFIGURED = configOf({ apiUrl: 'https://config.test', keyFile: { text: new Secret('svc_config') } });

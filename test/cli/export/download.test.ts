@@ -7,7 +7,7 @@ import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source
 import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { breakOffOnceStored, bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const BYTES = createHash('shake256', { outputLength: 3_000_000 }).update('bundle').digest();
@@ -19,7 +19,7 @@ let server: LocalServer;
 let fault: Parameters<typeof httpServer>[0] | null = null;
 const client = httpClientOf();
 beforeEach(async () => {
-  folder = testFolder();
+  folder = newFolder();
   server = await httpServer((request, response) => {
     const answer = fault ?? bundleAnswer(BYTES, '"one"');
     fault = null;

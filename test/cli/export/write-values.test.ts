@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { checkValuesFile, writeValues } from '../../../src/cli/export/write-values.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const VALUES = { bundleUrl: new Secret('https://x.test/b?s=1'), version: 'v1', sha256: 'ab' };
 const TEXT = 'staticExport:\n  version: v0\n';
@@ -11,7 +11,7 @@ const TEXT = 'staticExport:\n  version: v0\n';
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = testFolder();
+  folder = newFolder();
   file = join(folder, 'values.yaml');
 });
 

@@ -25,7 +25,7 @@ export type OpenSubject = () => Promise<Subject>;
 const CLOCKED_WORKER = new URL('clocked-worker.ts', import.meta.url);
 
 export async function sqliteSubject(): Promise<Subject> {
-  const folder = await newFolder();
+  const folder = newFolder();
   const file = join(folder, 'exports/jobs.sqlite');
   const clocks = new SharedClocks();
   const queues: JobQueue[] = [];

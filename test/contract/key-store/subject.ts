@@ -14,7 +14,7 @@ export interface KeysSubject {
 }
 
 export async function folderSubject(): Promise<KeysSubject> {
-  const dir = await newFolder();
+  const dir = newFolder();
   const stores: KeyStore[] = [];
   const another = async (): Promise<KeyStore> => {
     const store = await FolderKeys.open({ dir, onFault: () => undefined, readEveryMs: 20 });

@@ -18,7 +18,7 @@ export interface CounterSubject {
 export type OpenCounter = (policy: RatePolicy) => Promise<CounterSubject>;
 
 export async function folderSubject(policy: RatePolicy): Promise<CounterSubject> {
-  const dir = await newFolder();
+  const dir = newFolder();
   vi.useFakeTimers({ toFake: ['Date'], now: 0 });
   const opened: FolderCounter[] = [];
   const onFault = (error: unknown): never => {

@@ -10,7 +10,7 @@ import { newFolder } from '../../helpers/new-folder.ts';
 const REQUEST = { resume: null, signal: new AbortController().signal };
 let folder: string;
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
 });
 
 const open = (path: string) => new FileBundleSource([folder]).open(new Secret(pathToFileURL(path).href), REQUEST);

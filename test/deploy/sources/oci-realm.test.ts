@@ -9,7 +9,7 @@ import { httpClientOf } from '../../net/http-client-of.ts';
 
 /** A registry with the token server `realm`, and the requests to it. */
 async function pull(realmOf: (port: string) => string, tokenHosts: (host: string) => string[]) {
-  const folder = await newFolder();
+  const folder = newFolder();
   const realm = await httpServer((_, response) => response.writeHead(401).end());
   const address = realmOf(realm.host.split(':')[1] ?? '');
   const registry = await httpServer((_, response) =>

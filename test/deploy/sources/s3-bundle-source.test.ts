@@ -22,7 +22,7 @@ const TOOLS = { sleep: async () => {}, random: () => 0 };
 
 let dir: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   for (const name of ['AWS_SESSION_TOKEN', 'AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_REGION', 'AWS_DEFAULT_REGION']) {
     vi.stubEnv(name, undefined);
   }

@@ -11,7 +11,7 @@ const NEVER = new AbortController().signal;
 let siteDir: string;
 
 beforeEach(async () => {
-  siteDir = await newFolder();
+  siteDir = newFolder();
 });
 
 type Site = Readonly<Record<string, string | Buffer>>;

@@ -12,7 +12,7 @@ describe('collectSite()', () => {
   let store: FileStore;
 
   beforeEach(async () => {
-    dir = await newFolder();
+    dir = newFolder();
     store = new FileStore(dir);
   });
 

@@ -41,7 +41,7 @@ export class JobBench {
   }
 
   static async open(): Promise<JobBench> {
-    const dir = await newFolder();
+    const dir = newFolder();
     const bench = new JobBench(await sqliteSubject(), dir, await openExportsFolder(join(dir, 'exports')));
     await bench.write(PAGES);
     return bench;

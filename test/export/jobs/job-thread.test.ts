@@ -10,7 +10,7 @@ const ENTRY = new URL('../../../src/app/export-thread.ts', import.meta.url);
 let dir: string;
 let watched: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   for (const name of ['files', 'manifests', 'records']) await mkdir(join(dir, name));
   watched = watchThreads();
 });

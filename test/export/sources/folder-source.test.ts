@@ -19,7 +19,7 @@ let dir: string;
 let site: string;
 
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   site = join(dir, 'site');
   await mkdir(site);
 });

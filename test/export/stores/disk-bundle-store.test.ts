@@ -19,7 +19,7 @@ let dir: string;
 let nowMs = START_MS;
 let store: DiskBundleStore;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   nowMs = START_MS;
   store = new DiskBundleStore({ dir, publicUrl: () => 'https://docs.example/api/', nowMs: () => nowMs });
 });

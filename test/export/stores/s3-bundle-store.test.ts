@@ -26,7 +26,7 @@ const CREDENTIALS = { accessKeyId: new Secret('AKIDCANARY'), secretAccessKey: ne
 
 let dir: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
 });
 
 const storeAt = (endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore =>

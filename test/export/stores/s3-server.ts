@@ -36,7 +36,7 @@ export interface S3Server {
  * @param port Default: a free one.
  */
 export async function startS3Server(port = 0): Promise<S3Server> {
-  const directory = await newFolder();
+  const directory = newFolder();
   const server = new S3rver({
     address: '127.0.0.1',
     port,

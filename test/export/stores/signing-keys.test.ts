@@ -15,7 +15,7 @@ let home: string;
 let dir: string;
 let nowMs = START_MS;
 beforeEach(async () => {
-  home = await newFolder();
+  home = newFolder();
   dir = join(home, 'link-keys');
   nowMs = START_MS;
 });

@@ -13,7 +13,7 @@ import type { AdminEnv } from '../../../src/http/admin/actions.ts';
 import { ADMIN_INFO, operations } from '../../../src/http/admin/operations.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import { addRoutes, route } from '../../../src/http/routes.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { listenerBench } from '../listener/listener-bench.ts';
 import { STATUS } from '../status-example.ts';
 
@@ -23,7 +23,7 @@ const INFO = { ...ADMIN_INFO, programVersion: '0.1.0', publicUrl: null };
 const { open } = listenerBench({ name: 'admin' });
 
 async function onSocket(app: Hono<AdminEnv>) {
-  const path = join(testFolder(), 'x.sock');
+  const path = join(newFolder(), 'x.sock');
   return { path, listener: await open({ socket: path, fetch: (request, env) => app.fetch(request, env) }) };
 }
 

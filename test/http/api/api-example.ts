@@ -9,7 +9,7 @@ import type { RequestCounter } from '../../../src/http/limits/organization-rates
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { memoryAudit } from '../audit/memory-audit.ts';
 import { exportsInMemory } from './exports-in-memory.ts';
 
@@ -60,7 +60,7 @@ export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCoun
   const onFault = (error: unknown): never => {
     throw error;
   };
-  return new FolderCounter({ dir: testFolder(), onFault, ...options });
+  return new FolderCounter({ dir: newFolder(), onFault, ...options });
 }
 
 /** Search that records its requests. */

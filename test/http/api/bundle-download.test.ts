@@ -11,8 +11,8 @@ import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/ap
 import type { Listener } from '../../../src/http/listener/listener.ts';
 import { accessLog, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { answerFault } from '../../../src/http/problem.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { openFiles } from '../../helpers/open-files.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
 import { listenerBench } from '../listener/listener-bench.ts';
 
 const SHA256 = 'ab'.repeat(32);
@@ -33,7 +33,7 @@ beforeEach(async () => {
   bundle = {
     sha256: SHA256,
     sizeBytes: BYTES.length,
-    diskPath: join(testFolder(), 'bundle'),
+    diskPath: join(newFolder(), 'bundle'),
     contentType: 'application/gzip',
     contentDisposition: `attachment; filename=${NAME}`,
   };

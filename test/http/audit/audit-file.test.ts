@@ -2,7 +2,7 @@ import { appendFile, readdir, readFile, rm, stat, symlink, writeFile } from 'nod
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AuditFile, type AuditLine } from '../../../src/http/audit/audit.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { auditLine } from './memory-audit.ts';
 
 const lineAt = (at: string, target = at): AuditLine => auditLine({ at, target });
@@ -16,7 +16,7 @@ describe('AuditFile', () => {
     (await file.read(limit, before)).lines.map(({ target }) => target);
 
   beforeEach(() => {
-    dir = testFolder();
+    dir = newFolder();
     faults.length = 0;
   });
 
@@ -87,7 +87,7 @@ describe('AuditFile', () => {
     await file.append(lineAt(timeOf(1)));
     expect(faults).toHaveLength(1);
     await rm(dir);
-    dir = testFolder();
+    dir = newFolder();
     await openFile().append(lineAt(timeOf(2)));
     expect(await readFile(join(dir, 'audit.jsonl'), 'utf8')).toContain(timeOf(2));
   });

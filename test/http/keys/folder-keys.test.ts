@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { madeKey } from './made-key.ts';
 
 describe('FolderKeys', () => {
@@ -26,7 +26,7 @@ describe('FolderKeys', () => {
   };
 
   beforeEach(() => {
-    dir = testFolder();
+    dir = newFolder();
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((keys) => keys.stop()));

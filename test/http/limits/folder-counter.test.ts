@@ -5,14 +5,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
 const run = promisify(execFile);
 const PROCESS = join(import.meta.dirname, 'counting-process.ts');
 const POLICY = { requestsMax: 3, windowMs: 1_000 };
 
 function folderOf() {
-  const root = testFolder();
+  const root = newFolder();
   const dir = join(root, 'rates');
   vi.useFakeTimers({ toFake: ['Date'], now: 500_000_000 });
   const faults: unknown[] = [];

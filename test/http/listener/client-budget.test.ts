@@ -12,14 +12,14 @@ import { type Client, ClientBudget } from '../../../src/http/listener/client-bud
 import { type Listener, type ListenerOptions, UNREAD_MS_MAX } from '../../../src/http/listener/listener.ts';
 import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { openFiles } from '../../helpers/open-files.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
 import { openHttp2, requestHttp2 } from '../tls/tls-client.ts';
 import { listenerBench } from './listener-bench.ts';
 
 const KiB = 1024;
 const LARGE = randomBytes(8 * KiB ** 2);
-const FILE = join(testFolder(), 'large.bin');
+const FILE = join(newFolder(), 'large.bin');
 writeFileSync(FILE, LARGE);
 const { cert, key } = makeCertificate({ names: ['127.0.0.1'] });
 const TLS = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };

@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { Listener } from '../../../src/http/listener/listener.ts';
 import { fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { openFiles } from '../../helpers/open-files.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
 import { listenerBench } from './listener-bench.ts';
 
 const { open, connectTo } = listenerBench();
@@ -16,7 +16,7 @@ const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('h
 
 /** Listener that responds with a file of these bytes. It calls `before` before sending. */
 async function serving(bytes: Buffer, before: (file: string) => void = () => undefined) {
-  const file = join(testFolder(), 'file');
+  const file = join(newFolder(), 'file');
   writeFileSync(file, bytes);
   const faults: DocshelfError[] = [];
   const listener = await open({

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { onFileEnd } from '../../helpers/file-end.ts';
 import { freePort } from '../../helpers/free-ports.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
 import type { Files } from '../../site/helpers.ts';
 import { CREATED_AT } from './row-site.ts';
@@ -17,7 +17,7 @@ export const whyNoNginx = hasNginx ? '' : ' (skipped: nginx is not installed)';
 
 /** Serves the files like docshelf, as far as its settings allow, until the test file ends. @returns its port */
 export async function startNginx(files: Files): Promise<number> {
-  const folder = testFolder();
+  const folder = newFolder();
   writeSite(join(folder, 'site'), files);
   const port = await freePort();
   writeFileSync(join(folder, 'nginx.conf'), configOf(folder, port));

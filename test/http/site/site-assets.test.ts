@@ -7,7 +7,7 @@ import { SiteAssets, searchBoxFiles, switcherFiles } from '../../../src/http/sit
 import { searchBoxAdditions } from '../../../src/site/additions.ts';
 import { addToPage } from '../../../src/web/additions/add-to-page.ts';
 import { PAGE_LANGUAGES } from '../../../src/web/words/index.ts';
-import { testFolder } from '../../helpers/test-folder.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { siteApp } from './site-example.ts';
 
 describe('/_docshelf/assets/ of a site', () => {
@@ -66,7 +66,7 @@ function brotliGrowth(page: string): number {
 }
 
 it('the search box loads less than 1.25 KiB before a search and less than 15 KB for the first search', async () => {
-  const folder = testFolder();
+  const folder = newFolder();
   const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));
   await buildSearchBox(folder);
   const [loader, replacing, byHand, script] = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'].map((name) =>

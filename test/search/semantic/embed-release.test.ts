@@ -43,7 +43,7 @@ function request(passages: ReturnType<typeof texts>, more: object = {}) {
 }
 
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   batches = [];
   progress = [];
 });

@@ -78,7 +78,7 @@ describe('built-in model', () => {
 describe('EmbeddingModel.load()', () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await newFolder();
+    folder = newFolder();
     await cp(BUILTIN, folder, { recursive: true });
   });
 

@@ -20,7 +20,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 let dir: string;
 let folder: string;
 beforeEach(async () => {
-  dir = await newFolder();
+  dir = newFolder();
   folder = join(dir, MODEL.digest);
 });
 

@@ -24,7 +24,7 @@ const vectorOf = (row: number) => Int8Array.from({ length: DIMS }, (_, at) => ro
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
   file = join(folder, 'vectors.bin');
 });
 

@@ -10,7 +10,7 @@ import { newFolder } from '../../../helpers/new-folder.ts';
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
   file = join(folder, 'exports/jobs.sqlite');
 });
 

@@ -9,7 +9,7 @@ const OF_WORKING_JOBS = /^SCAN \w+ USING (?:COVERING )?INDEX (?:queued|running)$
 const SMALL = /^SCAN (?:head|CONSTANT ROW)\b/;
 
 test('the SQL statements of the job queue do not scan ended jobs, and sort no lists', async () => {
-  const database = openDatabase(`${await newFolder()}/jobs.sqlite`, { monotonicMs: () => 0 });
+  const database = openDatabase(`${newFolder()}/jobs.sqlite`, { monotonicMs: () => 0 });
   // pruneBeyond counts the ended jobs of each domain. It runs once an hour.
   const { pruneBeyond: _, ...frequent } = SQLITE_STATEMENTS;
   const slow = Object.entries(frequent).flatMap(([name, { text }]) => {

@@ -18,7 +18,7 @@ let file: string;
 let watched: ReturnType<typeof watchThreads>;
 let queues: JobQueue[];
 beforeEach(async () => {
-  folder = await newFolder();
+  folder = newFolder();
   file = join(folder, 'jobs.sqlite');
   watched = watchThreads();
   queues = [];
