@@ -54,7 +54,7 @@ export const isZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byt
 
 const TRAILING = 'it has more bytes after its compressed data';
 
-/** zlib has one error code for all invalid content, so the constant texts of its messages distinguish the errors. */
+/** Tells errors apart by the texts of zlib's messages, because zlib has one error code for all invalid content. */
 function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   const { code, message } = error as { code?: string; message?: string };
   const cause = { cause: error };
@@ -74,7 +74,10 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
-/** Maximum frames of a stream, each of which needs a new decoder. Seekable zstd writes 128 KiB or more per frame, so 8 GiB are possible. */
+/**
+ * Maximum frames of a stream, because each frame needs a new decoder. At 128 KiB per frame, the minimum of seekable zstd, a
+ * stream can have 8 GiB.
+ */
 const FRAMES_MAX = 65_536;
 const OUTPUT_BYTES = 256 * 1024;
 

@@ -48,7 +48,10 @@ export class Texts {
 /** Maps bytes so that UTF-8 sorts like UTF-16: U+E000 to U+FFFF (0xEE, 0xEF) after surrogate pairs (0xF0 and higher). */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
-/** Stores one text per index, as a number of two bytes. Allows up to 65,535 distinct texts. */
+/**
+ * Maps each index of a list to a text, and stores equal texts once. Texts have two-byte numbers, so at most 65,535 different
+ * texts fit.
+ */
 export class SharedTexts {
   readonly #texts: string[] = [];
   readonly #byText = new Map<string, number>();
@@ -73,7 +76,7 @@ export class SharedTexts {
   }
 }
 
-/** An `implied` folder has no entry, but contains other entries. */
+/** An `implied` folder is part of the path of other entries, but has no entry of its own in the archive. */
 type NodeKind = 'file' | 'folder' | 'implied';
 
 const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
@@ -194,7 +197,7 @@ export class NameTable {
   /**
    * Adds an implied folder.
    * @param name entry name that is not in the table
-   * @returns a stored name that differs only by case, or null if there is none
+   * @returns a stored name that differs from `name` only by case, or null if there is none
    */
   add(name: string, place: number): string | null {
     const node = this.#size;

@@ -46,7 +46,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   const listed = listing.finish(format, archive.bytes);
   checkManifestSize(listed, options.name);
   if (listed.pages > 0) return listed;
-  // Verify the content first. If the archive is hostile or damaged, the error then names this cause instead of missing pages.
+  // Verify the content before reporting missing pages. If the archive is hostile or damaged, the error then names this cause.
   await verifyArchive(file, listed, options);
   throw archive.refuse('no_pages', 'it contains no HTML page');
 }
@@ -103,7 +103,7 @@ function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<s
 }
 
 interface ReadEntriesOptions extends OpenOptions {
-  /** Names of the wanted entries. In a zip, only these entries are read. */
+  /** Names of the entries to read. docshelf skips other entries of a zip, but reads a tar to its end. */
   readonly only?: ReadonlySet<string>;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -115,7 +115,10 @@ type TakeEntry = (
   index: number,
 ) => Promise<void>;
 
-/** Reads a tar to its end, because an error can follow the wanted entries. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
+/**
+ * Reads a tar to its end, because a part after the last requested entry can be damaged.
+ * @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive`
+ */
 async function readEntries(file: string, listing: ArchiveListing, options: ReadEntriesOptions, take: TakeEntry) {
   await using archive = await ArchiveFile.open(file, options);
   const { refuse } = archive;
@@ -173,7 +176,8 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
 }
 
 /**
- * Returns the content of site files by path, without missing files. The content is null if a file has more than `bytesMax` bytes.
+ * Returns the content of site files by path, and omits missing files. The content is null if a file has more than `bytesMax`
+ * bytes.
  * @throws DocshelfError codes of `readEntries`
  */
 export async function readArchiveFiles(

@@ -21,7 +21,7 @@ export interface Layout {
 
 export type Placement = { readonly place: 'site' | 'own'; readonly path: string };
 
-/** Maximum names in a list such as `launchers`, because a hostile archive can contain a million such names. */
+/** Maximum names in a list such as `launchers`, because a hostile archive can contain a million launchers. */
 export const NAMED_MAX = 100;
 
 /** Files that archive programs and file managers add: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */

@@ -48,7 +48,7 @@ export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]
 const isSitePage = ({ path }: { readonly path: string }): boolean => !path.startsWith(OWN_FOLDER) && isPage(path);
 
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Maximum bytes of a file's JSON object without its path: keys, digest, a type of 255 bytes, indentation. */
+/** Maximum bytes of the JSON object that describes a file, without the path: keys, digest, a type of 255 bytes, indentation. */
 const FILE_BYTES_MAX = 768;
 /** JSON can write one byte of a name as six bytes, such as `\u0061` for `a`. */
 const BYTES_PER_NAME_BYTE_MAX = 6;
@@ -75,7 +75,10 @@ const MANIFEST = objectOf({
   createdAt: { type: 'string', format: 'date-time' },
   generator: { type: 'string', minLength: 1, maxLength: 200 },
   pageCount: { type: 'integer', minimum: 0 },
-  /** Files except the manifest. Empty when docshelf checks this schema, because `ManifestReader` removes and checks each file before. */
+  /**
+   * All files except the manifest. Empty in the schema check, because `ManifestReader` takes each file out and checks it
+   * separately.
+   */
   files: { type: 'array', maxItems: 0 },
 });
 
@@ -85,7 +88,10 @@ export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;
 const checkHead = checkerOf<ManifestHead>(MANIFEST);
 const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
-/** Call before reading the manifest. The limit depends on all names in the archive. @throws DocshelfError `bad_manifest` */
+/**
+ * Limits the size of the manifest by the number and length of all entry names. Call this before reading the manifest.
+ * @throws DocshelfError `bad_manifest`
+ */
 export function checkManifestSize(listing: ArchiveListing, name: string): void {
   const { entries } = listing;
   const index = manifestIndex(listing);

@@ -64,8 +64,8 @@ export async function readTar(
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members that `TarGuard` has checked, but that tar-stream has not returned yet. The list is short, because only a few chunks
-  // are in progress.
+  // Members that `TarGuard` has checked, but tar-stream has not returned yet. The list is short, because the pipeline buffers
+  // only a few chunks.
   const seen: TarMember[] = [];
   const guard = new TarGuard(archive, (member) => seen.push(member));
   // Accept tars older than 1988, which have no magic. `TarGuard` has checked the checksums of their headers.

@@ -106,7 +106,10 @@ export function restoreCommand(): Command {
 
 type Written = { readonly files: number; readonly bytes: number };
 
-/** Deletes a partial file after an error. @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason */
+/**
+ * Writes a backup, and deletes the partial file after an error.
+ * @throws DocshelfError `cannot_read`, `cannot_write`; the signal's reason
+ */
 async function writeBackup(dir: string, file: string, signal: AbortSignal): Promise<Written> {
   if (file === '-') {
     const { dev, ino } = fstatSync(STDOUT);
@@ -255,7 +258,7 @@ class Copier {
     if (!isComplete()) return;
     await addEntry(this.#tar, { name, type: 'directory', mode: 0o700 });
     await this.addFolder(name);
-    // Check again, because docshelf can have renamed and deleted the release during the copy.
+    // Check again whether the release is complete, because docshelf can have renamed and deleted it during the copy.
     if (!isComplete()) throw deletedFault(`release "${digest}"`);
     this.#releases.add(digest);
   }
@@ -284,7 +287,7 @@ class Copier {
     }
     const header = { name, mode: mode & 0o777, mtime };
     this.files += 1;
-    // Include size and time in the key, because the file system reuses the inode numbers of deleted files.
+    // Identify a hard link also by size and time, because the file system reuses the inode numbers of deleted files.
     const inode = `${dev}:${ino}:${size}:${mtime.getTime()}`;
     const first = nlink > 1 ? this.#links.get(inode) : undefined;
     if (first !== undefined) {
@@ -302,7 +305,7 @@ class Copier {
       await addEntry(this.#tar, { ...header, size }, hashed);
       return;
     }
-    // Cut the content at the size in the header, because a log can grow after `stat`.
+    // Cut the content at the size in the tar header, because a log can grow after `stat`.
     const content = (await handle.readFile()).subarray(0, size);
     this.#hash.update(content);
     const pointer = POINTER.exec(name);
@@ -382,7 +385,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
     );
     await flushTree(staging);
     await whileLocked(join(dir, 'lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-      // Check again, because a daemon or another restore can have written to the folder since the first check.
+      // Check again that the folder is empty, because a daemon or another restore can have written to it since the first check.
       await checkEmpty(dir);
       await moveContent(staging, dir);
     });
@@ -394,7 +397,7 @@ async function restoreBackup(dir: string, from: Readable, signal: AbortSignal): 
   }
 }
 
-/** Removes the folder and its parents up to `top`, except if they have content. */
+/** Removes a folder if it is empty, and then each parent up to `top` that is empty. */
 async function removeEmpty(folder: string, top: string): Promise<void> {
   if (folder.length < top.length) return;
   await rmdir(folder).then(
@@ -403,7 +406,7 @@ async function removeEmpty(folder: string, top: string): Promise<void> {
   );
 }
 
-/** Does not replace existing folders, because a folder can be a mount point. */
+/** Moves files into existing folders instead of replacing these folders, because a folder can be a mount point. */
 async function moveContent(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];

@@ -49,7 +49,7 @@ export const withSite = (parent: Command): Command =>
 export const actionCommand = (name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command =>
   daemonCommand(name, summary, example);
 
-/** @param read returns null for invalid text */
+/** @param read parser of the value, which returns null for invalid text */
 export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
   return (text) => {
     const value = read(text);

@@ -117,7 +117,7 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }
 
-/** Also trusts the certificates of `admin.tls`, which can be self-signed. */
+/** Certificates to trust: Node's defaults, `network.caFile`, and those of `admin.tls`, which can be self-signed. */
 function authorities(config: Config): RequestOptions {
   const { caFile } = config.network;
   const further = caFile === null ? [] : [readCertificates(caFile, 'network.caFile')];

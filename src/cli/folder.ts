@@ -20,7 +20,7 @@ interface FolderOptions extends CommonOptions {
 const WORK = join(tmpdir(), 'docshelf-');
 /** Time to wait for further changes, because editors can write several files for one change. */
 const SETTLE_MS = 200;
-/** Kinds of findings that make the check fail. Other kinds, such as requests to other hosts, are only reported. */
+/** Kinds of findings that make `docshelf check` fail. Other kinds, such as requests to other hosts, are only reported. */
 const BROKEN: readonly string[] = ['broken_reference', 'missing_fragment'];
 
 export function checkCommand(): Command {

@@ -4,7 +4,7 @@ import { ReportedFailure, reportFailure } from './output.ts';
 
 type Load = (version: string, program: Command) => Promise<Command>;
 
-/** Commands in the order of the help. A call loads only the module of its command, because loading takes most of the time. */
+/** Commands in the order of the help. docshelf loads only the module of the called command, because loading takes most of the time. */
 const COMMANDS: Readonly<Record<string, Load>> = {
   serve: async (version) => (await import('./daemon.ts')).serveCommand(version),
   reload: async () => (await import('./daemon.ts')).reloadCommand(),

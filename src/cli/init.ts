@@ -85,7 +85,7 @@ async function wantsConfig(): Promise<boolean> {
 /** Prompts on standard error, because standard output is for the result of the command. */
 async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnswers> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Do not use `question`, because it loses all lines of pasted text except the first.
+  // Do not use `question` of readline, because it loses all lines of pasted text except the first.
   const lines = terminal[Symbol.asyncIterator]();
   const words = async (question: string, otherwise: string, isSound: (text: string) => boolean, rule: string) => {
     terminal.setPrompt(`${question} [${otherwise}]: `);
@@ -181,7 +181,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   return step.catch(rethrowAs('cannot_write', `write "${path}"`, 'Pass a writable file with --config.', state));
 }
 
-/** Checks the text in the folder of the config, because relative paths start there. */
+/** Checks the text of a new config as a file in the folder of the config, because relative paths in the text start there. */
 async function checkText(text: string, folder: string): Promise<void> {
   const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
   await writing(folder, writeFile(candidate, text, { mode: OWNER_ONLY, flag: 'wx' }));
@@ -208,7 +208,7 @@ function configText(answers: InitAnswers, folder: string, linkFile: string | und
       : isAirGapped
         ? '# No link: import archives with "docshelf bundle import", the inbox, or the preload folder.'
         : '# bundleUrlFile: ./bundle-url\tfile with the link, which is a credential';
-  // A tab separates each line from its comment. Values contain no tab, because JSON escapes tabs.
+  // A tab separates each setting from its comment. Values contain no tab, because JSON escapes tabs.
   const text = `\
 # Config of docshelf. All keys are optional. "docshelf config print" lists them with their values, and "docshelf config schema"
 # describes them. To check this file, run "docshelf config check". To check the machine, run "docshelf doctor".
@@ -256,5 +256,5 @@ function fromFolder(path: string, folder: string): string {
   return quoted(short === '' || short.startsWith('..') ? path : `./${short}`);
 }
 
-/** Every JSON string is a YAML string. */
+/** Quotes a YAML string as JSON, because every JSON string is also a YAML string. */
 const quoted = (text: string): string => JSON.stringify(text);

@@ -11,7 +11,7 @@ interface CreateOptions extends CommonOptions {
   readonly id?: string;
 }
 
-/** Pattern of organizations and key ids, the same as in the config schema. */
+/** Matches names of organizations and ids of keys, as the config schema does. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function keysCommand(): Command {

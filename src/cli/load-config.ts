@@ -100,7 +100,10 @@ async function requestConfig({ socket, folder }: DaemonMark, dir: string, source
   return loaded.written.size === 0 ? null : loaded;
 }
 
-/** Resolves links in the path of the folder. Does not resolve the file, because in a ConfigMap it is a link whose target changes. */
+/**
+ * Resolves links in the path of the config's folder. Keeps the file name, because in a ConfigMap the file is a link whose target
+ * changes.
+ */
 const canonicalPath = async (file: string): Promise<string> =>
   join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
 

@@ -26,7 +26,7 @@ export function printResult<T>({ json }: CommonOptions, value: T, inWords: (valu
 
 export type CommandTarget = { readonly folder: string | null; readonly daemon: string | null };
 
-/** Prints which daemon or folder a command will use. With `--json`, the result contains this data instead. */
+/** Prints which daemon or folder a command will use. With `--json`, prints nothing, because the result contains this data. */
 export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
   print(
@@ -34,7 +34,7 @@ export function printTarget({ json }: CommonOptions, { folder, daemon }: Command
   );
 }
 
-/** Functions that return the cell of a row, by column name. */
+/** For each column name, a function that returns the column's cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 export function listing<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
@@ -68,7 +68,7 @@ export function findingsText(
 /** Maximum rows in the text output of a command. */
 const SHOWN_MAX = 50;
 
-/** @param hint where the operator finds the omitted rows */
+/** @param hint sentence that tells the operator where to find the omitted rows */
 export function firstRows(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -170,7 +170,8 @@ function linesOf(error: DocshelfError): string[] {
   return [
     `docshelf: ${error.message}`,
     ...(error.next === undefined ? [] : [`  ${error.next}`]),
-    // Print the code, so that the operator can look it up in docs/errors.md. For a wrong command line, the help is more useful.
+    // Print the error code, so that the operator can look it up in docs/errors.md. For a wrong command line, the help is more
+    // useful.
     ...(error.code === 'usage' ? [] : [`  Error code: ${error.code}`]),
   ];
 }

@@ -20,7 +20,7 @@ export function siteIn(status: StatusReport | null, domain: string | null): Site
   return sites.find(({ deployment }) => domain === null || deployment.domain === domain) ?? null;
 }
 
-/** Sites of the config, or of a daemon on another machine. Null if there is no list of sites. */
+/** Sites of the config, or of a daemon on another machine. Null if the config or the daemon has a single site without a list. */
 export function listedSites(
   { config, sites }: LoadedConfig,
   status: StatusReport | null,
@@ -30,7 +30,10 @@ export function listedSites(
   return status?.sites?.map(({ deployment }) => ({ config, domain: deployment.domain })) ?? null;
 }
 
-/** Reads from the daemon that serves the site, or else from the data folder. @throws DocshelfError `not_found`, `data_folder_newer` */
+/**
+ * Reads the stored versions of a site from the daemon that serves it, or else from the data folder.
+ * @throws DocshelfError `not_found`, `data_folder_newer`
+ */
 export async function versionsOf(
   { config, domain }: ChosenSite,
   status: StatusReport | null,

@@ -308,7 +308,7 @@ interface UnpackOptions extends SiteChoice {
 
 type VerifiedSignature = { readonly file: string; readonly keyId: string; readonly trustedComment: string };
 
-/** Checks the whole folder before it imports the first bundle. */
+/** Checks all files of a transfer before it imports the first bundle. */
 async function unpackTransfer(given: string, options: UnpackOptions) {
   // With --verify-only and --public-key, the command needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
@@ -317,7 +317,8 @@ async function unpackTransfer(given: string, options: UnpackOptions) {
   const trusted = options.publicKey && (await Promise.all(options.publicKey.map(readKey)));
   const keys = trusted ?? signature?.publicKeys ?? [];
 
-  // Use the data folder if possible, because in a container only this folder has space for bundles.
+  // Store bundles from standard input in the data folder if it exists, because in a container only this folder has space for
+  // them.
   const dataDir = site?.config.storage.dir;
   const place = dataDir !== undefined && existsSync(dataDir) ? dataDir : tmpdir();
   const toWriteFault = rethrowAs('cannot_write', `write to "${place}"`);
@@ -369,12 +370,15 @@ const SUMS_FILE = 'SHA256SUMS';
 
 type TransferFile = { readonly path: string; readonly bytes: number; readonly sha256: string };
 
-/** Names that every file system accepts, and that sha256sum prints without escapes. */
+/** Matches names that every file system accepts, and that sha256sum prints without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
-/** Files that the command stores from a transfer on standard input. For other files, the command only computes the digest. */
+/**
+ * Matches the files that the command stores from a transfer on standard input. For other files, the command only computes the
+ * digest.
+ */
 const KEPT_PATH = new RegExp(`^(?:SHA256SUMS(?:\\.minisig)?|bundles/${SEGMENT})$`);
 
 /** Computes the digests of all files, in the order of their paths, except the checksums and their signature. */
@@ -411,7 +415,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
   input.unshift(first);
   const isGzip = first.subarray(0, 2).equals(GZIP_MAGIC);
   const reading = isGzip ? pipeline(input, createGunzip(), files) : pipeline(input, files);
-  // Ignore this rejection, because the loop below ends with the same error and reports it.
+  // Ignore a rejection of the pipeline, because the loop over its entries throws the same error.
   reading.catch(() => undefined);
   try {
     for await (const entry of files) {
@@ -435,7 +439,7 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
       `standard input is not a complete tar (${error instanceof Error ? error.message : 'unknown error'})`,
     );
   }
-  // Find the folder of the files in the tar, because the folder can have any name.
+  // Find the folder that contains the checksums in the tar, because this folder can have any name.
   const sums = found.map(({ path }) => path).filter((path) => basename(path) === SUMS_FILE);
   const [root] = sums.map((path) => posix.dirname(path)).sort((a, b) => a.length - b.length);
   if (root === undefined) {

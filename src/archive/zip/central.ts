@@ -242,8 +242,8 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
 }
 
 /**
- * Replaces each 0xffffffff by the next number of the ZIP64 field (APPNOTE.TXT 4.5.3). Null if a number is missing or is not a
- * safe integer.
+ * Replaces each size or offset of 0xffffffff by the next number of the ZIP64 field (APPNOTE.TXT 4.5.3). Returns null if a number
+ * is missing or is not a safe integer.
  */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);

@@ -33,7 +33,7 @@ export interface ZipRecord {
 }
 
 /**
- * Checks that every byte belongs to exactly one record, so that reading the records in order is safe.
+ * Checks that every byte of a zip belongs to exactly one record, so that reading the records in order is safe.
  * @param onEntry callback that may throw an error
  */
 export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<void> {
@@ -75,7 +75,7 @@ export class ZipDirectory {
     return directory;
   }
 
-  /** @throws DocshelfError if a local header differs from the directory, or a byte is not in exactly one record */
+  /** @throws DocshelfError if a local header differs from the central directory, or a byte of the zip is not in exactly one record */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
     const { refuse } = archive;

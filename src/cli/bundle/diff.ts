@@ -40,7 +40,10 @@ async function diff(before: string, after: string, config: Config): Promise<Vers
   return { before, after, ...pages };
 }
 
-/** Opens the file `name`, else the stored version `name`. @throws DocshelfError codes of archives, `not_enough_space` */
+/**
+ * Opens the archive file `name` if this file exists, else the stored version `name`.
+ * @throws DocshelfError codes of archives, `not_enough_space`
+ */
 async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
   if (!(await isFile(name))) return storedRelease(name, config, 'compare');
   const { unpackInThreads } = await import('../../deploy/index.ts');

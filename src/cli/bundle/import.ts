@@ -103,7 +103,7 @@ export function bundleImportCommand(): Command {
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
       const isActive = activate || delivered.activated;
-      // Ignore an error, because the import succeeded. `docshelf bundle preview` reports why there is no link.
+      // Ignore a failure to create the preview link, because the import succeeded. `docshelf bundle preview` reports the reason.
       const preview = isActive ? null : await previewOf(loaded, options, delivered.version).catch(() => null);
       const isHeld = activate && !delivered.activated;
       const isUnnamed = version === null && delivered.version === versionFromDigest(delivered.digest);

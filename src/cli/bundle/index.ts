@@ -61,10 +61,13 @@ async function change(
   );
 }
 
-/** Also activates the version in a daemon that started during the change, and may have read the folder too early. */
+/**
+ * Changes versions in the data folder. If a daemon started meanwhile, repeats the activation there, because it may have read the
+ * folder too early.
+ */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
-  // Check first whether the folder exists, because `withCommandShelf` would create it.
+  // Check first whether the data folder exists, because `withCommandShelf` would create it.
   if (!existsSync(dir)) {
     throw new DocshelfError('cannot_read', `Cannot change versions in "${dir}": there is no such folder`, {
       next: 'Run the command again with the config of the daemon (--config FILE), or in the folder of its config.yaml.',

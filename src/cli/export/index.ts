@@ -67,7 +67,7 @@ const reportCommand = () =>
     (report, jobId) => findingsText(`Job ${jobId}`, report),
   );
 
-/** Only this command prints the link of a bundle, because the link is a credential. */
+/** Of the export commands, only `bundle` prints the link of a bundle, because the link is a credential. */
 const bundleLinkCommand = () =>
   jobCommand(
     'bundle',

@@ -54,7 +54,7 @@ export function exportPullCommand(): Command {
     .option('--write-values <file>', 'YAML file in which to set staticExport.bundleUrl, version, and sha256')
     .action((options: PullOptions) =>
       withService(options, async (opened, site, signal) => {
-        // Check the target before the export, because the export can take minutes.
+        // Check the output folder and the values file before the export, because the export can take minutes.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         using progress = new ProgressBar();
@@ -94,7 +94,7 @@ async function pull(run: Pull): Promise<Pulled> {
   return downloadBundle(target.folder, download, (file, downloaded) => keep(run, job, file, downloaded));
 }
 
-/** @returns result for the output, without the link, because the link is a credential */
+/** @returns facts to print about the bundle, without its link, because the link is a credential */
 async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded) {
   const { options, site, target, progress } = run;
   const { bundle, digest, sizeBytes } = downloaded;
@@ -114,7 +114,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // If the bundle has no version, derive the same version label as a deployment.
+  // If the bundle has no version, derive the version label as an import does.
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null)
@@ -155,7 +155,7 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
   return lines.join('\n');
 }
 
-/** Imports the module on demand, because its YAML parser takes 28 ms to load. */
+/** Load the YAML editor on demand, because its parser takes 28 ms to load. */
 const valuesWriter = () => import('./write-values.ts');
 
 export interface DownloadOptions {

@@ -101,7 +101,7 @@ type AddressOptions = { readonly apiUrl?: string; readonly keyFile?: string };
 
 const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 
-/** Keys of visible ASCII characters, because an Authorization header cannot contain other characters. */
+/** Matches keys of visible ASCII characters, because an Authorization header cannot contain other characters. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 

@@ -11,7 +11,10 @@ const VALUES_BYTES_MAX = 4 * 1024 ** 2;
 /** Mode of a new file. Only its owner can read the file, because the link in it is a credential. */
 const MODE_NEW = 0o600;
 
-/** Checks the file before an export that can take minutes. @throws DocshelfError `cannot_read`, `cannot_write` */
+/**
+ * Checks that the values file can be edited. Call this before an export, which can take minutes.
+ * @throws DocshelfError `cannot_read`, `cannot_write`
+ */
 export async function checkValuesFile(file: string): Promise<void> {
   const { path, text } = await read(file);
   if (sectionIn(text).bundleUrlFile !== undefined) {
@@ -24,7 +27,7 @@ export async function checkValuesFile(file: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch(cannotWrite(file));
 }
 
-/** Replaces the file in one step. After an error, the file is unchanged. @throws DocshelfError `cannot_read`, `cannot_write` */
+/** Replaces the values file in one step. After an error, the file is unchanged. @throws DocshelfError `cannot_read`, `cannot_write` */
 export async function writeValues(
   file: string,
   { bundleUrl, version, sha256 }: { readonly bundleUrl: Secret; readonly version: string; readonly sha256: string },
@@ -55,14 +58,17 @@ const SECTION = 'staticExport';
 interface ParsedMap extends YAMLMap<Node, Node | null> {}
 type ParsedPair = Pair<Node, Node | null>;
 
-/** Keeps comments, order, quotes, indentation and line ends. @throws DocshelfError `cannot_write` for an unsupported YAML style */
+/**
+ * Sets values in a YAML text, and keeps its comments, order, quotes, indentation and line ends.
+ * @throws DocshelfError `cannot_write` for an unsupported YAML style
+ */
 export function editValues(text: string, values: Readonly<Record<string, string>>): string {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   let edited = text.slice(bom.length);
   for (const [key, value] of Object.entries(values)) {
     const before = dataOf(parse(edited));
     edited = setKey(edited, parse(edited), key, JSON.stringify(value));
-    // Verify that the key has its new value, and that all other values are unchanged.
+    // Verify that the edited YAML has the new value of the key, and that all other values are unchanged.
     const expected = { ...before, [SECTION]: { ...(before[SECTION] as object | null), [key]: value } };
     if (!isDeepStrictEqual(dataOf(parse(edited)), expected)) throw cannotEdit('docshelf cannot edit its YAML style');
   }
@@ -102,7 +108,7 @@ function setKey(text: string, document: Document.Parsed, key: string, literal: s
   const [start, end] = rangeOf(value);
   if (end > start || map.flow === true)
     return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
-  // The section is empty, so add the key on the next line.
+  // The YAML section has no value, so add the key on the line after it.
   const indent = indentOf(text, section) + stepOf(text, map);
   return insertLine(text, start, `${indent}${key}: ${literal}`);
 }
@@ -132,7 +138,7 @@ function addToMap(text: string, map: ParsedMap, key: string, literal: string): s
   return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
 }
 
-/** Adds the entry at the start, because the end of the map can be a comment or a comma. */
+/** Adds an entry at the start of a YAML flow map, because the end of the map can be a comment or a comma. */
 function addToFlow(text: string, map: ParsedMap, entry: string): string {
   const inside = rangeOf(map)[0] + 1;
   const rest = map.items.length > 0 ? `,${text[inside] === ' ' ? '' : ' '}` : text[inside] === '}' ? ' ' : '';
@@ -151,7 +157,7 @@ function insertLine(text: string, position: number, line: string): string {
   return end < 0 ? `${text}${eol}${line}${eol}` : splice(text, end + 1, end + 1, line + eol);
 }
 
-/** Adds the missing spaces after a colon and before a comment if the key had no value. */
+/** Adds the spaces that a YAML key without a value can lack, after its colon and before a comment. */
 function spaced(text: string, start: number, end: number, value: string): string {
   if (end > start) return value;
   return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
