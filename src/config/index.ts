@@ -106,7 +106,7 @@ export function pendingRestart(running: Config, wanted: Config): string[] {
   }).map(({ path }) => path.join('.'));
 }
 
-/** Compares identity first, which is fast, because a reload compares the settings of every site. */
+/** Compares the object identity of two values first, which is fast, because a reload compares the settings of every site. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   return typeof one === 'object' && typeof other === 'object' && revealed(one) === revealed(other);

@@ -17,7 +17,10 @@ export interface ConfigFile extends YamlReading {
   readonly text: string | null;
 }
 
-/** A named file must exist. The default `./config.yaml` may be missing. @param known text to use instead of the file's content */
+/**
+ * Reads the config file `named`, which must exist, or else `./config.yaml` if it exists.
+ * @param known text to use instead of the file's content
+ */
 export async function readConfigFile(named: string | null, cwd: string, known?: string): Promise<ConfigFile> {
   const name = named ?? DEFAULT_NAME;
   const path = resolve(cwd, name);
@@ -111,7 +114,7 @@ export class NamedFile {
     this.path = path;
   }
 
-  /** Lines of the content without surrounding white space, except empty lines and comments (`#`). */
+  /** Lines of a file without surrounding white space. Omits empty lines and comments (`#`). */
   get lines(): string[] {
     const lines = this.text.reveal().split('\n');
     return lines.filter((line) => !isBlank(line)).map((line) => line.trim());
@@ -142,7 +145,7 @@ export interface NamedPath {
   readonly pointer: string;
   readonly key: string;
   readonly where: string | null;
-  /** Object that receives the content of the file. Null if `Config` contains only the file's path. */
+  /** Object that receives the content of a file named in the config. Null if `Config` contains only the file's path. */
   readonly target: NamedFile | null;
 }
 

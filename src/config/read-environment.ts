@@ -17,7 +17,7 @@ const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
 type Variable = { readonly name: string; readonly key: KeySpec; readonly fromFile: boolean };
 
-/** Ignores case and single underscores, so that `STATIC_EXPORT` and `STATICEXPORT` are equal. */
+/** Normal form of a variable's name, without case and single underscores, so that `STATIC_EXPORT` and `STATICEXPORT` are equal. */
 function comparable(name: string): string {
   return name
     .split('__')
@@ -102,7 +102,7 @@ async function coerceText(written: readonly { readonly schema: SchemaNode; reado
   // Import env-schema on demand, because it takes 19 ms of CPU, and most starts do not need it.
   const { envSchema } = await import('env-schema');
   const coerced: Record<string, unknown> = envSchema({
-    // Build a schema of exactly these values, because env-schema modifies its schema, and drops values that the schema lacks.
+    // Build a schema of only the set variables, because env-schema modifies its schema, and drops values that the schema lacks.
     schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
     env: false,
     data: texts,

@@ -19,7 +19,7 @@ const DEPTH_MAX = 32;
 
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;
 
-/** Replaces messages in which the parser quotes the file, because the quote can contain a credential. */
+/** Replaces messages of the YAML parser that quote the config file, because a quote can contain a credential. */
 const OWN_SENTENCES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'unexpected text here',
   TAG_RESOLVE_FAILED: 'custom tags are not supported',

@@ -24,7 +24,7 @@ export function findBrokenRules(
   ];
   const faults: ConfigFault[] = [];
   for (const [keys, isBroken, sentence] of rules) {
-    // Skip a rule about an invalid key, because `config` has the default instead of the written value.
+    // Skip a rule that reads an invalid key, because `config` has the default of this key instead of the written value.
     if (!isBroken || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
@@ -204,9 +204,9 @@ function isGuessable(token: string): boolean {
 
 interface ContactedLink {
   readonly key: string;
-  /** Null if the setting is missing, or if the feature of the setting is off. */
+  /** Link in the config. Null if the setting is missing, or if its feature is off. */
   readonly link: Secret | string | null | undefined;
-  /** Place for the user and password that the error message recommends. Null if the link itself may contain both. */
+  /** Place that the error message recommends for the user and password of the link. Null if the link itself may contain both. */
   readonly secrets: string | null;
 }
 
@@ -293,7 +293,7 @@ function egressRules(config: Config, daemon: Config): Rule[] {
     );
   }
   if (s3.endpoint !== null) {
-    // Check only for a user and a password. The rules above check the endpoint's host with each S3 link.
+    // Check the endpoint only for a user and a password. The rules above check its host with each S3 link.
     const user = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
     rules.push([['network.s3.endpoint'], user !== null, `network.s3.endpoint ${user}`]);
   }
@@ -379,7 +379,10 @@ function signInRules({ server: { auth, trustedProxies, publicUrl } }: Config): R
   ];
 }
 
-/** True for HTTPS and for loopback, whose traffic stays on the machine. Also true for null, which another rule rejects. */
+/**
+ * True for an HTTPS URL, and for a loopback URL, whose traffic stays on the machine. True for null, because another rule rejects
+ * it.
+ */
 function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);

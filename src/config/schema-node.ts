@@ -8,7 +8,7 @@ export type TextRule = { readonly minLength?: number; readonly pattern?: string;
 /** Rule for the trimmed content of a file. `expects` completes an error message after "it does not contain". */
 export interface Contents extends TextRule {
   readonly expects?: string;
-  /** True if each line must match, except empty lines and lines that begin with `#`. */
+  /** True if each line must match the rule, except empty lines and lines that begin with `#`. */
   readonly eachLine?: boolean;
   readonly bytesMax?: number;
 }
@@ -30,7 +30,10 @@ export interface SchemaNode {
   readonly default?: unknown;
   readonly description?: string;
   readonly 'x-expects'?: string;
-  /** Conversion of the written value to the value in `Config`. A word that an `anyOf` lists, such as `off`, stays as written. */
+  /**
+   * Conversion of a written value, such as `30s`, to the value in `Config`. A word that an `anyOf` lists, such as `off`, stays as
+   * written.
+   */
   readonly 'x-unit'?: 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };

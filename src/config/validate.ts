@@ -112,7 +112,10 @@ function explain(error: ErrorObject, pointer: string): Explanation {
   return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
 }
 
-/** Keeps one error for each mistake. If an `anyOf` fails for a map, keeps the errors of its keys. For other values, keeps one error. */
+/**
+ * Keeps one error for each mistake. If a map fails an `anyOf`, keeps the errors of its keys, and for another value, only the
+ * error of the `anyOf`.
+ */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
   const kept = errors.filter((error) => {

@@ -158,7 +158,8 @@ export class Robots {
       }
     }
     const rules = rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [];
-    // The longest matching rule applies, and among equally long rules a rule that allows (RFC 9309, section 2.2.2).
+    // Sort the rules of robots.txt, so that the longest matching rule comes first, and of equally long rules an `Allow` rule (RFC
+    // 9309, section 2.2.2).
     this.#rules = rules.sort((a, b) => b.path.length - a.path.length || Number(b.isAllowed) - Number(a.isAllowed));
     this.sitemaps = sitemaps;
   }
@@ -174,7 +175,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Matches wildcards in linear time: searches each part of the rule only once, from the left. */
+/** Matches a robots.txt rule with wildcards in linear time: searches each part of the rule only once, from the left. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;

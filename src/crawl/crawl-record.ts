@@ -6,7 +6,10 @@ import { jsonOf } from '../domain/shape.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { FetchedUrl } from './entry.ts';
 
-/** Opens the journal of a crawl, with one file of responses per attempt. Lines survive the end of the process, but not a power cut. */
+/**
+ * Opens the journal of a crawl, which has one file of responses per attempt. Written lines survive a crash of the process, but
+ * not a power cut.
+ */
 export function openJournal(dir: string) {
   mkdirSync(dir, { recursive: true });
   const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
@@ -61,7 +64,7 @@ export async function writeRecord(
   const lines = [`${salt} ${digestOf(salt, credentials)}`];
   for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
   await replaceFile(recordOf(recordsDir, domain), `${lines.join('\n')}\n`);
-  // Remove the folder in which earlier versions of docshelf stored the record and its content.
+  // Remove the folder in which earlier versions of docshelf stored the record of a crawl and its content.
   await rm(join(recordsDir, domain), { recursive: true, force: true });
 }
 

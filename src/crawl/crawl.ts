@@ -36,7 +36,10 @@ const IN_FLIGHT_MAX = 64;
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
-/** Fetches each address once if the rules allow the request. Threads find references in responses. `name` queues their addresses. */
+/**
+ * Fetches each address once if the rules allow the request. Threads find references in responses, and `name` queues the
+ * referenced addresses.
+ */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
   readonly withDigest = new Set<string>();

@@ -12,7 +12,7 @@ interface FetchQueueOptions<Item> {
 }
 
 interface Line<Item> {
-  /** Items in order, and the number of items that the queue has taken. A `shift` of a long array copies the array. */
+  /** List of items, of which the queue has taken the first `taken`. Do not use `shift`, because it copies a long list. */
   waiting: Item[];
   taken: number;
   readonly urgent: Item[];

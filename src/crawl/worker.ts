@@ -22,5 +22,5 @@ const handlers = {
 };
 export type PageCalls = typeof handlers;
 
-/** Send up to four responses together, because waking the caller costs as much as reading a small page. */
+/** Return the results of up to four calls together, because waking the parent thread costs as much as reading a small page. */
 serve(handlers, { answersAtOnce: 4 });

@@ -63,7 +63,7 @@ export class Database implements Session {
     throw error;
   }
 
-  /** @throws DocshelfError `database_unfit` for a schema that a newer docshelf has migrated */
+  /** @throws DocshelfError `database_unfit` if a newer docshelf has migrated the schema */
   async #knownVersion(session: Session): Promise<number> {
     const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
     const version = Number(rows[0]?.version ?? 0);
@@ -106,7 +106,7 @@ export class Database implements Session {
       await checkServer(session);
       await session.execute('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const { rows: found } = await session.execute('SELECT to_regnamespace($1) AS schema', [SCHEMA_NAME]);
-      // Create only a missing schema, so that docshelf needs no right to create schemas if the operator has created this one.
+      // Create the schema only if it is missing. If the operator has created it, docshelf needs no right to create schemas.
       if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
       await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
       const version = await this.#knownVersion(session);
@@ -159,7 +159,7 @@ function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
 
 /** SQLSTATE classes that only a bug of docshelf causes, such as syntax or constraint errors (PostgreSQL manual, appendix A). */
 const BUG_CLASSES = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
-/** Codes in these classes that an operator can fix: a missing right to a table, and a read-only standby. */
+/** SQLSTATE codes that BUG_CLASSES matches, but an operator can fix: a missing right to a table, and a read-only standby. */
 const FIXABLE_CODES: ReadonlySet<string> = new Set(['42501', '25006']);
 
 function sqlStateOf(error: unknown): string | null {

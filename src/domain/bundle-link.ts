@@ -3,7 +3,7 @@ import { type S3Place, s3UrlOf } from './egress.ts';
 interface LinkScheme {
   readonly form: string;
   readonly isSound: (link: string) => boolean;
-  /** True if the link leads to a single file, which can also be a signature. */
+  /** True if the scheme can also link to a signature file. An OCI link names a whole artifact instead of a file. */
   readonly isFile: boolean;
 }
 
@@ -26,7 +26,7 @@ function schemeOf(link: string): LinkScheme | null {
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-/** True for text that begins with `scheme://` or `known-scheme:`. Write `./` before a local file with such a name. */
+/** True for text that begins with `scheme://` or `known-scheme:`. For a local file with this beginning, the operator adds `./`. */
 export const isLinkLike = (text: string): boolean => schemeOf(text) !== null || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 
 export const isBundleLink = (link: string): boolean => schemeOf(link)?.isSound(link) === true;
@@ -55,7 +55,7 @@ const REFERENCE = new RegExp(
 
 const CHARACTERS_MAX = 1024;
 
-/** Requires a tag or digest, because the default tag "latest" is not a version. */
+/** Reads an OCI link. Requires a tag or digest, because the default tag "latest" is not a version. */
 export function parseOciReference(link: string): OciReference | null {
   const parts = link.length > CHARACTERS_MAX ? undefined : REFERENCE.exec(link)?.groups;
   if (parts?.registry === undefined || parts.repository === undefined) return null;
@@ -69,7 +69,7 @@ export type S3Link = { readonly bucket: string; readonly key: string };
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
 const S3_KEY_BYTES_MAX = 1024;
 
-/** Keeps the key as written. Rejects `.` and `..` segments, because a URL parser would remove them. */
+/** Reads an S3 link, and keeps the object key as written. Rejects `.` and `..` segments, because a URL parser would remove them. */
 export function parseS3Link(link: string): S3Link | null {
   const { bucket, key } = S3_LINK.exec(link)?.groups ?? {};
   if (bucket === undefined || key === undefined || Buffer.byteLength(key) > S3_KEY_BYTES_MAX) return null;

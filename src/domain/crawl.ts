@@ -2,7 +2,10 @@ import type { EgressRules } from './egress.ts';
 import type { ArchiveLimits } from './limits.ts';
 import type { FileEntry } from './release.ts';
 
-/** Plain data, because docshelf sends it to a thread. Contains paths of files with secrets, not the secrets. */
+/**
+ * Settings of a crawl as plain data, because docshelf sends them to a thread. Contains paths of files with secrets, not the
+ * secrets.
+ */
 export interface CrawlSettings {
   readonly kind: 'crawl';
   /** Start page. The site is all pages under the folder of this page. */

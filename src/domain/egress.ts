@@ -52,7 +52,10 @@ export interface S3Place {
   readonly pathStyle: boolean;
 }
 
-/** Like the SDK, puts the bucket into the host name if the bucket name is valid there. Over HTTPS, the bucket name must have no dot. */
+/**
+ * Puts the bucket into the host name, as the AWS SDK does, if the bucket name is valid there. Over HTTPS, the bucket name must
+ * have no dot.
+ */
 export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';

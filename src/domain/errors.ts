@@ -69,7 +69,7 @@ const SOURCE_STATUS = {
   source_timeout: 504,
   source_truncated: 502,
   source_encoded: 502,
-  // Status 413, because the same size limit applies to downloads and uploads.
+  // Status 413 as for an upload, because the same size limit applies to downloads and uploads.
   source_too_large: 413,
   source_no_length: 502,
   link_of_another_version: 409,
@@ -78,7 +78,7 @@ const SOURCE_STATUS = {
   address_not_allowed: 502,
 } as const;
 
-/** HTTP status for each error of a missing part or service. Commands exit with 69. */
+/** HTTP status for each error of a service, version, bundle or feature that is unavailable. Commands exit with 69. */
 const UNAVAILABLE_STATUS = {
   ...SOURCE_STATUS,
   port_taken: 503,

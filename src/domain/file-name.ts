@@ -14,7 +14,7 @@ export function isFileName(name: string): boolean {
   return isPlain && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
 }
 
-/** Also rejects the name `.minisig`, which lacks the name of an archive. @throws DocshelfError `bad_request` */
+/** Rejects an invalid file name, and the name `.minisig`, which lacks the name of an archive. @throws DocshelfError `bad_request` */
 export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;

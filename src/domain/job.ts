@@ -80,7 +80,10 @@ export const jobQuerySchema = {
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
-/** Rejects hosts (`//…`), schemes, lone surrogates, and plain or percent-encoded `..`, backslashes and control characters. */
+/**
+ * Rejects paths with a host (`//…`), a scheme, lone surrogates, or plain or percent-encoded `..`, backslashes and control
+ * characters.
+ */
 const PATH_PATTERN = new RegExp(
   [
     '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',

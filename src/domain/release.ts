@@ -47,7 +47,7 @@ export interface ReleaseView {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
-  /** Folder with `site/`, the file table and derived data. */
+  /** Folder of the release, with `site/`, the file table and derived data. */
   readonly releaseDir: string;
   readonly siteDir: string;
   readonly pages: number;
@@ -61,7 +61,10 @@ export interface ReleaseView {
 export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 'releaseDir' | 'siteDir' | 'builtFor'> {
   /** Time of the last activation, RFC 3339. Null for a release that was never active. */
   readonly servedAt: string | null;
-  /** Null if the release has no such file, or was removed. @throws DocshelfError `release_damaged`, `cannot_read` */
+  /**
+   * Finds a file of the release. Null if the file is missing or the release was removed.
+   * @throws DocshelfError `release_damaged`, `cannot_read`
+   */
   find(path: string): Promise<FileEntry | null>;
   readTable(): Promise<FileTable>;
 }

@@ -9,7 +9,7 @@ const query = {
   type: 'string',
   'x-trim': true,
   minLength: 1,
-  // JSON Schema counts this maximum in code points, not in UTF-16 code units.
+  // Maximum length of a query. JSON Schema counts code points, not UTF-16 code units.
   maxLength: 1000,
   description:
     'Words to search for. White space around them does not count towards the length. "Quotes" search for a phrase. `-word` excludes a word, unless a page of the site contains `-word` itself, such as a command-line option.',
@@ -160,7 +160,7 @@ export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { reado
 /** Results are sorted by the sum of `words`, `meaning` and `lift`. The score is derived from this sum. */
 export interface ScoreReasons {
   readonly words: number;
-  /** Null if the model has not scored this section. */
+  /** Score of the vector model. Null if the model has not scored this section. */
   readonly meaning: number | null;
   /** Bonus for an exact title or identifier (see `exact`), and for names in the query that the section contains. */
   readonly lift: number;

@@ -34,7 +34,7 @@ const NAMES = new Intl.Collator('en', { numeric: true });
  * value (`1.9`, `1.10`), and `1.0-beta` is before `1.0`.
  */
 export function compareFileNames(a: string, b: string): number {
-  // A comma sorts after a hyphen and before a full stop, so it ends a version: `1.0-beta`, `1.0`, `1.0.1`.
+  // End each version with a comma, which sorts after a hyphen and before a full stop: `1.0-beta`, `1.0`, `1.0.1`.
   return NAMES.compare(`${stemOf(a)},`, `${stemOf(b)},`);
 }
 
@@ -63,7 +63,10 @@ export function compareVersions(a: string, b: string): number | null {
   return comparePrereleases(partsA[4], partsB[4]);
 }
 
-/** Order of semver.org, section 11: `undefined` (a final version) is newest, numbers are older than words, fewer parts are older. */
+/**
+ * Compares pre-releases by semver.org, section 11. `undefined` (a final version) is newest, and numbers are older than words. Of
+ * two lists with the same start, the shorter one is older.
+ */
 function comparePrereleases(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return order(a === undefined ? 1 : 0, b === undefined ? 1 : 0);
   const [listA, listB] = [a.split('.'), b.split('.')];

@@ -50,7 +50,7 @@ export class FileStore {
     return await this.#write(readChunks(handle, file));
   }
 
-  /** Blocks the thread. Takes a third of the time of one `put`, because it does not use the thread pool. */
+  /** Stores bytes, and blocks the thread. Takes a third of the time of one `put`, because it does not use the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -126,7 +126,8 @@ export class FileStore {
     }
     for (const name of await namesIn(incoming)) {
       const info = await ifThere(stat(join(incoming, name)));
-      // Also use the time of the last rename (ctime): another sweep may have moved a file here with its old modification time.
+      // Check the change time (ctime) too: another sweep may have just moved a file here, and the file keeps its old modification
+      // time.
       if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
       await rm(join(incoming, name), { force: true });
     }

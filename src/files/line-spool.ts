@@ -33,7 +33,7 @@ export class LineSpool {
     this.#filled += 1;
   }
 
-  /** Starts at the first line on each call. Do not add lines before the iteration ends. */
+  /** Iterates over all lines, starting with the first line on each call. Do not add lines before the iteration ends. */
   *lines(): Generator<string> {
     this.#flush();
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);

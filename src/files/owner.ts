@@ -20,7 +20,10 @@ export function thisProcess(): Owner {
 export const isLocal = ({ host, pidNamespace }: Owner): boolean =>
   host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
 
-/** Null for a process of another host or pid namespace, which is not visible here. The caller then decides by the age of a file. */
+/**
+ * True if a process runs. Null for a process of another host or pid namespace, which is not visible here; the caller then decides
+ * by the age of a file.
+ */
 export const isAlive = (owner: Owner): boolean | null =>
   isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
 
@@ -32,7 +35,10 @@ function ownPidNamespace(): string | null {
   }
 }
 
-/** False for a zombie and a reused pid. @param startTicks null matches any process with this pid */
+/**
+ * True if a process runs. False for a zombie, or if another process reuses the pid.
+ * @param startTicks null matches any process with this pid
+ */
 export function isRunning(pid: number, startTicks: string | null): boolean {
   try {
     process.kill(pid, 0);

@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf } from '../domain/errors.ts';
 
-/** Null if the file or folder is missing. @throws NodeJS.ErrnoException with a code other than ENOENT */
+/** Null if an operation rejects because the file or folder is missing (ENOENT). @throws NodeJS.ErrnoException with another code */
 export async function ifThere<Result>(act: Promise<Result>): Promise<Result | null> {
   try {
     return await act;

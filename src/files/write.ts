@@ -17,7 +17,7 @@ export async function replaceFile(file: string, content: Content, mode = MODE): 
   await writeBeside(file, content, mode, (temporary) => rename(temporary, file));
 }
 
-/** Returns false if the file exists. Uses link(2) instead of a lock, because a killed process would leave its lock. */
+/** Creates a file, and returns false if it exists. Uses link(2) instead of a lock, because a killed process would leave its lock. */
 export async function writeOnce(file: string, content: Content, mode = MODE): Promise<boolean> {
   let isOurs = true;
   await writeBeside(file, content, mode, async (temporary) => {
@@ -59,7 +59,10 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/** Never follows a symbolic link. @throws DocshelfError `cannot_write` for a link, NodeJS.ErrnoException for other errors */
+/**
+ * Opens a file to append, but never follows a symbolic link.
+ * @throws DocshelfError `cannot_write` for a link, NodeJS.ErrnoException for other errors
+ */
 export async function openToAppend(file: string, mode = MODE): Promise<FileHandle> {
   return open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, mode).catch((error: unknown) => {
     throw errnoOf(error) === 'ELOOP' ? linkFault(file, error) : error;

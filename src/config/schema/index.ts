@@ -362,7 +362,10 @@ export const sites = t.list(
   'Sites of a daemon that serves several, instead of deployment.domain and staticExport.',
 );
 
-/** After a change, run `sh scripts/run.sh node scripts/generate.ts` to update the generated schemas and `docs/config.md`. */
+/**
+ * After a change of this schema, run `sh scripts/run.sh node scripts/generate.ts` to update the generated schemas and
+ * `docs/config.md`.
+ */
 const keys = section(
   {
     deployment,

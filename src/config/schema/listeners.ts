@@ -92,7 +92,7 @@ export const perSite = {
   auth,
 };
 
-/** Excludes segments that browsers normalize (empty, `.`, `..`). Avoids lookahead, which Helm's validation does not support. */
+/** Rejects path segments that browsers normalize (empty, `.`, `..`). Uses no lookahead, which Helm's validation does not support. */
 const BASE_PATH = '^/(?:(?:\\.{0,2}[A-Za-z0-9_~-]|\\.{3})[A-Za-z0-9._~-]*(?:/|$))*$';
 
 export const basePath = (description: string) =>

@@ -11,7 +11,8 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-// The functions below run in the page. The browser gets their source text, so they must not use names from outside.
+// The functions from `scrollToEnd` to `snapshot` run in the page. The browser gets their source text, so they must not use names
+// from outside.
 
 /** Loads the lazy parts of a page: scrolls one screen at a time for intersection observers, and loads lazy pictures and iframes. */
 async function scrollToEnd(stepsMax: number): Promise<void> {

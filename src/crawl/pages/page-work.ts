@@ -280,7 +280,7 @@ export class PageWork {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    // Files in other charsets were converted to UTF-8 with a byte order mark, so their original `integrity` no longer matches.
+    // A file in another charset was converted to UTF-8 with a byte order mark, so its original `integrity` no longer matches.
     const wasDecoded = markedCharset(bytes) !== null;
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =

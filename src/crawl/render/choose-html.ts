@@ -6,7 +6,10 @@ import type { BrowserPage } from './rendered-page.ts';
 /** The export uses the original HTML if it lacks at most this share of the rendered words. Scripts often add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
 const MISSING_SHARE_MAX = 0.3;
-/** Number of missing words, such as those of a menu, below which the original HTML may lack up to MISSING_SHARE_MAX of the words. */
+/**
+ * The original HTML may lack up to MISSING_SHARE_MAX of the rendered words if fewer words than this are missing, such as those of
+ * a menu.
+ */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
