@@ -23,7 +23,7 @@ export class Signatures {
     return this.#key() === null || (await this.read(sha256)) !== null;
   }
 
-  /** @throws DocshelfError `config_invalid` for an invalid key */
+  /** @throws DocshelfError `config_invalid` if the signing key is invalid */
   async sign(sha256: string, archive: string, words: SignedFacts, signal: AbortSignal): Promise<void> {
     const key = this.#key();
     if (key === null) return;

@@ -44,7 +44,10 @@ export class JobProgress {
     };
   }
 
-  /** Stores the checkpoint of a job. It is lost if the queue is unavailable: a later attempt then collects the site again. */
+  /**
+   * Stores the checkpoint of a job. If the queue is unavailable, the checkpoint is lost, and a later attempt collects the site
+   * again.
+   */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);

@@ -22,7 +22,10 @@ export const firstPageIn = (nodes: readonly NavigationNode[]): Page | null => pa
 
 type FindPage = (name: string) => Page | 'excluded' | null;
 
-/** Returns the language's own navigation, or else the site's navigation with translated pages, or else one built from the folders. */
+/**
+ * Returns the language's own navigation, or else the site's navigation with translated pages, or else a navigation built from the
+ * folders.
+ */
 export function navigationOf(
   language: Language,
   pages: readonly Page[],

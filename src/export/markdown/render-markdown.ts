@@ -5,7 +5,7 @@ import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../web/escape.ts';
 import type { Words } from './languages.ts';
 
-/** markdown-it does not export the class of its tokens, so take the class from `MarkdownIt`. */
+/** Class of a Markdown token, taken from `MarkdownIt`, because markdown-it does not export it. */
 const Token: new (type: string, tag: string, nesting: -1 | 0 | 1) => MarkdownToken = MarkdownIt.Token;
 type Token = MarkdownToken;
 

@@ -43,7 +43,7 @@ export class S3BundleStore implements BundleStore {
 
   async link({ sha256, fileName }: { readonly sha256: string; readonly fileName: string }, ttlMs: number) {
     const { client } = this.#objects;
-    // Sign by the clock of the store, which checks the expiry. After its first request, the SDK knows how far both clocks differ.
+    // Sign by the clock of the store, which checks the expiry. After its first request, the SDK knows the offset of this clock.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);

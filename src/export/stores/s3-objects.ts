@@ -84,7 +84,7 @@ function faultOfCode(code: string): Fault | null {
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
 
-/** Does not pass on the SDK's error as the cause, because that error contains headers and the access key id. */
+/** Converts an error of the SDK. Omits it as the cause, because it contains headers and the access key id. */
 function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
@@ -163,8 +163,9 @@ export class S3Objects {
   }
 
   /**
-   * Uploads an object if needed. @param maxAgeMs age from which a stored copy is replaced @throws DocshelfError `cannot_read`;
-   * `signal.reason`
+   * Uploads an object, unless the store has it.
+   * @param maxAgeMs age from which a stored copy is replaced
+   * @throws DocshelfError `cannot_read`; `signal.reason`
    */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
@@ -314,7 +315,10 @@ export class S3Upload {
     await this.#client.send(put, { abortSignal: signal });
   }
 
-  /** Removes stored parts, because they cost money. If the removal fails, a lifecycle rule of the bucket can remove the parts. */
+  /**
+   * Aborts an upload, to remove its stored parts, which cost money. If the abort fails, a lifecycle rule of the bucket can remove
+   * the parts.
+   */
   async giveUp(): Promise<void> {
     if (this.#uploadId === null) return;
     const abort = new AbortMultipartUploadCommand({ ...this.#object, UploadId: this.#uploadId });

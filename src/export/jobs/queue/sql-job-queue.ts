@@ -320,7 +320,7 @@ const cursorOf = (seq: number): string => Buffer.from(String(seq)).toString('bas
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
-  // Encode the number again and compare, because `Buffer` ignores invalid base64url characters instead of rejecting the cursor.
+  // Encode the decoded number and compare it with the cursor, because `Buffer` ignores invalid base64url characters.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
   throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is not a cursor`, {
     next: 'Send the unchanged nextCursor of an earlier response, or omit it to start with the newest job.',

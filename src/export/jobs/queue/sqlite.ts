@@ -27,10 +27,16 @@ const OF_HOLDERS = [
   'references',
 ] as const;
 
-/** Maximum time to wait for the queue's thread to end. Longer than a call waits for another process's lock (`BUSY_MS_MAX`). */
+/**
+ * Maximum time to wait for the end of the queue's thread. Longer than BUSY_MS_MAX, for which a call of the thread can wait for a
+ * lock.
+ */
 const ENDING_MS_MAX = 10_000;
 
-/** Starts the queue's thread. @throws DocshelfError as all calls do: `data_folder_newer`, `cannot_write`, `cannot_read`, `busy` */
+/**
+ * Starts the thread of the job queue.
+ * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`, as all calls of the queue do
+ */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
@@ -85,7 +91,10 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
 /** Maximum wait for the lock of another process, whose transactions take only some milliseconds. */
 const BUSY_MS_MAX = 5000;
 
-/** Maximum wait for a lock within SQLite. docshelf then retries itself, because SQLite sleeps up to 100 ms between attempts. */
+/**
+ * Maximum wait for a lock in one call of SQLite. docshelf then retries the call, because SQLite sleeps up to 100 ms between its
+ * own attempts.
+ */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
 
