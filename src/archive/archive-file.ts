@@ -5,9 +5,12 @@ import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Size of a read close after the previous read. Zip headers are close together, so one large read saves many system calls. */
+/**
+ * Bytes to read at once if the read starts near the previous one. Zip headers are close together, so a large read saves many
+ * system calls.
+ */
 const WINDOW_BYTES = 128 * 1024;
-/** Size of a read not close after the previous read. Small, because a hostile archive can have a million headers in any order. */
+/** Bytes to read at once at any other position. Small, because a hostile archive can have a million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {
@@ -19,7 +22,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Reads an archive up to the size that it has at opening, and ignores bytes that are added later. */
+/** Reads an archive up to the size of the file when it is opened, and ignores bytes that are added later. */
 export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
   readonly limits: ArchiveLimits;

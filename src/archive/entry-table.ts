@@ -220,5 +220,8 @@ export class NameTable {
   }
 }
 
-/** Converts to upper case first, because only this makes `ß` equal to `ss`, as in ext4 and APFS file systems that ignore case. */
+/**
+ * Converts a name to upper case and then to lower case, because only this makes `ß` equal to `ss`, as in ext4 and APFS file
+ * systems that ignore case.
+ */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

@@ -37,7 +37,7 @@ import { note, printResult, toMiB, whileInterruptible } from './output.ts';
 const LAST_ENTRY = 'docshelf-backup.json';
 const FORMAT = 1;
 
-/** Files to omit: work in progress, locks, heartbeat files, rejected archives, and data that docshelf can rebuild. */
+/** Files that a backup omits: work in progress, locks, heartbeat files, rejected archives, and data that docshelf can rebuild. */
 const LEFT_OUT =
   /^(?:(?:spool|staging|inbox|rejected|daemons|rates|lost\+found)(?:\/|$)|(?:lock|[^/]+\.lock)$|exports\/work(?:\/|$)|sites\/[^/]+\/(?:spool|inbox|rejected)(?:\/|$)|releases\/(?:\.|[^/]+\/(?:search|markdown)(?:\/|$))|(?!releases\/)(?:.*\/)?\.tmp-)/;
 /** Databases of docshelf. Excludes files of a release, and version labels, because their names can also end in `.sqlite`. */

@@ -83,7 +83,8 @@ export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {
       await loadStrictly(options);
-      // If the file is empty, use the last good config, because an empty file is valid but does not name the data folder.
+      // If the config file is empty, use the config of the running daemon, because an empty file is valid but does not name the
+      // data folder.
       const { config } = await loadOrLastGood(options);
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {
@@ -123,7 +124,10 @@ export function healthcheckCommand(): Command {
     });
 }
 
-/** Uses the heartbeat file, because the daemon of another folder can have the configured port. @throws DocshelfError `daemon_unreachable` */
+/**
+ * Reads the admin address from the daemon's heartbeat file, because a daemon of another folder can have the configured port.
+ * @throws DocshelfError `daemon_unreachable`
+ */
 async function adminUrlOf(config: Config): Promise<string> {
   const { here, otherHost } = await runningMarks(config);
   const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);

@@ -18,7 +18,7 @@ interface FolderOptions extends CommonOptions {
 }
 
 const WORK = join(tmpdir(), 'docshelf-');
-/** Time to wait for further changes, because editors can write several files for one change. */
+/** Time between the first change of a folder and the next export, because editors can write several files for one change. */
 const SETTLE_MS = 200;
 /** Kinds of findings that make `docshelf check` fail. Other kinds, such as requests to other hosts, are only reported. */
 const BROKEN: readonly string[] = ['broken_reference', 'missing_fragment'];

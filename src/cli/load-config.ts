@@ -24,10 +24,17 @@ export interface ChosenSite {
   readonly domain: string | null;
 }
 
-/** Loads the config without a fallback. @throws ConfigError with every error of the file and the environment */
+/**
+ * Loads the config, without a fallback to the config of a running daemon.
+ * @throws ConfigError with every error of the file and the environment
+ */
 export const loadStrictly = (options: CommonOptions): Promise<LoadedConfig> => loadConfig(sourcesOf(options));
 
-/** If the file is invalid, empty or missing, uses the config of a running daemon that was started with this file. @throws ConfigError */
+/**
+ * Loads the config. If its file is invalid, empty or missing, uses the config of a running daemon that was started with this
+ * file.
+ * @throws ConfigError
+ */
 export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
   const sources = sourcesOf(options);
   try {

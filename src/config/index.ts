@@ -21,7 +21,7 @@ export interface LoadOptions {
   /** Value of `--config`. Null uses `DOCSHELF_CONFIG`, else `./config.yaml` if it exists, else no file. */
   readonly file: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Values by dotted key, which override the file and the environment. */
+  /** Values that the calling command sets, by dotted key. They override the config file and the environment. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
   /** Last valid text of the config file. If set, `loadConfig` uses this text instead of the file, and ignores all errors. */

@@ -309,7 +309,8 @@ export function forbiddenHost(config: Config, link: string | null): string | nul
 }
 
 /**
- * The entry `pair` of `allowAddresses` lifts only the ban on private addresses, so network.allowedHosts must also list its host.
+ * Checks an entry `host:port` of `allowAddresses`. The entry lifts only the ban on private addresses, so network.allowedHosts
+ * must also list the host.
  */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);

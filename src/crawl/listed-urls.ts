@@ -66,7 +66,7 @@ class SitemapReader {
   #text: string | null = null;
 
   read(xml: string): void {
-    // Make the tokenizer accept CDATA sections, which are not allowed in HTML.
+    // Make the HTML tokenizer accept the CDATA sections of XML, which are not allowed in HTML.
     this.#tokenizer.inForeignNode = true;
     this.#tokenizer.write(xml, true);
   }

@@ -22,7 +22,7 @@ interface WriteSiteOptions {
 
 const NOT_FOUND_PATH = '404.html';
 const REDIRECTS_PATH = '_redirects';
-/** Maximum files in flight: several for each thread, so that no thread waits for its next file. */
+/** Maximum files to write concurrently: several for each thread, so that no thread waits for its next file. */
 const IN_FLIGHT_MAX = 16;
 
 /** Writes files before pages, because a page may contain the digests of files. */

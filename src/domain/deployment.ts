@@ -39,7 +39,10 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
 /** Returns `/docs/` for `/docs`, `//docs` and `/docs/`. */
 export const normalBasePath = (written: string): string => `/${written}/`.replaceAll(/\/{2,}/g, '/');
 
-/** Removes the port, a trailing dot, and upper case. Writes an IPv6 address with brackets, as the URL standard does. */
+/**
+ * Normalizes a host: removes the port and a trailing dot, and converts to lower case. Writes an IPv6 address with brackets, as
+ * the URL standard does.
+ */
 export function hostName(host: string): string {
   const name = host.toLowerCase();
   const isBareIpv6 = !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');

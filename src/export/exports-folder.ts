@@ -65,7 +65,10 @@ function noApiFolder(dir: string): DocshelfError {
 export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): Promise<string> =>
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
-/** Removes work folders for which `isGone` is true. Keeps folders for packing again for an hour: a process may still use them. */
+/**
+ * Removes work folders for which `isGone` is true. Keeps a folder that was created to pack an archive again for one hour, because
+ * a process may still use it.
+ */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,

@@ -9,7 +9,7 @@ export function firstFrom(length: number, isBefore: (at: number) => boolean): nu
   return low;
 }
 
-/** The random salt prevents an attacker from choosing names that share a slot. */
+/** Hash of a text for a hash table. The random salt prevents an attacker from choosing texts that share a slot. */
 export function saltedHash(salt: number, text: string): number {
   let hash = salt;
   for (let at = 0; at < text.length; at++) {

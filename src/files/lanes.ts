@@ -55,7 +55,7 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
-/** Waits for all work, also after an error, because the caller then closes what the work uses. @throws the first error */
+/** Waits for all work, also after an error, because the caller then closes resources that the work uses. @throws the first error */
 export async function untilAllEnded(work: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(work);
   await Promise.all(work);

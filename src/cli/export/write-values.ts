@@ -8,7 +8,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** Mode of a new file. Only its owner can read the file, because the link in it is a credential. */
+/** Mode of a new values file. Only its owner can read the file, because the bundle link in it is a credential. */
 const MODE_NEW = 0o600;
 
 /**
