@@ -124,7 +124,10 @@ async function* decodeFrame(frame: AsyncIterable<Buffer>, limits: ArchiveLimits,
 
 export const isSkippableMagic = (magic: number): boolean => magic >>> 4 === 0x184d2a5;
 
-/** Yields the bytes of a frame, from a cursor after its magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
+/**
+ * Yields the compressed bytes of a zstd frame. The cursor must be just after the magic number of the frame.
+ * @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive`
+ */
 async function* frameBytes(magic: Buffer, cursor: ByteCursor, windowBytesMax: number, refuse: Refuse) {
   const descriptor = await cursor.take(1);
   const flags = descriptor[0] ?? 0;

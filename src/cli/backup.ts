@@ -122,7 +122,7 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
     throw cannotWrite(file, 'it is in the data folder');
   // Replace only regular files, because renaming over a device would remove the device.
   const isPlain = found === null || found.isFile();
-  // Use a random name, because two backups can have the same target.
+  // Use a random name for the partial file, because two backups can have the same target.
   const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
   const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {

@@ -76,7 +76,10 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
   return Promise.all(named);
 }
 
-/** Returns the config of a daemon on this host that uses the file, and prints the error of the file. Null without such a daemon. */
+/**
+ * Returns the config of a daemon on this host that uses the config file, and prints the error of this file. Null without such a
+ * daemon.
+ */
 async function lastGoodConfig(sources: LoadOptions, fault: ConfigError, storageDir: string | null) {
   const { file, env, cwd } = sources;
   const config = await canonicalPath(resolve(cwd, file ?? (env.DOCSHELF_CONFIG || 'config.yaml')));

@@ -12,9 +12,9 @@ import {
 import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
 import { type ConfigFault, dottedOf, faultOf, pointerOf, type Reading, settingsOf } from './setting.ts';
 
-/** Maximum nodes, counting every use of an alias, because ten lines of nested aliases can exhaust the memory. */
+/** Maximum nodes of a YAML document, counting every use of an alias, because ten lines of nested aliases can exhaust the memory. */
 const NODES_MAX = 100_000;
-/** Maximum levels of nesting. The schema needs only eight. */
+/** Maximum levels of nesting in a YAML document. The schema of the config needs only eight. */
 const DEPTH_MAX = 32;
 
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;

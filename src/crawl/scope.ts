@@ -33,7 +33,10 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /** Removes fragment and user name, and uses one origin for all hosts of the site. Returns null for schemes except http(s). */
+  /**
+   * Normalizes an address: removes fragment and user name, and uses one origin for all hosts of the site. Null for schemes except
+   * http(s).
+   */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;

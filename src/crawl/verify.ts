@@ -227,7 +227,7 @@ const HOST = 'written.localhost';
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
 type HostAnswer =
-  /** `isPlain` is true if every static host serves the file, and false if the host must resolve `a` to `a.html`. */
+  /** File that static hosts serve for a path. `isPlain` is false if only hosts that resolve `a` to `a.html` serve the file. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };

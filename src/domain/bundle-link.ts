@@ -46,7 +46,10 @@ export interface OciReference {
   readonly digest: string | null;
 }
 
-/** Syntax of the OCI distribution specification ("Pulling manifests"), with hosts as in URLs. */
+/**
+ * Matches the registry of an OCI link. OCI links follow the OCI distribution specification ("Pulling manifests"), with hosts as
+ * in URLs.
+ */
 const REGISTRY = '(?<registry>(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+\\])(?::\\d{1,5})?)';
 const SEGMENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const REFERENCE = new RegExp(
@@ -110,7 +113,7 @@ export function validityOf(link: string): { readonly startsAtMs: number | null; 
   return { startsAtMs: sasTime('st'), endsAtMs };
 }
 
-/** Reads `20240601T120000Z` (ISO 8601, basic format). */
+/** Reads a time such as `20240601T120000Z` (ISO 8601, basic format). */
 function basicDate(text: string | undefined): number | null {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
   if (parts === null) return null;

@@ -1,4 +1,7 @@
-/** Plain data, so that docshelf can send the rules to threads. `net/egress.ts` builds the policy from these rules. */
+/**
+ * Rules for outgoing requests as plain data, so that docshelf can send them to threads. `net/egress.ts` builds the policy from
+ * these rules.
+ */
 export interface EgressRules {
   /** Hosts in lower case: `host`, `host:port`, or `*.domain` for subdomains only. */
   readonly allowedHosts: readonly string[];

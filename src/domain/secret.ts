@@ -42,7 +42,7 @@ export function linkWithoutSecrets(link: string): string {
 
 const SHOWN_NAME_CHARS_MAX = 160;
 
-/** Escapes control characters, characters that change the writing direction, quotes and backslashes. Limits the length. */
+/** Shortens a name, and escapes its control characters, characters that change the writing direction, quotes and backslashes. */
 export function showName(name: string): string {
   const cut = name.length > SHOWN_NAME_CHARS_MAX ? `${name.slice(0, SHOWN_NAME_CHARS_MAX)}…` : name;
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (char) =>

@@ -40,7 +40,7 @@ export function compareFileNames(a: string, b: string): number {
 
 export const versionFromDigest = (digest: string): string => digest.slice(0, 12);
 
-/** Returns midnight UTC of the date as RFC 3339, or null for another version label. */
+/** For a version label that begins with a date, returns midnight UTC of this date as RFC 3339. Null for other version labels. */
 export function dateOfVersion(label: string): string | null {
   const match = /^\d{4}-\d{2}-\d{2}/.exec(label);
   if (match === null) return null;

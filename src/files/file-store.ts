@@ -94,7 +94,7 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  /** Makes a hard link, or else a copy. @throws NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists) */
+  /** Makes a hard link to a stored file, or else a copy. @throws NodeJS.ErrnoException ENOENT (not stored), EEXIST (`to` exists) */
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
@@ -145,7 +145,8 @@ export class FileStore {
     const info = await ifThere(stat(path));
     if (info === null || info.size !== (size ?? info.size)) return false;
     const now = new Date();
-    // docshelf owns the file, so it can set the times of a read-only file. Null means that a sweep has removed the file.
+    // docshelf owns the file, so it can set the times of a read-only file. If `ifThere` returns null, a sweep has removed the
+    // file.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 

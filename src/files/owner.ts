@@ -58,7 +58,7 @@ export const startTicksOf = (pid: number): string | null => statOf(pid)?.startTi
 function statOf(pid: number): { readonly startTicks: string; readonly isZombie: boolean } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets, which may contain spaces and brackets.
+    // The second field of /proc/PID/stat is the program's name in brackets, which may contain spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const startTicks = fields[19];
     return startTicks === undefined ? null : { startTicks, isZombie: fields[0] === 'Z' };

@@ -17,7 +17,7 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
 
 export const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? [];
 
-/** Milliseconds since the last change. Null if the path cannot be read. */
+/** Milliseconds since the last change of a file or folder. Null if the path cannot be read. */
 export async function ageOf(path: string, nowMs = Date.now()): Promise<number | null> {
   const info = await stat(path).catch(() => null);
   return info && nowMs - info.mtimeMs;

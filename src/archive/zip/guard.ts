@@ -27,7 +27,7 @@ const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 export interface ZipRecord {
   readonly entry: ZipEntry;
   readonly index: number;
-  /** Position after the last byte of the data. */
+  /** Position after the last byte of the entry's data. */
   readonly dataEnd: number;
   readonly end: number;
 }

@@ -207,7 +207,10 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   return `${taken} version ${version} (${digest.slice(0, 12)}). ${state}.${former}`;
 }
 
-/** Deletes the fetched file after `use`. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use` */
+/**
+ * Fetches the archive from a link, and deletes it after `use`.
+ * @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use`
+ */
 async function fetchArchive<T>(
   config: Config,
   link: Secret,

@@ -81,7 +81,10 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   return now;
 }
 
-/** All members are optional, because a list of several sites includes a row for a site without a version. */
+/**
+ * Columns of a list of versions. All members of a row are optional, because a list of several sites has a row for a site without
+ * a version.
+ */
 export const VERSION_COLUMNS: Columns<Partial<ReturnType<typeof listedVersions>[number]>> = {
   VERSION: ({ version = '-' }) => version,
   STATE: ({ isActive, isPinned }) => [isActive ? 'active' : '', isPinned ? 'pinned' : ''].filter(Boolean).join(', '),

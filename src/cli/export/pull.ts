@@ -171,7 +171,10 @@ type Downloaded = Awaited<ReturnType<typeof fetchTo>>;
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Deletes the downloaded file after `use`. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use` */
+/**
+ * Downloads a bundle, and deletes the file after `use`.
+ * @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write`; errors of `use`
+ */
 export async function downloadBundle<T>(
   folder: string,
   options: DownloadOptions,

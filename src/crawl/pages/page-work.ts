@@ -33,7 +33,7 @@ function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string, isPage
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** True if an import map resolves the specifier. The export rewrites the map instead of such specifiers. */
+/** True if an import map resolves the module specifier. The export then rewrites the map instead of the specifier. */
 const isMapped = ({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean =>
   kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 

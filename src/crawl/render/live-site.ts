@@ -85,7 +85,7 @@ function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Na
   return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(sent) };
 }
 
-/** Maximum bytes of a body for the browser. A body is one message to the browser, with several copies in memory. */
+/** Maximum bytes of a response body for the browser. A body is one message to the browser, with several copies in memory. */
 const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<FetchedAnswer> {

@@ -198,7 +198,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // Ignore an error. If another process has taken the job, the next renewal or the next write reports it.
+      // Ignore a failed renewal. If another process has taken the job, the next renewal or the next write reports it.
       const state = await queue.renew(job).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };

@@ -265,7 +265,10 @@ const isNotFound = (error: unknown): boolean =>
 
 type S3Object = { readonly Bucket: string; readonly Key: string };
 
-/** Bytes of an uploaded part: the minimum of S3. With 10,000 parts, an upload can have 48 GiB, six times the largest bundle. */
+/**
+ * Size of an uploaded part in bytes, the minimum that S3 allows. With 10,000 parts, an upload can have 48 GiB, six times the
+ * largest bundle.
+ */
 export const PART_BYTES = 5 * 1024 ** 2;
 /** Number of parts to upload concurrently: enough to hide the latency of requests, with only 20 MiB of memory. */
 const PARTS_AT_ONCE = 4;
