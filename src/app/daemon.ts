@@ -41,10 +41,13 @@ export interface DaemonOptions {
 
 type DaemonParts = Awaited<ReturnType<typeof openParts>>;
 
-/** Time limit to stop the admin listener. It stops after the others, so that probes can see that the daemon is not ready. */
+/** Time limit to stop the admin listener. It stops after the other listeners, so that probes can see that the daemon is not ready. */
 const ADMIN_STOP_MS = 1_000;
 
-/** Delay before docshelf reads a config again that lacks previous settings or sites, because a program may still be writing it. */
+/**
+ * Delay before docshelf reads the config again if sites or settings of the previous config are missing. A program may still be
+ * writing the file.
+ */
 const CONFIRM_MS = 1_000;
 const CONFIRMATIONS = 1;
 /**
@@ -189,7 +192,10 @@ class Daemon {
     await this.#end([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
   }
 
-  /** Waits for all parts. Logs errors, because an open listener would keep the process alive if one error ended the stop. */
+  /**
+   * Waits until all given parts of the daemon end. Logs errors, because an open listener would keep the process alive if one
+   * error ended the stop.
+   */
   async #end(parts: readonly (Promise<unknown> | undefined)[]): Promise<void> {
     for (const ended of await Promise.allSettled(parts))
       if (ended.status === 'rejected') logFailure(this.#options.log, 'stop', ended.reason);
@@ -269,8 +275,8 @@ class Daemon {
   }
 
   /**
-   * Reads the config. While it lacks previous settings or sites, waits and reads again, because a program may still be writing
-   * a file.
+   * Reads the config. While sites or settings of the previous config are missing, waits and reads again, because a program may
+   * still be writing a file.
    * @throws ConfigError
    */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {

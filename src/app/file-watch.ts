@@ -105,7 +105,8 @@ export class FileWatch {
     }
     const nowMs = performance.now();
     if (this.#pending === null || !isEqual(looks, this.#pending.looks)) this.#pending = { looks, sinceMs: nowMs };
-    // Decide again at each look, because the event of a rename can arrive after the first look at the new file.
+    // Decide after each read whether the files are complete, because the event of a rename can arrive after the first read of a
+    // new file.
     const isWhole = [...looks].every(([file, look]) => this.#isWhole(file, look));
     const leftMs = isWhole ? 0 : this.#pending.sinceMs + QUIET_MS - nowMs;
     if (leftMs > 0) {

@@ -130,7 +130,7 @@ export async function searchOnce(
 }
 
 export async function withStoredSearch<T>(config: Config, act: (stored: StoredSearch) => Promise<T>): Promise<T> {
-  // The engine creates the folder of vectors.
+  // Act as the user of the data folder, because the search engine creates a folder for vectors in it.
   return asFolderUser(dataPaths(config.storage.dir), async () => {
     await using opened = new AsyncDisposableStack();
     const network = opened.adopt(await openNetwork(config), (each) => each.close());

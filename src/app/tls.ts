@@ -5,7 +5,10 @@ import { LISTENERS } from '../http/listener/served-request.ts';
 import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/tls-port.ts';
 
 type TlsConfig = Config['server']['tls'];
-/** Certificates and TLS settings of a listener, or null for plain HTTP. The config check ensures that each key matches. */
+/**
+ * Certificates and TLS settings of a listener, or null for plain HTTP. The config check ensures that each key matches its
+ * certificate.
+ */
 export function tlsSlice(tls: TlsConfig): TlsSettings | null {
   const pairs = [tls, ...tls.certificates].flatMap(pairOf);
   return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };

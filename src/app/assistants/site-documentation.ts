@@ -21,7 +21,10 @@ export type DocumentedSite = Pick<Documentation, 'domain' | 'basePath' | 'origin
   readonly versions: DocumentedVersions;
 };
 
-/** @param siteNow returns the current site; called for each request, because the first bundle can change the domain of the site */
+/**
+ * @param siteNow function that returns the current site, called for each request, because the first bundle can change the domain
+ * of the site
+ */
 export function siteDocumentation(siteNow: () => DocumentedSite, bodies: BodyCache): () => Documentation {
   const pages = new SitePages();
   return () => {
@@ -101,7 +104,7 @@ class SitePages {
     return this.#scheduler.run(() => readStart(release, entry, PAGE_BYTES_MAX)).catch(() => null);
   }
 
-  /** Returns null for a page that has no title or cannot be read. @param addresses addresses from `list` */
+  /** Returns the titles of pages. The title is null if a page has none or cannot be read. @param addresses addresses from `list` */
   async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
     const { release } = snapshot;
     const { entries } = await this.#bookOf(snapshot);

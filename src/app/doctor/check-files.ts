@@ -64,8 +64,8 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
 }
 
 /**
- * Entries with another owner than `uid`, at the top level of the data folder, and among its releases and sites. The caller skips
- * a folder of root, because Kubernetes mounts volumes that belong to root for daemons of other users.
+ * Entries with another owner than `uid`, at the top level of the data folder, and among its releases and sites. Call this only if
+ * `uid` is not root: Kubernetes mounts volumes that belong to root for daemons of other users.
  */
 async function entriesOfOthers(dir: string, uid: number): Promise<string[]> {
   const { releases, sites } = dataPaths(dir);
@@ -229,7 +229,8 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
     const key = path.join('.');
-    // Check only the permissions and expiry of the files, because the config check ensures that they exist and are valid.
+    // Check only the permissions and expiry of files that the config names. The config check ensures that they exist and are
+    // valid.
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
@@ -244,7 +245,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
 async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
   const { sound, warning, faulty } = about('file', subject);
   try {
-    // Kubernetes mounts a Secret as a link into a folder whose name begins with two dots, such as `..2024_06_01_…`.
+    // Detect a Secret that Kubernetes mounts: a link into a folder whose name begins with two dots, such as `..2024_06_01_…`.
     const isMounted = /\/\.\.[^/]/.test(await realpath(file));
     const mode = (await stat(file)).mode & 0o777;
     // Accept a mounted Secret that all users can read (the default mode), because only processes of the container see the file.

@@ -93,7 +93,7 @@ export function createShelf(
   return { store, deployment };
 }
 
-/** Opens a site. For a site of a list, ignores an error, because the site's own loop reports the error and tries again. */
+/** Opens a site. For a site of a list, ignores an error, because the loop of that site reports the error and tries again. */
 export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();

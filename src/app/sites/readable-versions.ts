@@ -146,7 +146,10 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
-  /** Returns a version, but only if all readers may read it. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /**
+   * Returns a version if all readers may read it, else null. A null `version` means the active one.
+   * @throws DocshelfError `cannot_read`, `release_damaged`
+   */
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
@@ -161,7 +164,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
-    // The version label can also point to the active release, which is not staged.
+    // Exclude the active release, to which the version label can also point, because the active release is never staged.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;

@@ -157,7 +157,7 @@ function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteS
 }
 
 /**
- * Searches with scores explained. Uses the local engine, even if a hosted service serves readers.
+ * Searches, and explains the score of each result. Uses the local engine, even if a hosted service serves readers.
  * @throws DocshelfError `search_off`, and the errors of `SiteSearch`
  */
 export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {

@@ -35,7 +35,10 @@ interface ShelfApps {
 
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** Responds to requests that match none of several sites. Loads the code of the shelf page with the first such request. */
+/**
+ * If the daemon has several sites, responds to requests that match none of them. Loads the code of the shelf page with the first
+ * such request.
+ */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());

@@ -174,7 +174,7 @@ export class Site {
     this.#host.search.lanes.noteRead();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
-    // Instead of status 404, let the app respond, because it has the endpoint for assistants and can load a release that
+    // Leave a 404 response to the slower request handler, which has the endpoint for assistants and can load a release that
     // another daemon activated.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.(answer) ?? answer);
