@@ -127,7 +127,7 @@ export class Activation {
     await registration.setServed([]);
   }
 
-  /** Updates the list of other stored releases, from which the site serves the assets of older pages. */
+  /** Updates the list of stored releases except the served one. From these releases, the site serves the assets of older pages. */
   updateRetained(releases: SiteRecords['releases']): void {
     const { serving } = this.#context;
     if (serving.served === null) return;
@@ -153,8 +153,8 @@ export class Activation {
   async #followChanges(): Promise<void> {
     const changedMs = await this.#context.store.servedChangedMs();
     if (changedMs === this.#followedMs) return;
-    // An update that is still running may have read the folder before its last change. Wait for that update, then read the
-    // folder again.
+    // A running update may have read the `served` folder before the latest change of this folder. Wait for that update, then read
+    // again.
     await this.#following;
     this.#following ??= this.#follow().finally(() => {
       this.#following = null;
@@ -201,7 +201,7 @@ export class Activation {
     };
     try {
       await registration.setServed(this.current === null ? [] : [this.current.digest]);
-      // Choose without the lock first, because pruning rarely finds a release to remove.
+      // Choose releases to remove without the lock first, because pruning rarely finds one.
       const digests = (await choose()).length === 0 ? [] : await store.removeReleases(choose);
       if (digests.length > 0) journal.event({ kind: 'pruned', digests });
     } catch (error) {

@@ -103,8 +103,8 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Delete an ended choice of the operator only after docshelf serves the target. Without the stored choice, docshelf
-  // would keep the chosen release, because it is the active one.
+  // When an operator's choice of a release ends, delete it only after docshelf serves the new release. Without the stored choice,
+  // docshelf would keep the chosen release, because it is the active one.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;

@@ -37,7 +37,7 @@ export interface OpenedBundle {
   close(): void;
 }
 
-/** @param link source of the bundle, shown without its query @param fields error fields; `retryable` is false by default */
+/** @param link source of the bundle, shown without its query @param fields error fields, of which `retryable` is false by default */
 export function cannotFetch(
   link: Secret | string,
   code: ErrorCode,

@@ -37,8 +37,8 @@ export class SiteLoop {
   /** Delay before the next attempt after a failure. Each failure doubles the delay, and a success resets it. */
   #retryWaitMs = RETRY_WAIT_MS_MIN;
   /**
-   * Progress of the loop. `paused` waits for a `reconcile` call. `due` waits for the next pass to apply new settings; a step
-   * that is still running must not set `settled`.
+   * Progress of the loop. `paused`: it waits for a `reconcile` call. `due`: the next pass applies new settings, and a step that
+   * is still running must not set `settled`.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;

@@ -10,7 +10,10 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/** Maximum time to wait for the job id of a started export after an abort. Without it, docshelf would later start a second job. */
+/**
+ * Maximum time to wait for the job id of a started export after an abort. Without the job id, docshelf would later start a second
+ * job.
+ */
 const START_MS_AFTER_END = 3_000;
 
 /**

@@ -78,7 +78,7 @@ export function creationTime(version: string, madeAt: string | null): string {
 
 /**
  * Points a version label to a release. Stores the fetched link first, so that after a crash, no label lacks its link.
- * @returns `moved`: digest to which the label pointed before, if it was another one
+ * @returns `moved`: digest of the release to which the label pointed before, if it was another release
  */
 export async function label(
   store: SiteStore,

@@ -17,7 +17,7 @@ export interface SignatureSettings {
 
 export function isArchiveName(name: string): boolean {
   const isOther = name.startsWith('.') || name.endsWith('.part') || name.endsWith(SIGNATURE_EXTENSION);
-  // Files that operating systems add to a folder, such as `Thumbs.db`, are not archives either.
+  // Exclude files that operating systems add to a folder, such as `Thumbs.db`.
   return !isOther && !isByProduct(name);
 }
 

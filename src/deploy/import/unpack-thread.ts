@@ -13,7 +13,8 @@ export function unpackInThreads(): Unpack {
   const options = {
     task: 'unpack',
     heap: HEAPS.unpack,
-    // Do not retry after this error, because the same bundle would need as much memory again.
+    // If the thread runs out of memory, report an error that is not retried, because the same bundle would need as much memory
+    // again.
     overMemory: {
       code: 'total_too_large',
       next: 'Split the site into several sites with fewer or smaller files, and export each one separately.',

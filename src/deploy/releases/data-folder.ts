@@ -122,13 +122,13 @@ function becomeUser({ uid, gid }: User, groups: readonly number[], dir: string):
     process.setgroups?.([gid]);
     process.setegid?.(gid);
     process.seteuid?.(uid);
-    // The command loads more code later, as this user.
+    // Check that the new user can read the code of docshelf, because the command loads more code later.
     readdirSync(import.meta.dirname);
   } catch (error) {
     try {
       becomeRoot(groups);
     } catch {
-      // Without the capability to change users, nothing has changed.
+      // Ignore this error: a process without the capability to change users has not changed its user.
     }
     const state = `root cannot work as user ${uid}, who owns the folder (${errnoState(error)})`;
     throw new DocshelfError('cannot_write', `Cannot change the data folder "${dir}": ${state}`, {

@@ -215,7 +215,7 @@ function timedOut(jobId: string, timeoutMs: number): DocshelfError {
 }
 
 export interface ExportServiceSettings {
-  /** Address to which `/v1/static-export` is appended. */
+  /** Base address of the export service. docshelf appends `/v1/static-export`. */
   readonly apiUrl: string;
   /** Admin key. docshelf follows no redirects of an export service, so it sends the key only to `apiUrl`. */
   readonly key: Secret;

@@ -407,7 +407,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
     throw cannotRead(file, errnoOf(error) ?? 'failed', error);
   });
   const config = jsonOf(text);
-  // Omit the cause from the error, because the parser's message quotes the file.
+  // Omit the cause from the error, because the message of the JSON parser quotes the credentials file.
   if (config === undefined) throw cannotRead(file, 'it is not JSON', null);
   return config as DockerConfig;
 }
