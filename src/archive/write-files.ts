@@ -94,8 +94,8 @@ export class FileWriter extends Lanes {
 const OUT_OF_REACH = new Set(['EACCES', 'ENOENT']);
 
 /**
- * True if a stored file has these bytes. Compares no digests, because a file of a damaged release may differ from the digest in
- * the file table.
+ * True if a stored file has the given bytes. Compares no digests, because a file of a damaged release may differ from the digest
+ * in the file table.
  */
 async function isContent(file: string, bytes: Buffer): Promise<boolean> {
   const size = (await ifThere(stat(file)).catch(() => null))?.size;

@@ -5,7 +5,7 @@
 export interface EgressRules {
   /** Hosts in lower case: `host`, `host:port`, or `*.domain` for subdomains only. */
   readonly allowedHosts: readonly string[];
-  /** True if all hosts are allowed, because `allowedHosts` is empty and there is no air gap. */
+  /** True if all hosts are allowed, because `allowedHosts` is empty and the deployment is not air-gapped. */
   readonly allowsUnnamed: boolean;
   readonly allowPrivate: boolean;
   /** Ports of docshelf's own listeners. Requests to these ports on this machine are rejected. */

@@ -18,7 +18,7 @@ type FoundFiles = { readonly files: readonly FoundFile[]; readonly leftOut: read
 interface Folder {
   readonly path: string;
   readonly dir: string;
-  /** Resolved paths of this folder and its parents. A link to one of these paths is a loop. */
+  /** Resolved paths of the folder and its parents. A link in the folder to one of these paths is a loop. */
   readonly trail: ReadonlySet<string>;
 }
 

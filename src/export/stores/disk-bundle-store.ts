@@ -74,7 +74,7 @@ export class SigningKeys {
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const text = `${JSON.stringify({ secret, createdAt: new Date(nowMs()).toISOString() })}\n`;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    // If another process has just written a key with this number, use that key.
+    // If another process has just written a key with the same number, use the key of that process.
     await writeOnce(this.#fileOf(id), text, 0o600);
     const made = await this.#read(id);
     if (made === null) throw damaged(this.#fileOf(id), 'it was removed right after it was created');
