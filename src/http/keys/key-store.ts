@@ -29,7 +29,7 @@ export interface MadeKey {
 
 /** Maximum keys. This number of keys takes 3 MB of memory, and a look-up takes microseconds. */
 export const KEYS_MAX = 10_000;
-/** Maximum stored times of last use, 100 bytes each. */
+/** Maximum number of API keys whose time of last use is stored, 100 bytes each. */
 export const USES_MAX = 20_000;
 
 /** Interval at which docshelf reads stored keys. Two reads fit into 5 s, within which a change by another daemon must apply. */
@@ -72,7 +72,7 @@ export abstract class KeyStore {
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Merges times of last use into the stored times: the later time of each key stays. Keeps only the latest `USES_MAX` times. */
+  /** Stores the keys' times of last use: the later time of each key stays. Keeps only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {

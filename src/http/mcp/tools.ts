@@ -212,7 +212,7 @@ export function cut(text: string, from: number, length: number): string {
   const end = Math.min(text.length, start + Math.max(0, length));
   const isParted = end > start && isLow(text.charCodeAt(end)) && isHigh(text.charCodeAt(end - 1));
   if (!isParted) return text.slice(start, end);
-  // Return at least one character, so that a caller with length 1 can continue.
+  // Return at least one character, even if it exceeds the length, so that a caller with length 1 can continue.
   return text.slice(start, end - start > 1 ? end - 1 : end + 1);
 }
 
