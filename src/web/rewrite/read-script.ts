@@ -255,7 +255,7 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
 /** Matches a data file in a string that starts with `./` or `../`, or that is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** Maximum length of a script to search. A longer script usually repeats the text of the page, with code examples. */
+/** Maximum length of a script to search for data files. Longer scripts usually repeat the text of the page, with code examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {
