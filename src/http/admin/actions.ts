@@ -68,7 +68,7 @@ export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: 
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
   readonly token: () => Secret | null;
-  /** Host names that requests may address, in addition to the names of the listener itself. */
+  /** Host names to accept from requests, in addition to the names of the listener itself. */
   readonly hosts: () => readonly string[];
   readonly trustedProxies: readonly string[];
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };

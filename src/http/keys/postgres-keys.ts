@@ -13,7 +13,9 @@ import {
 const COLUMNS =
   'id, organization_id AS organization, type, name, sha256, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-/** Reads all keys. Returns no row if the revision is still `known`. For an empty table, returns one row whose key columns are null. */
+/**
+ * Reads all API keys. Returns no row if the revision is still `known`. For an empty table, returns one row with null key columns.
+ */
 const READ = statement(`
   SELECT revision, ${COLUMNS} FROM ${SCHEMA_NAME}.api_key_revision LEFT JOIN ${SCHEMA_NAME}.api_keys ON true
   WHERE revision IS DISTINCT FROM :known::uuid ORDER BY seq`);

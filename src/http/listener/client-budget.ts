@@ -172,7 +172,10 @@ export class ClientBudget {
     return false;
   }
 
-  /** Registers a response. Null if there is no room. @param isFirst true if the connection has no other response: limits are ignored */
+  /**
+   * Registers a response. Null if there is no room.
+   * @param isFirst true to ignore the limits, because the connection has no other response
+   */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -268,7 +271,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** Increases the reservation to `bytes` if the budget has room for twice the increase. Otherwise, returns false. */
+  /** Increases the response's reservation to `bytes` if the budget has room for twice the increase. Otherwise, returns false. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);
