@@ -8,7 +8,10 @@ import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
-/** Uses only HTTP/1.1, whose framing shows whether a body is complete. @throws DocshelfError `config_invalid`, `cannot_read` */
+/**
+ * Creates a dispatcher for HTTP/1.1 only, whose framing shows whether a body is complete.
+ * @throws DocshelfError `config_invalid`, `cannot_read`
+ */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
   const tls = authoritiesOf(settings.caFile, 'network.caFile');

@@ -105,7 +105,10 @@ function causeWithoutSecrets(error: unknown): Error {
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
-/** Percent-encodes bytes over 127 in URLs, as browsers do. Decodes file names as UTF-8. @param name header name in lower case */
+/**
+ * Decodes a header value. Percent-encodes bytes over 127 in URLs, as browsers do. Reads file names as UTF-8.
+ * @param name header name in lower case
+ */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
