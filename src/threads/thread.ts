@@ -253,7 +253,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   const child = fork(fileURLToPath(entry), {
     execArgv: [...process.execArgv, ...bounds],
     serialization: 'advanced',
-    // Ignore standard output, because it would mix with the log.
+    // Ignore the standard output of the process, because it would mix with the log.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let cause: unknown;

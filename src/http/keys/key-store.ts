@@ -11,7 +11,7 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
   return { key, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-/** Checks whether the text is a key instead of an id. Callers must not print a key. */
+/** Checks whether a text is an API key instead of the id of a key. Callers must not print an API key. */
 export const isKey = (text: string): boolean => /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
 
 /** API key created at run time. docshelf stores only its digest. */
