@@ -31,7 +31,10 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/** Compares digests of the texts, so that the response time reveals neither the expected length nor the first different character. */
+/**
+ * Compares the digests of two tokens, so that the response time reveals neither the length of the expected token nor the first
+ * wrong character.
+ */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

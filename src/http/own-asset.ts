@@ -6,7 +6,7 @@ import { OWN_HEADERS } from '../domain/own-headers.ts';
 import { negotiateEncoding } from '../site/encoding.ts';
 
 export interface HashedAsset {
-  /** Name with a digest, such as `shelf-3f9ab2c41d7e0856.css`. */
+  /** File name with a digest, such as `shelf-3f9ab2c41d7e0856.css`. */
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;

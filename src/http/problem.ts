@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../domain/own-headers.ts';
 
-/** Replaces database errors in public responses: they can contain the database's address. Errors with `isForCallers` do not. */
+/** Replaces a database error in public responses: it can contain the database's address. Errors with `isForCallers` are safe. */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',
@@ -52,7 +52,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
 }
 
 export interface FaultHooks {
-  /** True if callers are not operators. Default: false. */
+  /** True if the callers of the listener are not operators. Default: false. */
   readonly isPublic?: boolean;
   readonly metrics: { onError(code: ErrorCode): void };
   onError?(error: DocshelfError, requestId: string | null): void;

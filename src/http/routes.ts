@@ -4,7 +4,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { BodyOf, Operation, QueryOf } from '../domain/operation.ts';
 import { bodyReader, queryReader } from './read-request.ts';
 
-/** One `Operation` defines the route, its description in OpenAPI, and the types of a client (`ShapeOf`). */
+/** Route of an API call. Its `Operation` also defines the OpenAPI description, and the types of a client (`ShapeOf`). */
 export interface Route<E extends BoundEnv> {
   readonly operation: Operation;
   readonly run: (c: Context<E>) => Response | Promise<Response>;

@@ -8,7 +8,10 @@ import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
-/** Uses only HTTP/1.1, whose framing shows whether a body is complete. @throws DocshelfError `config_invalid`, `cannot_read` */
+/**
+ * Creates a dispatcher for HTTP/1.1 only, whose framing shows whether a body is complete.
+ * @throws DocshelfError `config_invalid`, `cannot_read`
+ */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
   const tls = authoritiesOf(settings.caFile, 'network.caFile');
@@ -32,7 +35,7 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
     if (settings.proxy === 'env') return new EnvironmentProxy(new EnvHttpProxyAgent(proxyOptions), new Agent(options));
     return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
   } catch {
-    // Omit the cause, because it contains the URL of the proxy, which can include a password.
+    // Omit the cause of the error, because it contains the URL of the proxy, which can include a password.
     throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not a URL', {
       next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
     });
@@ -116,7 +119,11 @@ export function usesProxy({ proxy }: EgressRules): boolean {
   return proxy === 'env' ? PROXY_VARIABLES.some((name) => process.env[name]) : proxy !== 'off';
 }
 
-/** Without `allowPrivate`, the config must list a host name that only the proxy can resolve. @throws AddressRefused */
+/**
+ * Checks a URL that a proxy will request. Unless private addresses are allowed, rejects an unlisted host name that only the proxy
+ * can resolve.
+ * @throws AddressRefused
+ */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   if (!usesProxy(policy.rules)) return;
   const refusal = policy.refusalOf(url);

@@ -8,7 +8,10 @@ import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
 interface CrawlReach {
-  /** Private addresses to allow: pairs `host:port`, or networks for `ownOrigins` and for the pairs in `network.allowedHosts`. */
+  /**
+   * Private addresses that the crawl may contact: pairs `host:port`, or networks. Networks apply only to `ownOrigins` and to pairs
+   * in `network.allowedHosts`.
+   */
   readonly allowAddresses: readonly string[];
   readonly ownOrigins: readonly string[];
 }
@@ -49,7 +52,7 @@ export class EgressPolicy {
     return new EgressPolicy(this.rules, { guard, ports, pairs });
   }
 
-  /** Permits private addresses, because an object store can be in the operator's own network. */
+  /** Returns the policy for an object store. Permits private addresses, because the store can be in the operator's own network. */
   forStore(caFile: () => string | null): EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), EVERY_ADDRESS);
   }
@@ -128,7 +131,7 @@ const NO_WAY_OUT = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
-/** The message contains the host name, but never an internal address. */
+/** Error for a host that the policy rejects. The message contains the host name, but never an internal address. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';

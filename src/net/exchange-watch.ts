@@ -14,7 +14,7 @@ interface Exchanged {
   readonly response?: { readonly headers: readonly Buffer[] };
 }
 
-/** Collects facts about servers from the requests of undici, until the end of the scope. */
+/** Collects facts about servers from the requests of undici, until the object is disposed. */
 export class ExchangeWatch {
   /** Clock and certificate data by origin (`https://host`), in the order of first contact. */
   readonly facts = new Map<string, OriginFacts>();

@@ -16,7 +16,7 @@ export interface HttpClientBounds {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer` returns the redirect itself to the caller. Default of `get`: `follow`. */
+  /** `follow` requests the target of a redirect, `answer` returns the redirect to the caller. Default of `get`: `follow`. */
   readonly redirects?: 'follow' | 'answer';
 }
 

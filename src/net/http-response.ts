@@ -83,7 +83,7 @@ function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Reco
   });
 }
 
-/** Also handles Node's `AggregateError`, whose code is the code of its first error. */
+/** Code of an error, or an empty text. Node gives an `AggregateError` the code of its first error. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -105,7 +105,10 @@ function causeWithoutSecrets(error: unknown): Error {
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
-/** Percent-encodes bytes over 127 in URLs, as browsers do. Decodes file names as UTF-8. @param name header name in lower case */
+/**
+ * Decodes a header value. Percent-encodes bytes over 127 in URLs, as browsers do. Reads file names as UTF-8.
+ * @param name header name in lower case
+ */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
@@ -118,7 +121,7 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | n
 
 export type Exchange = { readonly signal: AbortSignal; end(): void };
 
-/** Callers must read the body to its end or call `close`. Otherwise, the socket stays open. */
+/** Response whose body is not read yet. Callers must read the body to its end or call `close`. Otherwise, the socket stays open. */
 export class HttpResponse {
   readonly status: number;
   readonly link: Secret;
@@ -167,7 +170,7 @@ export class HttpResponse {
     return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
   }
 
-  /** Closes the socket too, except if the body was read to its end. */
+  /** Discards the rest of the body. Closes the socket, unless the body was read to its end. */
   close(): void {
     this.#exchange.end();
     this.#answer.body.destroy();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
 export interface RetryTools {
-  /** Rejects immediately if the signal aborts. */
+  /** Waits before a retry. Rejects immediately if the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
 }
@@ -15,7 +15,7 @@ export const RETRY_TOOLS: RetryTools = Object.freeze({
 interface RetryPlan {
   readonly retriesMax: number;
   readonly signal: AbortSignal;
-  /** Default: true for an error whose field `retryable` is true. */
+  /** Returns true for an error to retry. Default: true for an error whose field `retryable` is true. */
   readonly mayRetry?: ((error: DocshelfError) => boolean) | undefined;
 }
 
@@ -23,7 +23,7 @@ const isRetryable = ({ fields }: DocshelfError): boolean => fields.retryable ===
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** Maximum delay that a Retry-After header can set, because a daemon without its bundle cannot serve the site. */
+/** Maximum delay that a Retry-After header can set. A daemon without its bundle cannot serve the site during a longer delay. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /** Waits a random time up to min(30 s, 0.5 s * 2^n), so that daemons do not retry together. @throws error of the last attempt */
@@ -50,7 +50,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** Codes of errors that end when an operator frees space on the volume, which docshelf finds only by another attempt. */
+/** Error codes that a full volume can cause. Retry them, because docshelf notices only by a retry that space is free again. */
 const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {

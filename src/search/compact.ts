@@ -134,7 +134,7 @@ export class GrowableUint32Array {
     return this.#numbers[index] ?? 0;
   }
 
-  /** The view is valid only until the next `push`. */
+  /** Numbers pushed so far, without a copy. Valid only until the next `push`. */
   get view(): Uint32Array<ArrayBuffer> {
     return this.#numbers.subarray(0, this.#length);
   }

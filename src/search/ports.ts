@@ -72,7 +72,7 @@ export interface IndexFacts {
   /** Error because of which docshelf does not use the vectors of the bundle (`bad_search_data`). Null if there is no error. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
-  /** Time of the build. Null if the index file cannot be read. */
+  /** Time at which the index was built. Null if the index file cannot be read. */
   readonly builtAtMs: number | null;
 }
 

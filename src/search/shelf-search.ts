@@ -33,7 +33,7 @@ export class ShelfSearch implements Search {
   }
 }
 
-/** Omits versions and tags, because their meaning differs between sites. */
+/** Joins the facts of all sites. Omits filter values for versions and tags, because their meaning differs between sites. */
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,

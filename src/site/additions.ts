@@ -135,7 +135,7 @@ const ENTRIES_A_TURN = 2_048;
 export class OwnSearches {
   readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
 
-  /** Lists the searches in a bundle. Returns an empty list if pages cannot be read, so that docshelf still serves the version. */
+  /** Lists the built-in searches of a bundle. Empty if pages cannot be read, because docshelf must still serve the version. */
   searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;

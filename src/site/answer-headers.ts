@@ -60,7 +60,9 @@ class Headers {
   }
 }
 
-/** Combines the preset, then the rules of the site, then the operator's settings. Caches the headers of each set of rules. */
+/**
+ * Combines headers of the preset, the site's rules and the operator, in ascending precedence. Caches the result per set of rules.
+ */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;

@@ -26,14 +26,16 @@ interface CacheableFile {
   readonly releaseDir: string;
   bodyKey(encoding: Encoding): string;
   read(): Promise<Buffer<ArrayBuffer>>;
-  /** Returns null if the bundle has no compressed form of the file. Never rejects. */
+  /** Finds the compressed form of the file in the bundle. Null if the bundle has no such form. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null>;
 }
 
 /** Largest share of the cache for one body, so that a search index cannot evict every page. */
 const CACHE_PART_MAX = 1 / 8;
 const ENTRY_BYTES = 256;
-/** Maximum concurrent loads, because the cache size excludes bodies that are still loading. Equal to the threads of libuv's pool. */
+/**
+ * Maximum bodies to load at once, because they do not count for the size of the cache yet. Equal to the threads of libuv's pool.
+ */
 const LOADS_MAX = 4;
 
 /** LRU cache of response bodies by content and encoding. Concurrent requests for a body share one load. */

@@ -24,7 +24,7 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing` prevents caching. True if the file depends on `Host` or `Accept`, or is from an older, removable release. */
+  /** `isPassing`: do not cache, because the file depends on `Host` or `Accept`, or is from an older, removable release. */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */

@@ -45,7 +45,7 @@ const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** A page (null if none is sent), or a redirect to a path (null if too long). `isBySlash`: only the last slash of it changes. */
+/** Response: a page (null for none), or a redirect (null if its path is too long). `isBySlash`: only the last slash changes. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -77,7 +77,7 @@ export class PagePaths {
   /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded path without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // At the first step, skip rules that begin an endless redirect. A redirect that only changes the last slash is not a step.
+    // Before the first redirect, skip rules that begin an endless redirect. A redirect of only the last slash does not count.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;
@@ -117,7 +117,7 @@ export class PagePaths {
     });
   }
 
-  /** Returns pages that readers can open (see `isOpen`). `isCut` is true if the list is incomplete: it cost more than `units`. */
+  /** Returns pages that readers can open (see `isOpen`). `isCut` is true if checks cost over `units`, so the list is incomplete. */
   async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,

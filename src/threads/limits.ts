@@ -58,22 +58,22 @@ export type Heap = { readonly maxYoungGenerationSizeMb?: number; readonly maxOld
  * The young generation is limited only for threads that need more memory with V8's default limit (measured).
  */
 export const HEAPS = {
-  /** Enough to read the text and references of a page of 8 MiB. An archive with 1,000,000 entries takes only 48 MiB (measured). */
+  /** Heap for an import. Suffices for text and references of a page of 8 MiB. 1,000,000 archive entries take 48 MiB (measured). */
   unpack: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
   query: { maxOldGenerationSizeMb: 1024 },
   model: { maxOldGenerationSizeMb: 512 },
-  /** Enough to read a page of 16 MiB for search, which takes 400 MB (measured). */
+  /** Heap to compute search data at export: enough to read a page of 16 MiB, which takes 400 MB (measured). */
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** About three times the memory that all threads of a crawl of 20,000 pages need (see `pages`). */
+  /** Heap of an export job: about three times the memory that all threads of a crawl of 20,000 pages need (see `pages`). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** Without these two limits, all threads of a crawl of 20,000 pages took 390 MiB instead of 317 MiB (measured). */
+  /** Heap of a thread that reads pages. With V8's defaults, a crawl of 20,000 pages took 390 instead of 317 MiB (measured). */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
 } as const satisfies Readonly<Record<string, Heap>>;
 
-/** Returns a heap of 60 % of the bytes. The rest is for the program, buffers, SQLite and a model. */
+/** Returns a heap limit of 60 % of the bytes. The rest is for the program, buffers, SQLite and a model. */
 export function heapWithin(bytes: number): Heap {
   return { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.floor((bytes / 1024 ** 2) * 0.6) };
 }

@@ -7,7 +7,7 @@ export interface SchedulerOptions {
 }
 
 export interface Turn {
-  /** Owner of the task, usually a site. The scheduler alternates between keys. Default: one key for all tasks. */
+  /** Owner of the task, usually a site. The scheduler alternates between owners. Default: one owner for all tasks. */
   readonly key?: unknown;
   /** Tasks with a lower number run first, whatever their key. Default: 0. */
   readonly priority?: number;

@@ -156,7 +156,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
 /** Time to keep an idle thread. Starting a thread that unpacks takes 200 ms of processor time, mostly to load modules (measured). */
 const IDLE_MS = 1_000;
-/** Longest run after which a thread is reused. A longer run can leave much memory in use. */
+/** Duration of a run up to which its thread is reused. A longer run can leave much memory in use. */
 const REUSED_AFTER_MS_MAX = 3_000;
 
 /** Reuses threads, one caller at a time. Callers must limit the number of concurrent runs. */
@@ -253,7 +253,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   const child = fork(fileURLToPath(entry), {
     execArgv: [...process.execArgv, ...bounds],
     serialization: 'advanced',
-    // Ignore standard output, because it would mix with the log.
+    // Ignore the standard output of the process, because it would mix with the log.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let cause: unknown;

@@ -110,7 +110,7 @@ const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
-  /** False if the client that started the trace does not record the trace. docshelf then discards the span. */
+  /** True if the client that started the trace records it. docshelf discards the spans of other traces. */
   readonly isSampled: boolean;
 }
 

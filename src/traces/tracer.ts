@@ -20,7 +20,7 @@ export type Span = { note(facts: SpanFacts): void; fail(error: unknown): void };
 export interface Tracer {
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
   readonly traceparent: string | null;
-  /** Moves the running span into the trace of its cause, if it has no parent and no children. The cause can be known late. */
+  /** Moves the running span into the trace of its cause. Does nothing if the span already has a parent or children. */
   follow(traceparent: string | null): void;
 }
 

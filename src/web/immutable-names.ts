@@ -49,7 +49,7 @@ export class ImmutableNames {
   }
 }
 
-/** Alphabet of the digests in the file names of a folder, by the `place` of a token. */
+/** Alphabet of the digests in the file names of a folder, by the position of the digest in the name (`Token.place`). */
 type Alphabets = ReadonlyMap<string, RegExp>;
 
 /** Digest alphabets, smallest first: hex in lower and upper case, base 32 (esbuild), base 36, base64url (Rollup). */
@@ -110,8 +110,8 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 interface Token {
   readonly text: string;
   /**
-   * Character before the token in the file name (`^` at the start), then the token's length. A generator writes digests with
-   * the same `place` in all names.
+   * Position of a possible digest in a file name: the character before it (`^` at the start), then its length. A generator puts
+   * digests at the same position of all names.
    */
   readonly place: string;
 }
@@ -135,7 +135,10 @@ function tokensOf(name: string): Token[] {
   return tokens;
 }
 
-/** If this number and share of the tokens with one `place` are certain digests, similar tokens with it also count as digests. */
+/**
+ * Minimum number and share of certain digests at one position of the file names in a folder. Similar texts at that position then
+ * also count as digests.
+ */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;

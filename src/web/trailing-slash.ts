@@ -3,7 +3,7 @@ import { encodeAddress, OWN_ORIGIN, percentDecode } from './escape.ts';
 import { isServedPath } from './mount/base-path.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a relative reference that works only at `/x/`, or only at `/x`. A link to one of these two addresses has one vote. */
+/** In the choice of `/x/` or `/x`, weight of a relative reference that works at only one of both. A link to one has weight 1. */
 const BROKEN_WEIGHT = 10;
 
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
@@ -57,7 +57,7 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** Returns `always` or `never`, by votes. For equal votes, `always` if the site has more relative than absolute references. */
+  /** Returns `always` or `never`, by weight. For equal weights, `always` if the site has more relative than absolute references. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';

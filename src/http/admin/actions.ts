@@ -68,7 +68,7 @@ export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: 
 export interface AdminOptions extends FaultHooks {
   readonly endpoint: AdminEndpoint;
   readonly token: () => Secret | null;
-  /** Host names that requests may address, in addition to the names of the listener itself. */
+  /** Host names to accept from requests, in addition to the names of the listener itself. */
   readonly hosts: () => readonly string[];
   readonly trustedProxies: readonly string[];
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
@@ -79,7 +79,7 @@ export interface AdminOptions extends FaultHooks {
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: {
-    /** Text that changes when an API key changes, and when docshelf writes an audit line. */
+    /** Revision of API keys and audit log: the text differs after each change of a key, and after each new audit line. */
     readonly changes: () => string;
     readonly jobs: () => Promise<string>;
   };
@@ -251,7 +251,7 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
   }
 }
 
-/** Key to store a signature until its archive is uploaded. Contains the domain: files of two sites can have the same name. */
+/** Name of a stored signature. Contains the domain, because archives of two sites can have the same file name. */
 const pendingName = (c: Context<AdminEnv>, fileName: string): string => `${c.req.param('domain') ?? ''}/${fileName}`;
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';

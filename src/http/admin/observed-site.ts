@@ -15,7 +15,7 @@ export interface SiteFindings {
 export interface ObservedSite {
   readonly address: string;
   findings(): SiteFindings;
-  /** False without an earlier activation. If true, a rollback can still fail, for example if the config pins a version. */
+  /** True if an earlier activation exists. A rollback to it can still fail, for example if the config pins a version. */
   canRollBack(): Promise<boolean>;
   /** Searches the site, and returns the best results first. @throws DocshelfError `search_off`, `index_building`, `queue_full` */
   search(query: string): Promise<readonly SearchResult[]>;

@@ -126,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** Returns the operation with the site's domain in its path. Empty unless the operation is about versions or bundles. */
+/** Returns an operation with the site's domain in its path. Empty unless the operation is about versions or bundles. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
@@ -200,7 +200,7 @@ export const FOLDER_HEADER = 'docshelf-folder';
 /** Path of the last valid config, used while the config file is invalid. Only the socket serves it: a config can contain secrets. */
 export const LAST_GOOD_PATH = '/v1/config';
 
-/** Calls of the admin listener and of the daemon's socket. For a new call, add its handler in `actions.ts`. */
+/** API calls of the admin listener and of the daemon's socket. For a new call, add its handler in `actions.ts`. */
 export const operations = withIds({
   live: {
     ...health,

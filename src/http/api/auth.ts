@@ -38,7 +38,9 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Number of first bytes of a key's digest by which keys are grouped. With 2 bytes, most of 10,000 keys are alone in their group. */
+/**
+ * Number of leading digest bytes by which keys are grouped for the look-up. With 2 bytes, most of 10,000 keys have their own group.
+ */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 

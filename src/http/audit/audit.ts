@@ -61,7 +61,7 @@ export type AuditPage = ShapeOf<typeof auditPageSchema>;
 
 export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
 
-/** Records each change before the client gets its response. */
+/** Writes audit lines. Records each change before the client gets its response. */
 export class AuditTrail {
   readonly #store: Pick<AuditFile, 'append' | 'read'>;
   readonly #log: (line: AuditLine) => void;
@@ -130,7 +130,7 @@ export class AuditFile {
     this.#options = options;
   }
 
-  /** Appends a line. Reports a failed write only to `onFault`, and does not reject, because docshelf's log also contains the line. */
+  /** Appends an audit line. Never rejects: passes a failed write to `onFault`, because docshelf's log also contains the line. */
   append(line: AuditLine): Promise<void> {
     this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
     return this.#writing;

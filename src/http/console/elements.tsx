@@ -78,7 +78,7 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
   return <span class={`chip ${tone}`}>{children}</span>;
 }
 
-/** Maximum characters of an identifier that fits into a column. */
+/** Maximum characters of an identifier that is shown on one line in a table column. */
 const SHORT_NAME_MAX = 24;
 
 export function Name({ children: name }: { readonly children: string }) {

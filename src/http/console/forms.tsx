@@ -6,7 +6,7 @@ import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visi
 
 interface ActionResultProps extends VisitProps {
   readonly message: ActionMessage;
-  /** Name of the message in the session. The undo button sends this name, so a message without a name has no undo button. */
+  /** Name of the result message in the session. The undo button sends this name, so a message without a name has no undo button. */
   readonly name?: string | undefined;
 }
 

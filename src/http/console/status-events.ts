@@ -5,9 +5,9 @@ import type { AdminOptions } from '../admin/actions.ts';
 
 const STREAMS_MAX = 200;
 const CHECK_MS = 1_000;
-/** Pause after a check, as a multiple of the duration of the check. With 9, checks use at most a tenth of a processor core. */
+/** Pause after a check for changes, as a multiple of the check's duration. With 9, checks use at most 10 % of a processor core. */
 const REST_PER_CHECK = 9;
-/** Interval of messages without an event, because proxies close streams that are silent for a minute. */
+/** Interval of keep-alive messages. Proxies close streams that are silent for a minute. */
 const BEAT_MS = 20_000;
 
 export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
@@ -15,7 +15,7 @@ export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8
 type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
-/** Sends an event to all open pages of the console after each change of the state, so that the pages reload. */
+/** Sends an event to all open pages of the console after each change of the daemon's status, so that the pages reload. */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();

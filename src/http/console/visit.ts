@@ -60,7 +60,8 @@ export interface CallInput {
 
 export async function call({ c, parts, sessions, session }: ConsoleVisit, id: OperationId, input: CallInput = {}) {
   const operation: Operation = operations[id];
-  // Check the session here: the call skips the token check of the admin listener, and a session can end during a long upload.
+  // Check the session before each call of the admin API, because these calls skip the token check, and a session can end during a
+  // long upload.
   if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };

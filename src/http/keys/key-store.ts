@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { KeyType } from '../../domain/organization.ts';
 
-/** Prefix that shows people the type of a key. docshelf itself uses the stored type. */
+/** Prefix of an API key, which shows people its type. docshelf itself uses the stored type. */
 const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
 const KEY_BYTES = 32;
 
@@ -11,10 +11,10 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
   return { key, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-/** Checks whether the text is a key instead of an id. Callers must not print a key. */
+/** Checks whether a text is an API key instead of the id of a key. Callers must not print an API key. */
 export const isKey = (text: string): boolean => /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
 
-/** Key created at run time. docshelf stores only its digest. */
+/** API key created at run time. docshelf stores only its digest. */
 export interface MadeKey {
   /** Id of the key: `key_` and 16 random lower-case hex digits. */
   readonly id: string;
@@ -27,9 +27,9 @@ export interface MadeKey {
   readonly expiresAt: string | null;
 }
 
-/** Maximum keys. This number of keys takes 3 MB of memory, and a look-up takes microseconds. */
+/** Maximum API keys. This number of keys takes 3 MB of memory, and a look-up takes microseconds. */
 export const KEYS_MAX = 10_000;
-/** Maximum stored times of last use, 100 bytes each. */
+/** Maximum number of API keys whose time of last use is stored, 100 bytes each. */
 export const USES_MAX = 20_000;
 
 /** Interval at which docshelf reads stored keys. Two reads fit into 5 s, within which a change by another daemon must apply. */
@@ -72,7 +72,7 @@ export abstract class KeyStore {
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Merges times of last use into the stored times: the later time of each key stays. Keeps only the latest `USES_MAX` times. */
+  /** Stores the keys' times of last use: the later time of each key stays. Keeps only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {

@@ -13,7 +13,9 @@ import {
 const COLUMNS =
   'id, organization_id AS organization, type, name, sha256, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-/** Reads all keys. Returns no row if the revision is still `known`. For an empty table, returns one row whose key columns are null. */
+/**
+ * Reads all API keys. Returns no row if the revision is still `known`. For an empty table, returns one row with null key columns.
+ */
 const READ = statement(`
   SELECT revision, ${COLUMNS} FROM ${SCHEMA_NAME}.api_key_revision LEFT JOIN ${SCHEMA_NAME}.api_keys ON true
   WHERE revision IS DISTINCT FROM :known::uuid ORDER BY seq`);
@@ -26,7 +28,7 @@ const ADD = statement(`
 const REMOVE = statement(`DELETE FROM ${SCHEMA_NAME}.api_keys WHERE id = :id RETURNING ${COLUMNS}`);
 
 const READ_USES = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);
-/** Merges times of last use. Writes rows in the order of their digests, so that concurrent daemons cannot deadlock. */
+/** Merges API keys' times of last use. Writes rows in the order of their digests, so that concurrent daemons cannot deadlock. */
 const JOIN_USES = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_key_uses SELECT key, value::timestamptz FROM jsonb_each_text(:uses::jsonb) ORDER BY key
   ON CONFLICT (sha256) DO UPDATE SET used_at = greatest(api_key_uses.used_at, excluded.used_at)`);

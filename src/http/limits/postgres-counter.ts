@@ -32,7 +32,7 @@ export class PostgresCounter implements RequestCounter {
     return request.promise;
   }
 
-  /** Never rejects. Instead, an error rejects the promises of the counted requests. */
+  /** Counts the waiting requests in the database. Never rejects: an error rejects the promises of these requests. */
   async #takeAll(organization: string, first: Waiting): Promise<void> {
     const waiting: Waiting[] = [];
     this.#waiting.set(organization, waiting);

@@ -8,7 +8,7 @@ interface Limits {
 const MiB = 1024 ** 2;
 const LIMITS = {
   connection: { requests: 128, bytes: 2 * MiB },
-  // Limit each client address to half of the bytes in `all`, so that other addresses always have room.
+  // Limit each client address to half of the bytes of all clients, so that other addresses always have room.
   address: { requests: 1_024, bytes: 32 * MiB },
   all: { requests: 4_096, bytes: 64 * MiB },
   /** Milliseconds without progress after which the budget can end a client's response to make room. */
@@ -154,7 +154,7 @@ export class ClientBudget {
     return hasRoom;
   }
 
-  /** True below `max` connections, or after closing a connection without a pending response or new bytes since the last check. */
+  /** Returns true if there is room. At `max`, closes a connection without a pending response or new bytes since the last check. */
   #hasRoom(connections: Map<Opened, Connection>, max: number): boolean {
     if (connections.size < max) return true;
     let looks = 0;
@@ -172,7 +172,10 @@ export class ClientBudget {
     return false;
   }
 
-  /** Registers a response. Null if there is no room. @param isFirst true if the connection has no other response: limits are ignored */
+  /**
+   * Registers a response. Null if there is no room.
+   * @param isFirst true to ignore the limits, because the connection has no other response
+   */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
@@ -268,7 +271,7 @@ export class HeldAnswer {
     return true;
   }
 
-  /** Increases the reservation to `bytes` if the budget has room for twice the increase. Otherwise, returns false. */
+  /** Increases the response's reservation to `bytes` if the budget has room for twice the increase. Otherwise, returns false. */
   holdMore(bytes: number): boolean {
     const hasRoom = this.#scopes.every((scope) => scope.hasRoom(2 * (bytes - this.#bytes)));
     if (hasRoom) this.hold(bytes);

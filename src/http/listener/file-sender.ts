@@ -3,7 +3,10 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { BytesResponse, FileResponse } from '../../site/index.ts';
 import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
-/** Bytes of a part for fast clients. Parts of 64 KiB take 50 % more processor time, and parts of 512 KiB take no less (measured). */
+/**
+ * Bytes of a body part for fast clients. Parts of 64 KiB take 50 % more processor time, and parts of 512 KiB take no less
+ * (measured).
+ */
 const LARGE_BYTES = 256 * 1024;
 /** Number of free buffers to keep, by size. Each size takes at most 8 MiB. */
 const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };

@@ -38,7 +38,7 @@ interface ListenerHandlers {
   /** Config key of the port, if it is not `port` in the section of the listener. */
   readonly portKey?: string;
   readonly tls?: TlsSettings | undefined;
-  /** Budget to share among several ports. Default: a separate budget for each port. */
+  /** Budget for connections and responses, to share among several ports. Default: a separate budget for each port. */
   readonly budget?: ClientBudget;
   readonly times?: Partial<typeof TIMES>;
 }

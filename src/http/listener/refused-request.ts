@@ -83,7 +83,7 @@ export function normalizeAddress(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
   // `OPTIONS *` is about the whole server (RFC 9112, section 3.2.4). It gets the same response as the path `/`.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
-  // Write the scheme in lower case, because schemes are case-insensitive (RFC 3986, section 3.1).
+  // Convert the scheme of an absolute target to lower case. Schemes are case-insensitive (RFC 3986, section 3.1).
   else if (url !== undefined && !url.startsWith('/'))
     incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);

@@ -8,7 +8,7 @@ import { remoteAddressBehind, requestField } from './request.ts';
 export const LISTENERS = {
   site: { section: 'server', receiveMsMax: 60_000 },
   api: { section: 'api', receiveMsMax: 60_000 },
-  // Time to receive the largest bundle (8 GiB) at 3 Mbit/s.
+  // Maximum time to receive a request. Suffices for the largest bundle (8 GiB) at 3 Mbit/s.
   admin: { section: 'admin', receiveMsMax: 6 * 3600_000 },
 } as const satisfies Record<string, { readonly section: string; readonly receiveMsMax: number }>;
 
@@ -132,7 +132,9 @@ export class RequestMeter {
 const TEXT_LENGTH_MAX = 1024;
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
-/** Returns a function that writes a JSON object without braces. A serializer would take as much time as the rest of a request. */
+/**
+ * Returns a function that writes the fields of a log line as JSON. A serializer would take as much time as the rest of a request.
+ */
 export function accessLog(trustedProxies: readonly string[]): (served: ServedRequest) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [siteField, versionField] = [lastField('site'), lastField('version')];

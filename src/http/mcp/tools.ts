@@ -15,7 +15,7 @@ interface AssistantTool {
   run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** Default UTF-16 code units of a text, about 5,000 tokens. Common assistants warn above 10,000 tokens, and cut at 25,000. */
+/** Default UTF-16 code units of a response, about 5,000 tokens. Common assistants warn above 10,000 tokens, and cut at 25,000. */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
 /** Maximum UTF-16 code units of all search results together. Assistants can read the rest of a cut result at its address. */
@@ -212,7 +212,7 @@ export function cut(text: string, from: number, length: number): string {
   const end = Math.min(text.length, start + Math.max(0, length));
   const isParted = end > start && isLow(text.charCodeAt(end)) && isHigh(text.charCodeAt(end - 1));
   if (!isParted) return text.slice(start, end);
-  // Return at least one character, so that a caller with length 1 can continue.
+  // Return at least one character, even if it is longer than `length`, so that a caller with length 1 can continue.
   return text.slice(start, end - start > 1 ? end - 1 : end + 1);
 }
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
 
-/** Bounds of buckets in seconds: a file from memory takes under a millisecond, and an upload takes minutes. */
+/** Bucket bounds for request durations in seconds: a file from memory takes under a millisecond, and an upload takes minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
 interface RequestCells {

@@ -11,7 +11,7 @@ export interface Readings {
   readonly states: readonly {
     readonly site: string | null;
     readonly state: DeployState;
-    /** Active version of the site, if it has one. If `site` is null, the active versions of all sites together. */
+    /** Active version of the site, or none. If `site` is null, contains the active versions of all sites. */
     readonly active?: readonly Pick<ActiveVersion, 'version' | 'digest' | 'activatedAt'>[];
     /** State of the search index. Absent if the search is off. */
     readonly search?: SearchReading | undefined;
@@ -97,7 +97,7 @@ export class Metrics {
     for (const { dependency, isUp } of dependencies) dependencyUp.set({ dependency }, isUp ? 1 : 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
-    // Subtract the sampling interval, because a sample is the whole time between two ticks, not only the delay.
+    // Subtract the sampling interval, because a sample is the whole time between two ticks of the event loop, not only the delay.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();
     return this.#registry.metrics();

@@ -32,7 +32,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
     if (isFree(stripped.target)) {
       if (request.method === 'POST' && stripped.target === REPORTS_PATH) return reports.answer(request);
       const asset = assets?.answer(stripped.target, basePath, asked.header('accept-encoding'), asked.method);
-      // Do not pass a missing file on to the site, because the site's 404 page and rules could reveal content.
+      // Respond to a missing asset here, because the site's 404 page and rules could reveal content.
       return asset ?? noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
     }
     const refused = await admit(signIn, env, stripped.target, onFault);

@@ -80,7 +80,7 @@ interface ProviderOptions {
 }
 
 const CLOCKS_APART_S_MAX = 60;
-/** Only asymmetric algorithms, so that tokens without a signature, or signed with a client secret, are invalid. */
+/** Accept only asymmetric signatures, so that a token without a signature, or signed with a client secret, is invalid. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 export class IdentityProvider {

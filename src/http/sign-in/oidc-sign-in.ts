@@ -75,7 +75,7 @@ export class OidcSignIn implements SignIn {
     const { seals, allowedGroups } = this.#options;
     return this.#session.valuesIn(headers.cookie).some((value) => {
       const session = seals.open<Session>(this.#purpose('session'), value);
-      // Check the groups again, because a group can have been removed from the config.
+      // Check the groups at each request, because the operator may have removed a group from the config since the sign-in.
       return session !== null && (allowedGroups.length === 0 || allowedOf(session.groups, allowedGroups).length > 0);
     });
   }

@@ -12,7 +12,7 @@ const TOLD_MAX = 10;
 const OTHERS = 'others';
 /** Maximum length of an origin. A host name has at most 253 letters. */
 const ORIGIN_LENGTH_MAX = 270;
-/** Maximum reports per request, because browsers collect the reports of a minute. */
+/** Maximum browser reports in one request. A browser collects the reports of a minute, and sends them together. */
 const REPORTS_MAX = 100;
 
 export interface ReportedOrigin {

@@ -41,7 +41,7 @@ interface ShelfPage {
 
 const SHELF_QUERY_LENGTH_MAX = 200;
 
-/** Builds HTML as text: `hono/html` takes 58 ms for 1,000 sites. Includes sites that do not match, which the script can show later. */
+/** Builds HTML as text: `hono/html` takes 58 ms for 1,000 sites. Hides sites without a match, which the script can show later. */
 function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = folded(query).split(/\s+/).filter(Boolean);
   const matching = sites.map((site) => matches(site, words));
@@ -91,7 +91,7 @@ function searchForm(query: string, hasSearch: boolean, words: ShelfWords): strin
 </form>`;
 }
 
-/** Status line. Its text must be the same as in `assets/shelf.js`. */
+/** Line with the number of sites, or of sites that match. Its text must be the same as in `assets/shelf.js`. */
 function statusOf(count: number, total: number, query: string, words: ShelfWords): string {
   if (total === 0) return words.empty;
   return (query === '' ? words.sites : words.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
@@ -179,7 +179,7 @@ async function answerPage(request: SiteRequest, language: PageLanguage, html: st
   const digest = createHash('sha256').update(html).digest('hex').slice(0, 32);
   const etag = `"${digest}${FORMS[encoding].tag}"`;
   const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding, Accept-Language' };
-  // The page has no modification date, so request conditions with dates have no effect.
+  // The shelf page has no modification date, so request conditions with dates have no effect.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
   if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
   if (outcome === 'failed') return protocolLine(request.method, 412, 'Precondition failed');

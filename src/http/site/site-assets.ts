@@ -16,7 +16,7 @@ const FOR_BY_HAND = 'by-hand.js';
 export class SiteAssets {
   #read: ReturnType<typeof readFiles> | null = null;
 
-  /** Relative paths, such as `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
+  /** Addresses of scripts, relative to the base path, such as `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
   get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
     return { loader: folder + LOADER, replacing: folder + REPLACING, byHand: folder + FOR_BY_HAND };

@@ -21,7 +21,7 @@ export interface Http2Options {
 
 /** Maximum concurrent streams, the same as in nginx and Apache. Browsers use fewer. */
 const STREAMS_MAX = 128;
-/** Maximum header fields of a request, because even a short field needs an allocation. */
+/** Maximum header fields of a request. Each field, even a short one, needs an allocation. */
 const FIELDS_MAX = 200;
 /** Limits for canceled streams. A reader who leaves a page cancels its requests, but fewer per second than these limits. */
 const RESETS = { streamResetBurst: 512, streamResetRate: 64 };

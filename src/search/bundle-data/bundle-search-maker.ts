@@ -25,7 +25,7 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Returns false if `vectorsWithinMs` is too short. The cache then keeps the computed vectors for the next call.
+   * Creates a bundle's search data. Returns false if `vectorsWithinMs` is too short; the cache then keeps the computed vectors.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the reason of an aborted signal, after the process has ended
    */
   async make(

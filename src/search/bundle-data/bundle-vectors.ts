@@ -22,7 +22,7 @@ const KEY_BYTES = 32;
 
 const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
-/** Allows unknown keys, because a later format may add keys. */
+/** Schema of the header. Allows unknown keys, because a later format may add keys. */
 const HEADER = objectOf({
   formatVersion: { const: SEARCH_FORMAT_VERSION },
   count: { type: 'integer', minimum: 0, maximum: ROWS_MAX },
@@ -76,7 +76,7 @@ export class BundleVectors {
     return vectors;
   }
 
-  /** A record is valid only until the next iteration, which may overwrite its memory. */
+  /** Yields text keys with vectors. A record is valid only until the next iteration, which may overwrite its memory. */
   *records(): Generator<VectorRecord> {
     const { dims } = this.header;
     const size = KEY_BYTES + dims;

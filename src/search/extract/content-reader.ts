@@ -72,7 +72,7 @@ interface DefinitionList {
 
 interface Writers {
   readonly text: TextWriter;
-  /** Writer for the text under the last heading, for which definitions do not count as headings. */
+  /** Writer of the section that the last heading began. A definition does not count as a heading. */
   readonly headed: TextWriter;
 }
 
@@ -384,7 +384,7 @@ class Anchors {
     return isKnown ? permalink : null;
   }
 
-  /** Last anchor after the last text that was read. Null if there is none. */
+  /** Latest anchor since the reader passed text. Null if no anchor has followed the text. */
   get pending(): string | null {
     return this.#pending.at(-1) ?? null;
   }

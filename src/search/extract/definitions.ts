@@ -52,9 +52,11 @@ function namesIn(elements: readonly Element[]): string[] {
   return names;
 }
 
-/** Matches `class foo.Bar(x, y)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before the bracket. */
+/**
+ * Matches signatures such as `foo.Bar(x)`, `int foo(int a)` and `limit (integer)`. Only the first word may have a space before `(`.
+ */
 const CALL = /^(?:[^()]*\s)?[*&]*([^\s()*&]+)\(.*\)|^(\S+) \(/u;
-/** Matches `name: string` and `key = value`. */
+/** Matches signatures such as `name: string` and `key = value`. */
 const TYPED = /^(\S+?)\s*(?::|=|→|->)\s/u;
 
 function nameIn(text: string): string {
@@ -75,7 +77,7 @@ export function longerNames(name: string, fragment: string): string[] {
   return Array.from({ length: more }, (_, at) => parts.slice(-own - at - 1).join('.'));
 }
 
-/** Matches titles such as `Client`, `Class Client<T>`, `Client (Acme API)` and `Client Class Reference`. */
+/** Matches titles of pages about a type: `Client`, `Class Client<T>`, `Client (Acme API)` and `Client Class Reference`. */
 const OWNER = /^(?:\p{Lu}\p{Ll}+ )?([\p{L}_$][\p{L}\p{N}_$.]*)(?:<.*>)?(?: \(.*\)| \p{Lu}\p{Ll}+ Reference)?$/u;
 
 /** On the page about `Client`, returns `Client.fetch` for the heading `fetch` with Javadoc's anchor `fetch(int)` or `fetch-int-`. */

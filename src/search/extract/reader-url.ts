@@ -13,7 +13,7 @@ type FileTable = Parameters<typeof resolvePath>[0];
 const EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 
-/** The canonical URL of a page counts as much as 20 links, because the page itself declares this URL. */
+/** Weight of a page's canonical URL to decide whether addresses keep their file extension. A link has weight 1. */
 const CANONICAL_WEIGHT = 20;
 
 const OWN_ORIGIN = 'http://site.invalid';

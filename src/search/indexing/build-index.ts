@@ -55,7 +55,7 @@ function largePagesOf(files: SiteFiles): string[] {
 
 async function checkCarried(releaseDir: string, searchDir: string): Promise<void> {
   if ((await stat(join(releaseDir, SEARCH_FOLDER)).catch(() => null)) === null) return;
-  // Few bundles have vectors, and ajv takes 35 ms to load, so import on demand.
+  // Load this module only if needed, because few bundles have vectors, and ajv takes 35 ms to load.
   const { BundleVectors } = await import('../bundle-data/bundle-vectors.ts');
   try {
     BundleVectors.open(releaseDir);

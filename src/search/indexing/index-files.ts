@@ -2,9 +2,9 @@ import { OWN_FOLDER } from '../../domain/release.ts';
 
 export const KEYWORD_FILE = 'keyword.sqlite';
 export const VECTOR_FILE = 'vectors.bin';
-/** Replicas that share the folder lock this file to compute vectors. */
+/** File that a replica locks while it computes vectors, so that replicas with the same folder do not compute them twice. */
 export const VECTOR_LOCK = 'vectors.lock';
 export const LEFT_OUT_FILE = 'left-out.json';
-/** Contains an error, in JSON, if the vectors of the bundle are unusable. Otherwise, the file does not exist. */
+/** File with an error, in JSON, because of which docshelf does not use the vectors of the bundle. Missing if there is no error. */
 export const REFUSED_FILE = 'refused.json';
 export const SEARCH_FOLDER = `${OWN_FOLDER}search/`;

@@ -6,5 +6,5 @@ const from = workerData as PagesFrom;
 const handlers = { read: (page: PageToRead) => readPage(from, page) };
 export type ReadCalls = typeof handlers;
 
-// Half of PAGES_AHEAD, so that the parent thread processes one group of results while this thread reads the next group.
+// Send results in groups of half of `PAGES_AHEAD`, so that this thread reads pages while the parent thread processes a group.
 serve(handlers, { answersAtOnce: 8 });

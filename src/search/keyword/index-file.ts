@@ -264,7 +264,7 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // Sorted by term, so that `titled` can stop when a document title has two page titles. All pages of a site may share a document title.
+    // Sort the terms, so that `titled` can stop at the second page title of a document title, which all pages of a site may share.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
     // Returns one JSON array, because 50,000 rows of one number each take ten times as long.
     phrase: database.prepare(

@@ -235,7 +235,7 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       before: fold,
     }),
     language('es', spanish, { stops: spanishStops, unify: spanishForms }),
-    // Catalan and Galician have endings like Spanish.
+    // Use the Spanish stemmer for Catalan and Galician, because their endings are similar.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold, unify: finnishForms }),

@@ -143,7 +143,7 @@ export function planOf(
         else others += found;
         if (found === 0 || part === 0) continue;
         alternatives.set(term, part);
-        // A compound that contains the whole word raises `share` as much as the word, because it proves that the site knows the word.
+        // A compound that contains the whole word proves that the site knows the word, so let it count as much as the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
     if (sections === 0) sections = others;
@@ -438,8 +438,7 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // Text without spaces, such as Chinese, may continue after the end of a phrase. Elsewhere, it must end, so add its last
-  // character as a term.
+  // Text without spaces, such as Chinese, may continue after the phrase. Inside the phrase, it must end, so add its last character.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];
@@ -471,7 +470,7 @@ export function correctedQuery(
 ): string | null {
   const all = wordsOf(query);
   const words = all.filter(({ kind }) => kind === 'word');
-  // Paths and addresses are usually the reader's own.
+  // Do not correct words in paths and addresses, because they usually are from the reader's own system.
   const own = all.filter(({ kind, folded }) => kind === 'joined' && /[/@:\\]/.test(folded));
   let corrected = '';
   let copied = 0;

@@ -32,7 +32,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** Values that docshelf uses. docs/search-ranking.md lists other values that were tried, with their results. */
+/** Ranking parameters that docshelf uses. docs/search-ranking.md lists other values that were tried, with their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -57,7 +57,7 @@ export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-/** Title, headings and body each add at most their weight times (`saturation` + 1). */
+/** Title, headings and body each add at most their weight times (`saturation` + 1) to the score. */
 export function impactOf(
   lengths: Readonly<Record<keyof Columns, Uint16Array>>,
   { saturation, weights, lengths: shares }: Ranking,

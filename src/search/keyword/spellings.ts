@@ -20,7 +20,9 @@ const PART_LENGTH_MIN = 4;
 /** Minimum lengths of the two words in a joined word, such as `rollback`, `timeout` and `setup`. */
 const FIRST_WORD_LENGTH_MIN = 3;
 const SECOND_WORD_LENGTH_MIN = 2;
-/** Maximum searches of a query for such words. One search takes 25 ms for 20,000 sections if both words are frequent (measured). */
+/**
+ * Maximum searches of a query for a joined word's parts. One takes 25 ms for 20,000 sections if both parts are frequent (measured).
+ */
 const PHRASE_READS_MAX = 3;
 /** Maximum length of a word that docshelf splits into the parts of a compound. */
 const COMPOUND_LENGTH_MAX = 60;
@@ -88,7 +90,7 @@ export class Spellings {
   /** Returns two words that the site writes next to each other, such as `roll` and `back` for an unknown word `rollback`. */
   twoWords({ folded, parts }: Surface): string[] {
     if (parts.length > 0 || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded)) return [];
-    // Ranking and the correction of the query ask for the same words.
+    // Cache the result, because both the ranking and the correction of the query need it.
     const found = this.#twoWords.get(folded) ?? this.#apart(folded);
     this.#twoWords.set(folded, found);
     return found;

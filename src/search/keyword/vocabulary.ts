@@ -33,7 +33,7 @@ interface CountedWords {
   /** Languages of each word, one bit per element of `languages`. */
   readonly masks?: Uint32Array | undefined;
   readonly languages?: readonly WordLanguage[];
-  /** Spellings with diacritics, by word. */
+  /** Spelling with diacritics, by the same word without diacritics. */
   readonly spellings?: ReadonlyMap<string, string>;
 }
 
@@ -183,7 +183,7 @@ function gramsOf(word: string): string[] {
   return Array.from({ length: Math.max(0, word.length - GRAM + 1) }, (_, at) => word.slice(at, at + GRAM));
 }
 
-/** All languages from number 30 on share one bit. */
+/** Returns the bit of a language. All languages from number 30 on share one bit. */
 const bitOf = (at: number): number => 1 << Math.min(at, 30);
 
 const ARRAYS = [

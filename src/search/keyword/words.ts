@@ -183,7 +183,7 @@ function otherSpellings(name: string): string[] {
   return [first + second];
 }
 
-/** False for ordinary words, which may have hyphens or apostrophes between letters. */
+/** True for an identifier. False for an ordinary word, which may have hyphens or apostrophes between letters. */
 export function isTechnical(name: string): boolean {
   return !/^\p{L}+(?:[-'\u2010\u2011\u2018\u2019]\p{L}+)*$/u.test(name);
 }
@@ -256,7 +256,7 @@ export function symbolsOf(text: string): FoundSymbol[] {
     const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
     if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
     symbols.push({ symbol, start, end });
-    // Add a second symbol, without the full stop of a sentence, or `#!` without the slash of a path.
+    // Add a variant of the symbol without the full stop of the sentence, or without the slash of the path in `#!/bin/sh`.
     const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
     const isShebang = symbol === '#!/';
     if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });

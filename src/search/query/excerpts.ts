@@ -177,7 +177,7 @@ export class Marker {
       }
       at += character.length;
     }
-    // Folding has changed the length of the text, so the exact positions are unknown. Mark all of it, from `start` to `end`.
+    // Removing case and diacritics has changed the length of the text, so exact positions are unknown. Mark the whole text.
     return places.length > 0 && folded.length !== end - start ? [{ start, end }] : places;
   }
 }

@@ -63,7 +63,7 @@ export class QueryThread {
             load: () => this.#parts(searchDir, vectors),
           };
     return this.#releases.use(searchDir, async (release) => {
-      // Read the facts before the search: when the search has ended, docshelf may close this release to open another one.
+      // Read the query's corrections and the filter values before the search: afterwards, docshelf may have closed this release.
       const facts = request.wantsFacts ? release.facts(request) : null;
       const results = await release.search(request, label, semantic, form);
       const body: ResponseBody = facts === null ? results : { results, ...facts, semantic: vectors !== null };

@@ -30,7 +30,7 @@ const KEYWORD_EXPONENT = 0.8;
 const COSINE_WEIGHT = 1.9;
 /** Cap for the keyword score `normalised`. Sections with each word of a short query in title, headings and text reach about 3.1. */
 const KEYWORDS_MAX = 3;
-/** Keywords and cosine add at most 4.4 to the relevance, so they never outweigh an exact match. */
+/** Relevance to add for an exact match. Keywords and cosine together add at most 4.4, so they never outweigh an exact match. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
 /** With this weight, sections with the whole identifier `1.2.3` rank above sections with only a part of it, such as `1.2`. */
 const NAMES_LIFT = 1;

@@ -11,7 +11,7 @@ import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
 import { fuse, partsOf, type RankedSection, votesOn } from './rank.ts';
 
-/** docshelf ranks more candidates than it returns. The minimum is not critical: with 50 or 200, nDCG changes by 0.0001. */
+/** docshelf ranks more candidates than it returns. The exact minimum matters little: with 50 or 200, nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
@@ -190,7 +190,7 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /** Returns null if the model fails or cannot judge the query. Calls the model before the first `await`, to start it at once. */
+  /** Embeds the query. Null if the model fails or cannot judge the query. Starts the model before the first `await`. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);

@@ -17,7 +17,9 @@ const TEXTS_A_REQUEST_MAX = 64;
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
-/** OpenAI-compatible: posts `{model, input: [text]}`, expects `{data: [{index, embedding}]}`. Does not retry. */
+/**
+ * Client of an OpenAI-compatible service: posts `{model, input: [text]}`, expects `{data: [{index, embedding}]}`. Does not retry.
+ */
 export class EmbeddingEndpoint implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -48,7 +50,7 @@ export class EmbeddingEndpoint implements Embedder {
     throw failed(settings, `its vectors have ${dims} numbers, which is not a multiple of 32`, false);
   }
 
-  /** Hosted models do not report their languages, and are usually multilingual. */
+  /** Assume that a hosted model can read all languages. It does not report its languages, and is usually multilingual. */
   reads(): boolean {
     return true;
   }

@@ -16,7 +16,7 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
 });
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/** Language tag that contains its script, such as `zh-Hant`. With `Intl.Locale`, finding the script takes 20 times as long. */
+/** Matches a language tag with a script, such as `zh-Hant`. With `Intl.Locale`, finding the script takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
 /** Returns `Latn` for `de`. Returns null if the tag is invalid, or if the language has no known script. */
@@ -31,7 +31,7 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
-/** Assumes that the model can read text whose language is unknown. */
+/** Assume that the model can read text whose language is unknown. */
 export function readsLanguage(scripts: ReadonlySet<string>, language: string | null): boolean {
   if (language === null) return true;
   const script = scriptOfLanguage(language);

@@ -186,7 +186,7 @@ export class VectorKernel {
   }
 }
 
-/** Uses four sums, because the processor can add to four sums in parallel. */
+/** Computes a dot product with four sums, because the processor can add to four sums in parallel. */
 function product(numbers: Float64Array, values: Int8Array): number {
   let [one, two, three, four] = [0, 0, 0, 0];
   for (let dim = 0; dim < values.length; dim += 4) {

@@ -49,7 +49,7 @@ interface TwinsForm {
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** File cache of the snapshot. Keys for Markdown end in a line feed, so that they differ from all other keys. */
+  /** Cache of the release's files. Keys for Markdown end in a line feed, so that they differ from all other keys. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
   readonly pages: PagePaths;

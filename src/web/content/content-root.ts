@@ -91,8 +91,8 @@ function knownContainer(body: Element): Element | null {
 }
 
 /**
- * Finds the innermost element with most of the unlinked text. Stops where the page's heading or a list of child pages would be
- * left outside.
+ * Finds the innermost element with most of the unlinked text. Stops before a child that would leave out the page's heading or a
+ * list of child pages.
  */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;

@@ -6,7 +6,7 @@ import { linkResolver } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
-  /** Path in the site, such as `guides/start.html`. */
+  /** Path of the page in the site, such as `guides/start.html`. */
   readonly path: string;
   readonly html: string;
   /** Address from the root of the host, percent-encoded, such as `/docs/guides/start`. */

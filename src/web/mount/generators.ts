@@ -288,7 +288,7 @@ interface MountRow {
   readonly in: readonly MountKind[];
   readonly mark: string | RegExp;
   readonly unless?: RegExp;
-  /** True if these edits suffice, because at run time, the generator's scripts add the base path to all other addresses. */
+  /** True if no other edits are necessary: at run time, the generator's scripts add the base path to all other addresses. */
   readonly completes?: true;
   readonly edits: FindEdits;
 }

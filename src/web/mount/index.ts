@@ -21,7 +21,7 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
 /**
  * Rewrites a file for another base path. Keeps relative references, and in a UTF-8 file all bytes except addresses. Returns
  * `file.bytes` if nothing changes.
- * @param digestOf returns the new `integrity` of the file at `url`, or null if unchanged
+ * @param digestOf function that returns the new `integrity` of the file at `url`, or null if unchanged
  */
 export function mountFile(
   file: MountableFile,

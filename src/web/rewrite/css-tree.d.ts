@@ -1,4 +1,5 @@
-// Loading all of css-tree takes a thread 105 ms of CPU time, loading the tokenizer only 8 ms (measured).
+// Declares the parts of css-tree to load. A thread loads the tokenizer in 8 ms of CPU time, and all of css-tree in 105 ms
+// (measured).
 declare module 'css-tree/tokenizer' {
   export { tokenize, tokenTypes } from 'css-tree';
 }

@@ -228,7 +228,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // If the replaced code is a call, keep its bracket. If it is an assignment, write a comma to end the previous expression.
+    // Keep the bracket of a replaced call. Replace the start of an assignment by a comma, which ends the previous expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;
@@ -255,7 +255,7 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
 /** Matches a data file in a string that starts with `./` or `../`, or that is the first argument of a call. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** Maximum length of a script to search. A longer script usually repeats the text of the page, with code examples. */
+/** Maximum length of a script to search for data files. Longer scripts usually repeat the text of the page, with code examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {

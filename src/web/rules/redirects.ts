@@ -83,7 +83,7 @@ const CIRCLE_MAX = 50;
 
 /** Maximum redirects in a row, because browsers give up after 20. */
 export const REDIRECTS_MAX = 20;
-/** Work units (about 20 ms) to search a file for endless redirects. A request checks the remaining rules that it matches. */
+/** Maximum work units (about 20 ms) to search a rule file for endless redirects. Requests check the remaining rules. */
 const SURVEY_UNITS = 5_000_000;
 
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
@@ -219,7 +219,7 @@ export class RedirectTarget {
   /**
    * Value for the `Location` header. Encodes the captured texts, so that they can neither change the host nor add a header.
    * @param query query of the request, with its `?`
-   * @param moved moves a path to the served base path
+   * @param moved function that moves a path to the served base path
    */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = filledPath(this.#path, captures, encodeSegments);
@@ -251,7 +251,7 @@ function templateOf(written: string, write: (text: string) => string): Template 
 
 /**
  * Fills a template with captured texts. Null if the result is too long.
- * @param join returns `text` in the form in which it must follow `built`
+ * @param join function that returns `text` in the form in which it must follow `built`
  */
 function filled(
   template: Template,

@@ -34,7 +34,7 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
       {called && (called.value === null ? called.instead : <Diff visit={visit} domain={domain} diff={called.value} />)}
     </>
   );
-  // The page does not have to reload, because stored versions do not change.
+  // The comparison page does not have to reload, because stored versions do not change.
   return showPage(visit, { title: `${domain}: compare versions`, isStill: true, content });
 }
 

@@ -24,7 +24,7 @@ export const manualRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/m
 
 const TITLE = 'Error reference';
 
-/** Shows the error codes without internet access. `scripts/generate.ts` derives the HTML file from `docs/errors.md`. */
+/** Shows the reference of error codes without internet access. `scripts/generate.ts` derives its HTML from `docs/errors.md`. */
 function showErrors(visit: ConsoleVisit): Promise<Response> {
   const text = readFileSync(new URL('../assets/errors.html', import.meta.url), 'utf8').replaceAll(
     /<code>(?=[^\s<]{1,24}<)/g,

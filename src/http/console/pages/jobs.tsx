@@ -45,7 +45,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** Maximum findings on the page. The JSON document of the report can list more. */
+/** Maximum findings of an export report to show on the page. The report's JSON document can list more. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
@@ -173,7 +173,7 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
     );
     return showPage(visit, { title: 'Export job', page: 'jobs', status: called.status, content });
   }
-  // Reports need a session, because they name pages of sites that can require a sign-in.
+  // Show the export report only in a session, because it names pages of a site that can require a sign-in.
   const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see the report.'];
   const report = isTerminal(job.status)
     ? await callForPage<ExportReport>(visit, 'showReport', { ...input, hint })

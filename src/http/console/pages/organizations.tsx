@@ -179,7 +179,7 @@ async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
   const name = visit.c.req.query('key');
   const kept = visit.session?.messages.find(name)?.made;
   const trial = kept && (await keyTrial(visit, organization, kept.type));
-  // Remove the key from the session last, so that the operator can load the page again if an earlier step fails.
+  // Remove the created API key from the session last, so that the operator can load the page again if an earlier step fails.
   const made = visit.session?.messages.take(name)?.made ?? null;
   const content = (
     <>

@@ -45,8 +45,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Names of the files into which Next.js 16 splits the data of a page, one per route segment, such as
- * `!KGVuKQ.$c$slug.__PAGE__`. In `tree`, `"$Q<id>"` refers to the row `<id>`.
+ * Names of the files into which Next.js 16 splits the data of a page, one per route segment, such as `!KGVuKQ.$c$slug.__PAGE__`.
+ * @param tree lines `<id>:<JSON>`, in which `"$Q<id>"` refers to another line
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
@@ -236,11 +236,6 @@ function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   return [search, `${base}/search/search_index.json`];
 }
 
-/**
- * This table finds chunks, payloads and search indexes that scripts of generators load. The crawl never rewrites the addresses
- * of these files.
- */
-
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
 interface Generator {
@@ -250,7 +245,10 @@ interface Generator {
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** Rules to find files that pages load although no markup contains their addresses. Each row is one generator's output format. */
+/**
+ * Rules to find files that pages load although no markup contains their addresses. Each row is one generator's output format. The
+ * crawl never rewrites these addresses.
+ */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -339,7 +337,7 @@ const GENERATORS: readonly Generator[] = [
 /** Search index files to request although no page contains their addresses. The second is from Nextra. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Text that each `mark` with the place `page` contains, so that docshelf quickly skips pages without this text. */
+/** Text that the `mark` of each rule for pages contains. docshelf quickly skips pages without this text. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

@@ -83,8 +83,8 @@ export class ElementText {
   }
 
   /**
-   * Region with the text of the element. `&` is not escaped in a CDATA section; if the element contains one, all of its text
-   * counts as CDATA.
+   * Text of the element as a region to search for addresses. If the element contains a CDATA section, where `&` is not escaped, all
+   * of its text counts as CDATA.
    */
   region(parent: Region, end: number): Region {
     const layers = (parent.writing & AMP_LAYERS) + (this.#hasCdata ? 0 : 1);
