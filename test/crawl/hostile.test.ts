@@ -53,7 +53,7 @@ describe('crawl of a hostile site', () => {
       /7 links away/,
     ],
   ])(
-    'stops following links that continue without end %s',
+    'stops following an endless sequence of links %s',
     async (_, linksOf, more, why) => {
       const site = await endless(linksOf);
       const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, limits(more)));
