@@ -47,7 +47,7 @@ describe('crawl of a hostile site', () => {
     ],
     ['to a new date in each link', (path) => calendar(path), {}, /only in a date/],
     [
-      'over a long chain of links',
+      'over a long chain of pages',
       (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
       { depthMax: 7 },
       /7 links away/,

@@ -211,7 +211,7 @@ describe('references to other hosts in checkSite()', () => {
 });
 
 describe('checkSite()', () => {
-  it('reports its progress in pages, and checks only pages', async () => {
+  it('reports progress for two passes over the pages, and finds no references in text files', async () => {
     const reported: [number, number][] = [];
     const site = { 'a.html': '', 'b.htm': '', 'c.xhtml': '', 'd.txt': links('/none') };
     expect(await check(site, { onProgress: (done, total) => reported.push([done, total]) })).toEqual([]);

@@ -159,7 +159,7 @@ describe('upload on the console', () => {
     ['without a token and archive', [['version', 'v1']], {}, 403],
     ['from another port', archives('a.zip'), { Origin: 'http://localhost:8080' }, 403],
     ['without a session', archives('a.zip'), { Cookie: '' }, 401],
-  ])('imports no archive from a form that is sent %s', async (_, fields, headers, status) => {
+  ])('imports no archive if the form is not authorized: sent %s', async (_, fields, headers, status) => {
     const operator = await Operator.signedIn();
     const answer = await send(operator, fields, headers);
     expect([answer.status, operator.calls]).toEqual([status, []]);

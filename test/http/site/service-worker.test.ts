@@ -42,7 +42,7 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['the script is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
   ['the script is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
 ])(
-  'forWorker() responds to a service worker update with a script that unregisters the worker if %s',
+  'forWorker() responds to a request for a service worker with a script that unregisters this worker if %s',
   async (_, path, files, form) => {
     expect(await scriptAt(path, files, form)).toBe('200 retired');
   },

@@ -123,7 +123,7 @@ describe('SiteRoutes: base paths', () => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
-  it('serves only / and paths in /_docshelf/ from the shelf, and only if no site matches', () => {
+  it('serves only / and paths in /_docshelf/ from the shelf (list of all sites), and only if no site matches', () => {
     const targets = [
       '/',
       '/?q=x',

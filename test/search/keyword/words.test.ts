@@ -53,7 +53,7 @@ describe('wordsOf()', () => {
     ['16GiB', ['16', 'gi', 'b', 'gib']],
     ['1_000_000', ['1000000']],
     ['3f2a1b9c', []],
-  ])('returns for the identifier %s the word and its parts, if any', (word, parts) => {
+  ])('splits the identifier %s into its parts, if it has several parts', (word, parts) => {
     expect(partsOf(word)).toEqual([parts]);
   });
 
