@@ -157,7 +157,7 @@ describe('body of a search request', () => {
     expect(await outcomeOf(app.request(PATH, post(text.padEnd(65_537))))).toEqual([413, 'payload_too_large']);
   });
 
-  it('is not read before the key and the domain are accepted', async () => {
+  it('is not rejected for its size before the key and the domain are accepted', async () => {
     const { app } = apiWith();
     const tooLarge = ' '.repeat(70_000);
     expect((await app.request(PATH, post(tooLarge, { Authorization: '' }))).status).toBe(401);

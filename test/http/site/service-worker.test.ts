@@ -29,9 +29,9 @@ async function scriptAt(
 it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['the active version does not contain the script', '/sw.js', {}, {}],
   ['only an older release contains the script', '/offline.js', {}, {}],
-  ['the start page answers all paths', '/worker', {}, { spaFallback: true }],
-  ['a rule answers all paths with a page', '/worker', { _redirects: '/* /index.html 200' }, {}],
-  ['a rule answers all paths but scripts', '/sw.js', { _redirects: '/* /index.html 200' }, {}],
+  ['the start page is served at all paths', '/worker', {}, { spaFallback: true }],
+  ['a rule serves a page at all paths', '/worker', { _redirects: '/* /index.html 200' }, {}],
+  ['a rule serves a page at all paths except scripts', '/sw.js', { _redirects: '/* /index.html 200' }, {}],
   ['a rule redirects', '/sw.js', { _redirects: '/* /new/:splat 301' }, {}],
   ['a rule redirects from the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /b.js 301!' }, {}],
   ['a rule redirects to another host', '/sw.js', { _redirects: '/* https://docs.example/:splat 308!' }, {}],
