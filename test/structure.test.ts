@@ -307,7 +307,7 @@ describe('structure of src/', () => {
 
   const files = readAll(tree);
 
-  it('contains the file domain/errors.ts when the test reads it from disk', () => {
+  it('is found by this test: the list of files contains domain/errors.ts', () => {
     expect(paths).toContain('domain/errors.ts');
   });
 
@@ -449,7 +449,7 @@ describe('structure test', () => {
       /a\.ts -> site\/b\.ts -> site\/a/,
     ],
     ['text that is not TypeScript', { 'site/a.ts': 'const = ;' }, /does not parse/],
-  ])('reports %s', (_, tree, breach) => {
+  ])('reports a violation of the structure rules: %s', (_, tree, breach) => {
     expect(judge(tree).join('\n')).toMatch(breach);
   });
 });

@@ -29,9 +29,12 @@ describe('AskedLiterals', () => {
     ['i.src = "https://cdn.test/img/" + n + ".svg"', 'i.src = "/_external/cdn.test/img/" + n + ".svg"'],
     [`i.src = \`https://cdn.test/img/${FILLED}.svg\``, `i.src = \`/_external/cdn.test/img/${FILLED}.svg\``],
     ['fetch("https://docs.acme.dev" + path)', 'fetch("" + path)'],
-  ])('rewrites %s to the address that was requested', (text, expected) => {
-    expect(written(text)).toBe(expected);
-  });
+  ])(
+    'replaces the address in the page source %s by the path of the exported file, because the browser requested this address',
+    (text, expected) => {
+      expect(written(text)).toBe(expected);
+    },
+  );
 
   it.each([
     'const home = "https://docs.acme.dev/other"',
@@ -42,7 +45,7 @@ describe('AskedLiterals', () => {
     'const other = "https://cdn.test.evil/img/" + n',
     'const text = "https://cdn.test/img/1.svg is a picture"',
     '<meta property="og:image" content="https://cdn.test/img/1.svg">',
-  ])('does not change %s, because no request used that address', (text) => {
+  ])('does not change the page source %s, because no string literal in it is a requested address', (text) => {
     expect(written(text)).toBe(text);
   });
 });

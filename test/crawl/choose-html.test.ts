@@ -12,15 +12,15 @@ describe('chooseHtml()', () => {
     expect(chooseHtml(original, rendered(`${words(200)} Copy Copied`), 'keep')).toEqual({ kind: 'original' });
   });
 
-  it('keeps a page without visible text', () => {
+  it('keeps the original page if the rendered page has no visible text', () => {
     expect(chooseHtml('<p>some text</p>', rendered(''), 'keep')).toEqual({ kind: 'original' });
   });
 
-  it('keeps a page that was not rendered', () => {
+  it('keeps the original page if the page was not rendered', () => {
     expect(chooseHtml('<div id="app"></div>', { dom: null }, 'keep')).toEqual({ kind: 'original' });
   });
 
-  it('compares words regardless of case and Unicode form', () => {
+  it('compares the words of the original and the rendered page regardless of case and Unicode form', () => {
     const original = '<p>Ein ﬁeld, CAFE\u0301 &amp; Übung &nbsp;mehr</p>';
     expect(chooseHtml(original, rendered('ein field café übung mehr'), 'keep').kind).toBe('original');
   });
@@ -48,27 +48,27 @@ describe('chooseHtml()', () => {
     ['a menu of medium size', 200, 60, 'original'],
     ['a whole chapter of a long page', 2_000, 400, 'settled'],
     ['most of the page', 50, 50, 'settled'],
-  ])('decides by the amount of text that scripts write: %s', (_, own, added, kind) => {
+  ])('uses the rendered page only if scripts add a large part of the text: %s', (_, own, added, kind) => {
     const seen = `${words(own)} ${words(added, 'more')}`;
     expect(chooseHtml(`<p>${words(own)}</p>`, rendered(seen), 'keep').kind).toBe(kind);
   });
 
-  it('counts each occurrence of a word', () => {
+  it('counts each occurrence of a word that scripts add', () => {
     expect(chooseHtml('<p>again</p>', rendered('again '.repeat(10)), 'keep').kind).toBe('settled');
   });
 
-  it('reads the text of declarative shadow roots', () => {
+  it('reads the text of declarative shadow roots in the original page', () => {
     const original = `<x-a><template shadowrootmode="open"><p>${words(30)}</p></template></x-a>`;
     expect(chooseHtml(original, rendered(words(30)), 'keep').kind).toBe('original');
   });
 
-  it('returns UTF-8 even if the document declares another charset', () => {
+  it('adds a UTF-8 byte order mark if the rendered document declares another charset', () => {
     const html = `<!DOCTYPE html><meta charset="windows-1252"><p>ü</p>`;
     const chosen = chooseHtml('', rendered('ü', html), 'keep');
     expect(chosen).toEqual({ kind: 'settled', html: `\uFEFF${html}` });
   });
 
-  it('removes scripts if the option is drop', () => {
+  it('removes scripts from the rendered document if the scripts option is drop', () => {
     const html = '<!DOCTYPE html><meta charset="utf-8"><p>text</p><script src="a.js"></script>';
     expect(chooseHtml('', rendered('text', html), 'drop')).toEqual({
       kind: 'settled',
@@ -103,8 +103,8 @@ describe('dropScripts()', () => {
     ['data', '<script type="application/ld+json">{"a":1}</script>'],
     ['styles and fonts', '<link rel="stylesheet" href="a.css"><link rel="preload" as="font" href="b.woff2">'],
     ['text that only looks like a script', '<p title="<script>">&lt;script&gt;</p><!-- <script>x</script> -->'],
-    ['the bytes of the author exactly', '<!DOCTYPE html>\n<HTML><body  CLASS=a>\n<p>one<p>two\n'],
-  ])('keeps %s', (_, html) => {
+    ['unusual formatting of the markup', '<!DOCTYPE html>\n<HTML><body  CLASS=a>\n<p>one<p>two\n'],
+  ])('does not remove %s', (_, html) => {
     expect(dropScripts(html)).toBe(html);
   });
 });

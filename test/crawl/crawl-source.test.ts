@@ -10,7 +10,7 @@ import type { Origin, OriginFile } from './origin.ts';
 const bench = crawlBench();
 
 describe('crawl of a site', () => {
-  it('exports the site, and links its pages to each other', async () => {
+  it('exports the pages of the site with the files that they load, and rewrites the links between pages', async () => {
     const cdn = await bench.open({
       '/font.css': { type: 'text/css', body: '@font-face{src:url(f.woff2)}' },
       '/f.woff2': { type: 'font/woff2', body: 'font' },
@@ -66,7 +66,7 @@ describe('crawl of a site', () => {
   // Node's servers write a string header as Latin-1: each character is one byte.
   const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 
-  it('decodes Location and Refresh headers like addresses in a page', async () => {
+  it('decodes non-ASCII characters in Location and Refresh headers as in addresses of a page', async () => {
     const page = '<!doctype html><h1>x</h1>';
     const site = await bench.open({
       '/': '<!doctype html><a href=/start>a</a><a href=/query>b</a><a href=/latin>c</a><a href=/late>d</a><a href=/ascii>e</a>',
@@ -291,7 +291,7 @@ describe('start page of a crawl', () => {
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source', message: expect.stringMatching(state) });
   });
 
-  it('causes the export to fail if its address is not allowed', async () => {
+  it('causes the export to fail if allowAddresses does not contain its private address', async () => {
     const site = await bench.open({ '/': '<p>start' });
     const crawling = bench.home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: [] }));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source' });
@@ -437,7 +437,7 @@ describe('crawled page', () => {
     expect(site.text('index.html')).toBe(page);
   });
 
-  it('is exported if its Refresh header has a delay or names the page itself', async () => {
+  it('is exported if its Refresh header has a long delay or names the page itself, and becomes a redirect if the delay is 3 s', async () => {
     const site = await bench.crawl({
       '/': '<a href="/late">x</a><a href="/self">x</a><a href="/news">x</a><a href="/old">x</a>',
       '/late': { headers: { refresh: '30; url=/' }, body: '<p>late' },

@@ -47,13 +47,13 @@ describe('crawl of a hostile site', () => {
     ],
     ['to a new date in each link', (path) => calendar(path), {}, /only in a date/],
     [
-      'over a long chain of links',
+      'over a long chain of pages',
       (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
       { depthMax: 7 },
       /7 links away/,
     ],
   ])(
-    'stops following links that continue without end %s',
+    'stops following an endless sequence of links %s',
     async (_, linksOf, more, why) => {
       const site = await endless(linksOf);
       const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, limits(more)));

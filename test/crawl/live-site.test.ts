@@ -12,7 +12,7 @@ beforeEach(async () => {
   store = new FileStore(join(dir, 'files'));
 });
 
-describe('answerOf()', () => {
+describe('answerOf() for a request of the crawl browser', () => {
   const answer = (fields: Partial<FetchedUrl>) =>
     answerOf(
       {
@@ -29,14 +29,14 @@ describe('answerOf()', () => {
       store,
     );
 
-  it('returns the stored bytes with their type', async () => {
+  it('returns the stored bytes of the file with their content type', async () => {
     const content = await store.put(Buffer.from([0xfc, 0x3c]));
     const { status, header, body } = await answer({ content, contentType: 'text/html; charset=latin1' });
     expect([status, header('content-type'), header('location')]).toEqual([200, 'text/html; charset=latin1', null]);
     expect(body).toEqual(Buffer.from([0xfc, 0x3c]));
   });
 
-  it('returns a redirect without a body', async () => {
+  it('returns a redirect of the live site without a body', async () => {
     const { status, header, body } = await answer({ status: 301, location: 'https://site.test/b#c' });
     expect([status, header('location'), header('content-type')]).toEqual([301, 'https://site.test/b#c', null]);
     expect(body).toHaveLength(0);

@@ -74,11 +74,11 @@ describe('assignNames()', () => {
     ['/Start%20Docs', HTML, '_Start Docs.html'],
     ['http://cdn.test/f/x.woff2', 'font/woff2', '_external/cdn.test/f/x.woff2'],
     ['http://cdn.test:8080/x.css', 'text/css', '_external/cdn.test_8080/x.css'],
-  ])('names %s of type %s as %s', (url, type, path) => {
+  ])('assigns to the address %s with content type %s the file name %s', (url, type, path) => {
     expect(namesOf([[url, type]])).toEqual([path]);
   });
 
-  it('keeps a page whose name is also the name of a folder', () => {
+  it('assigns a.html to the page /a even if a folder a exists', () => {
     expect(namesOf([['/a'], ['/a/b'], ['/a/']])).toEqual(['a.html', 'a/b.html', 'a/index.html']);
   });
 
@@ -104,7 +104,7 @@ describe('assignNames()', () => {
     expect(second).toMatch(/^a-[0-9a-f]{8}\.html$/);
   });
 
-  it('separates names that a file system treats as equal', () => {
+  it('assigns different names to addresses that differ only in case or Unicode form', () => {
     const [upper, lower] = namesOf([['/Guide'], ['/guide']]);
     expect([upper, lower].filter((path) => path === 'Guide.html' || path === 'guide.html')).toHaveLength(1);
     expect(new Set([upper?.toLowerCase(), lower?.toLowerCase()]).size).toBe(2);

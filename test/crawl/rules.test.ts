@@ -29,7 +29,7 @@ describe('Robots', () => {
     [['Disallow: /a%3cd'], '/a%3Cd', false],
     [['Disallow: /?x'], '/?xy', false],
     [['Disallow: /a # comment'], '/a', false],
-  ])('evaluates %j for %s to %s', (lines, path, isAllowed) => {
+  ])('evaluates the rules %j for the path %s to %s', (lines, path, isAllowed) => {
     expect(rules(...lines).allows(at(path))).toBe(isAllowed);
   });
 
@@ -41,14 +41,14 @@ describe('Robots', () => {
     expect(new Robots('User-agent: other\nDisallow: /').allows(at('/a'))).toBe(true);
   });
 
-  it('evaluates a complex rule quickly', () => {
+  it('evaluates a rule with 500 wildcards in less than 500 ms of CPU time', () => {
     const robots = rules(`Disallow: /${'*a'.repeat(500)}b$`);
     const before = process.threadCpuUsage();
     expect(robots.allows(at(`/${'a'.repeat(1_900)}`))).toBe(true);
     expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(500);
   });
 
-  it('lists sitemaps from any position', () => {
+  it('lists the sitemaps of robots.txt, whatever their position in the file', () => {
     expect(new Robots('Sitemap: https://a/1.xml\nUser-agent: *\nsitemap:/2.xml').sitemaps).toEqual([
       'https://a/1.xml',
       '/2.xml',
@@ -56,7 +56,7 @@ describe('Robots', () => {
   });
 });
 
-describe('Scope', () => {
+describe('Scope of a crawl', () => {
   const scope = new Scope({ origin: 'http://127.0.0.1:3000', prefix: '/docs/', hosts: ['docs.acme.dev'] });
 
   it.each([
@@ -67,7 +67,7 @@ describe('Scope', () => {
     ['https://cdn.dev/a#b', 'https://cdn.dev/a'],
     ['mailto:a@b', null],
     ['file:///etc/passwd', null],
-  ])('normalizes %s to %s', (url, canonical) => {
+  ])('normalizes the address %s to %s', (url, canonical) => {
     expect(scope.canonical(new URL(url))).toBe(canonical);
   });
 
@@ -81,14 +81,16 @@ describe('Scope', () => {
     expect(plain.canonical(new URL('http://docs.dev/a'))).toBe('https://docs.dev/a');
     expect(plain.isOwn(new URL('https://docs.dev:8443/a'))).toBe(false);
   });
+});
 
+describe('prefixOf()', () => {
   it.each([
     ['/', '/'],
     ['/docs', '/docs/'],
     ['/docs/', '/docs/'],
     ['/docs/index.html', '/docs/'],
     ['/v1.2/start', '/v1.2/start/'],
-  ])('returns for the path %s the folder %s', (path, prefix) => {
+  ])('returns for the start path %s of a crawl the folder %s', (path, prefix) => {
     expect(prefixOf(at(path))).toBe(prefix);
   });
 });
@@ -118,7 +120,7 @@ describe('readSitemap()', () => {
 });
 
 describe('llmsLinks()', () => {
-  it('finds Markdown links', () => {
+  it('finds the Markdown links in llms.txt', () => {
     expect(llmsLinks('# T\n- [A](/a.md): x\n- [B](<https://b/c>) [C](/c_(d) "t")')).toEqual([
       '/a.md',
       'https://b/c',
@@ -135,7 +137,7 @@ describe('hasNoFollow()', () => {
     ['index, follow', false],
     ['nofollowing', false],
     ['', false],
-  ])('returns for "%s" the value %s', (directives, isNoFollow) => {
+  ])('returns for the robots directives "%s" the value %s', (directives, isNoFollow) => {
     expect(hasNoFollow(directives)).toBe(isNoFollow);
   });
 });
@@ -160,7 +162,7 @@ describe('segmentsOf()', () => {
   );
 });
 
-describe('Traps', () => {
+describe('Traps (detection of endless addresses)', () => {
   const traps = () => new Traps({ queryVariantsMax: 2 });
 
   it('allows the addresses of an ordinary site', () => {
@@ -169,7 +171,7 @@ describe('Traps', () => {
       expect(judge.judge(at(path), true)).toBeNull();
   });
 
-  it('counts queries of pages and of images separately', () => {
+  it('counts the different queries of pages separately from the queries of images', () => {
     const judge = traps();
     const results = (isPage: boolean) => [1, 2, 3].map((n) => judge.judge(at(`/a?w=${n}`), isPage) !== null);
     expect(results(true)).toEqual([false, false, true]);

@@ -42,7 +42,7 @@ describe('compareText()', () => {
     ['a changed word', 'one two three', 'one 2 three', 1, 1],
     ['a changed order', 'one two', 'two one', 0, 0],
     ['a missing text', 'one two', '', 2, 0],
-  ])('reports %s', (_, live, written, missing, added) => {
+  ])('counts missing and added words: %s', (_, live, written, missing, added) => {
     expect(compareText(live, written)).toMatchObject({ missing, added });
   });
 
@@ -68,7 +68,7 @@ describe('resolveOnHost()', () => {
     ['a', { kind: 'file', path: 'a.html', isPlain: false }],
     ['c/', { kind: 'missing' }],
     ['x.png', { kind: 'missing' }],
-  ])('resolves "%s"', (path, answer) => {
+  ])('resolves the path "%s" to %j', (path, answer) => {
     expect(resolveOnHost(files, path)).toEqual(answer);
   });
 

@@ -151,7 +151,7 @@ describe('Metrics', () => {
     expect(gauges(await metrics.expose(READINGS))).toEqual([]);
   });
 
-  it('counts finished export jobs by site and result, from 0', async () => {
+  it('counts finished export jobs by site and result, and starts each counter at 0', async () => {
     const metrics = new Metrics();
     for (const site of ['acme', 'beta', null]) metrics.addExports(site);
     metrics.onJobEnded('acme', 'completed');

@@ -3,7 +3,7 @@ import { DocshelfError, ERROR_CODES, type ErrorCode, statusOf } from '../../src/
 import { problemOf, problemResponse } from '../../src/http/problem.ts';
 
 describe('statusOf()', () => {
-  it.each(ERROR_CODES)('returns an error status for %s', (code) => {
+  it.each(ERROR_CODES)('returns an error status for the error code %s', (code) => {
     expect(statusOf(code)).toBeGreaterThanOrEqual(400);
     expect(statusOf(code)).toBeLessThan(600);
   });
@@ -22,7 +22,7 @@ describe('statusOf()', () => {
     ['internal', 500],
     ['busy', 503],
     ['not_enough_space', 507],
-  ])('maps %s to %i', (code, status) => {
+  ])('maps the error code %s to status %i', (code, status) => {
     expect(statusOf(code)).toBe(status);
   });
 });

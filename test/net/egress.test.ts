@@ -16,7 +16,7 @@ async function server() {
 
 describe('requests to docshelf listeners', () => {
   it.each(['127.0.0.1', 'localhost', '0.0.0.0', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '2130706433'])(
-    'are rejected as %s, even if private addresses are allowed',
+    'are rejected for the host %s, even if private addresses are allowed',
     async (host) => {
       const own = await server();
       const pending = get(`http://${host}:${own.port}/`, { ownPorts: [own.port] });

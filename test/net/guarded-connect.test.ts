@@ -22,7 +22,7 @@ describe('client without access to private addresses', () => {
     '127.1',
     '0.0.0.0',
     '[64:ff9b::7f00:1]',
-  ])('does not connect to %s', async (host) => {
+  ])('does not connect to the private host %s', async (host) => {
     const { host: own, requests, openSockets } = await server();
     const pending = get(`http://${host}:${own.split(':')[1]}/`, { allowPrivate: false });
     await expect(pending).rejects.toMatchObject({ code: 'address_not_allowed', fields: { retryable: false } });

@@ -82,7 +82,7 @@ describe('HttpClient.get()', () => {
     ['data:text/html,x', 'source_failed', 1],
     ['ftp://127.0.0.1/', 'source_failed', 1],
     [undefined, 'source_failed', 1],
-  ])('rejects a redirect to %s with %s after %i requests', async (location, code, expectedUrls) => {
+  ])('rejects a redirect to %s with the error %s after %i requests', async (location, code, expectedUrls) => {
     const headers = location === undefined ? {} : { location };
     const { origin, requests } = await server((_, response) => response.writeHead(302, headers).end());
     const fault = { code, fields: { retryable: false } };
@@ -229,7 +229,7 @@ describe('response body of HttpClient.get()', () => {
       'no last chunk, closing',
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n',
     ],
-  ])('is rejected as source_truncated with %s', async (_, text) => {
+  ])('is rejected as source_truncated if it has %s', async (_, text) => {
     const { origin } = await server(tcpServer(answering(text)));
     const response = await get(origin);
     await expect(bodyOf(response)).rejects.toMatchObject({

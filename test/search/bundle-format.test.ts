@@ -116,7 +116,7 @@ describe('BundleVectors', () => {
     expect(read(withHeader((header) => ({ ...header, later: 1 })))?.records).toEqual(RECORDS);
   });
 
-  it.each([HEADER, VECTORS])('rejects %s if one bit is changed or the file is shortened', (name) => {
+  it.each([HEADER, VECTORS])('rejects the file %s if one bit is changed or the file is shortened', (name) => {
     const sound = written();
     const whole = readFileSync(fileOf(sound, name));
     // Change one bit of each byte, or of evenly spread bytes, because each case writes a file.
@@ -198,7 +198,7 @@ describe('BundleVectors', () => {
         return releaseDir;
       },
     ],
-  ])('rejects %s', (_, make) => {
+  ])('rejects search data with %s', (_, make) => {
     expect(outcomeOf(make())).toBe('bad_search_data');
   });
 });
@@ -217,7 +217,7 @@ describe('BundleVectorWriter', () => {
   });
 });
 
-describe('reading search data with seeded random changes', { timeout: 1_800_000 }, () => {
+describe('BundleVectors with seeded random changes in the search data', { timeout: 1_800_000 }, () => {
   const OUTCOMES = ['read', 'ignored', 'bad_search_data'];
 
   it('reads, ignores or rejects a changed header', async () => {

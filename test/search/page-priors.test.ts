@@ -32,9 +32,17 @@ describe('PagePriors', () => {
     priors.add(1, prints('/x'));
     expect([...priors.decide()]).toEqual([['/x/', 1]]);
   });
+
+  it('give a secondary page a lower prior than other pages', () => {
+    const priors = new PagePriors(['/a', '/changes', '/b']);
+    priors.add(0, prints('/changes', '/b'));
+    priors.add(1, prints(), true);
+    priors.add(2, prints());
+    expect(Object.fromEntries(priors.decide())).toEqual({ '/changes': SECONDARY_PRIOR, '/b': 1 });
+  });
 });
 
-describe('isSecondary()', () => {
+describe('isSecondary() for pages such as change logs and glossaries', () => {
   it.each([
     '/changes.html',
     '/docs/changelog/',
@@ -47,12 +55,12 @@ describe('isSecondary()', () => {
     '/docs/category/basics',
     '/CHANGELOG.html',
     '/releases/1.0',
-  ])('recognizes %s by its address', (url) => {
+  ])('recognizes a secondary page by its address %s', (url) => {
     expect(isSecondary(url, 'Some title')).toBe(true);
   });
 
   it.each(['Changelog', 'Change Log', 'Release notes', 'What’s new in 2.0', 'Glossary', 'Index'])(
-    'recognizes a page by its title "%s"',
+    'recognizes a secondary page by its title "%s"',
     (title) => {
       expect(isSecondary('/x', title)).toBe(true);
     },
@@ -66,15 +74,7 @@ describe('isSecondary()', () => {
     ['/indexes.html', 'Indexes'],
     ['/sql-createindex.html', 'Index types'],
     ['/guides/changes-feed.html', 'Feed of changes'],
-  ])('does not recognize %s', (url, title) => {
+  ])('returns false for the page %s with the title "%s"', (url, title) => {
     expect(isSecondary(url, title)).toBe(false);
-  });
-
-  it('causes a lower prior for a secondary page than for other pages', () => {
-    const priors = new PagePriors(['/a', '/changes', '/b']);
-    priors.add(0, prints('/changes', '/b'));
-    priors.add(1, prints(), true);
-    priors.add(2, prints());
-    expect(Object.fromEntries(priors.decide())).toEqual({ '/changes': SECONDARY_PRIOR, '/b': 1 });
   });
 });

@@ -31,7 +31,7 @@ describe('negotiateEncoding()', () => {
     ['br;q=2', 'identity'],
     [' br ; q=0.001 ', 'br'],
     [',,', 'identity'],
-  ])('selects for %s the encoding %s', (accept, encoding) => {
+  ])('selects for the Accept-Encoding header %s the encoding %s', (accept, encoding) => {
     expect(negotiateEncoding(accept)).toBe(encoding);
   });
 });

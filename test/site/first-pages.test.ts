@@ -7,7 +7,7 @@ import { releases, tableOf } from './helpers.ts';
 const titled = (title: string, more = '') => `<html lang="en"><title>${title}</title>${more}`;
 const refresh = (url: string) => titled('Redirecting', `<meta http-equiv="refresh" content="0; url=${url}">`);
 
-describe('FirstPages', () => {
+describe('FirstPages (titles of start pages)', () => {
   it('reads the page at the root', async () => {
     const release = releases.make({ 'index.html': titled('Acme'), 'a/index.html': titled('A') });
     expect(await new FirstPages().pageOf(release)).toMatchObject({ title: 'Acme', language: 'en' });

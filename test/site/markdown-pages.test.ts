@@ -46,7 +46,7 @@ describe('prefersMarkdown()', () => {
     ['text/markdown;q=nonsense', true],
     ['text/markdownx', false],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', false],
-  ])('decides whether the client prefers Markdown for the header %s', (accept, wanted) => {
+  ])('returns whether the client prefers Markdown for the Accept header %s', (accept, wanted) => {
     expect(prefersMarkdown(accept)).toBe(wanted);
   });
 });

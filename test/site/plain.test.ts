@@ -39,7 +39,7 @@ describe('fastAnswer() of SiteServer', () => {
     ['/b/nowhere', { 'accept-encoding': 'br', 'if-none-match': '*' }],
     ['/nowhere.js', {}],
     ['/%C3%BC/nowhere', {}],
-  ])('returns for %s %j the same response as respond()', async (target, headers) => {
+  ])('returns for the path %s with the headers %j the same response as respond()', async (target, headers) => {
     const { server, send } = serve([releases.make(FILES)]);
     const isMissing = target.includes('nowhere');
     if (!isMissing) expect(server.fastAnswer(target, headers)).toBeNull();
@@ -53,7 +53,7 @@ describe('fastAnswer() of SiteServer', () => {
   });
 
   it.each(['/nowhere', '/b/nowhere', '/nowhere.js'])(
-    'returns for %s the 404 page of the site, like respond()',
+    'returns for the missing path %s the 404 page of the site, as respond() does',
     async (target) => {
       const { server, send } = serve([releases.make({ ...FILES, '404.html': `${PAGE}404`, 'b/404.html': 'b' })]);
       for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
@@ -106,7 +106,7 @@ describe('fastAnswer() of SiteServer', () => {
     ['/a#b', {}],
     ['http://x/a', {}],
     ['*', {}],
-  ])('returns null for %s %j', async (target, headers) => {
+  ])('returns null for the path %s with the headers %j', async (target, headers) => {
     const { server, send } = serve([releases.make(FILES)]);
     await send('/a');
     await send(target, headers);

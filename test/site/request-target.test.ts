@@ -15,7 +15,7 @@ describe('canonicalise()', () => {
   it.each([
     ['/a#b?c', ''],
     ['/a?b#c', '?b'],
-  ])('omits the fragment of %s from the query', (target, query) => {
+  ])('omits the fragment of the request target %s from the query', (target, query) => {
     expect(canonicalise(target)).toEqual({ kind: 'path', path: 'a', query });
   });
 });

@@ -28,7 +28,7 @@ function versions(): { readonly old: ReleaseView; readonly next: ReleaseView } {
   return { old, next };
 }
 
-describe('SamePages', () => {
+describe('SamePages, finding the same page in another version', () => {
   it.each([
     ['', ''],
     ['guides/', 'guides/'],
@@ -43,12 +43,12 @@ describe('SamePages', () => {
     ['b/same/overview', 'b/other/overview'],
     ['nowhere/at/all', ''],
     ['guides/none/at/all.png', 'guides/'],
-  ])('redirects from "%s" to "%s"', async (path, expected) => {
+  ])('returns for the path "%s" of the old version the path "%s" of the new version', async (path, expected) => {
     const { old, next } = versions();
     expect(await new SamePages().find(path, old, next)).toBe(expected);
   });
 
-  it('redirects to the nearest parent folder if the files of a release are deleted', async () => {
+  it('returns the nearest parent folder if the files of a release are deleted', async () => {
     const { old, next } = versions();
     releases.remove();
     expect(await new SamePages().find('guides/deep/keys/', old, next)).toBe('guides/');

@@ -184,7 +184,7 @@ describe('order of rules and files', () => {
     }
   });
 
-  it('omits the last pages of a list if the rule checks for the list exceed the work limit', async () => {
+  it('omits the last pages of a page list if checking the rules for the list exceeds the work limit', async () => {
     const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));
@@ -279,7 +279,7 @@ describe('spaFallback option', () => {
     ['/any/v1.2', '404 missing'],
     ['/_docshelf/any', '404 missing'],
     ['/.git', '404 missing'],
-  ])('serves %s as %s', async (target, expected) => {
+  ])('responds to the path %s with %j', async (target, expected) => {
     const { send } = await site({ redirects: '/gone /a' }, { spaFallback: true });
     expect(await summaryOf(await send(target))).toBe(expected);
   });

@@ -112,7 +112,7 @@ it.each([
   ['/internal/* /404 404', {}, 0],
   ['/a/* /404 404!\n/b/* /404 404!\n/c/* /gone 404!', {}, 2],
 ])(
-  'SiteSwitch reports for the rules %j and the files %j, in %i notices, 404 pages without which pages are not hidden',
+  'SiteSwitch reports rules that hide no pages because their 404 page is missing: rules %j, files %j, %i notices',
   async (rules, files, count) => {
     const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
     const release = releases.make({ 'index.html': page(), ...files, _redirects: rules }, { version: 'v9' });

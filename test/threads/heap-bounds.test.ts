@@ -142,7 +142,7 @@ describe('A thread that exceeds its heap limit', () => {
     await model.close();
   });
 
-  it('fails only the password check, and docshelf does not record the password as wrong', async () => {
+  it('fails only the password check (tested with a terminated thread), and docshelf does not record the password as wrong', async () => {
     const check = new PasswordCheck();
     const right = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
     const holds = async () => check.holds('a', 'correct horse', [right]);

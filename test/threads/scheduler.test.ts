@@ -100,7 +100,7 @@ describe('Scheduler', () => {
     expect(places().at(-1)).toBe(0);
   });
 
-  it('starts more tasks after the limit is raised and `look` is called', async () => {
+  it('starts more tasks after the limit is raised and look() is called', async () => {
     let max = 1;
     const { begun, scheduler, run } = openScheduler({ max: () => max });
     void run('a');
@@ -151,7 +151,7 @@ function sharedWork() {
   return { begun, run: (share: string, signal?: AbortSignal) => scheduler.run(work, { share, signal }) };
 }
 
-describe('A shared task', () => {
+describe('Shared task of Scheduler', () => {
   it('runs once for all callers during its run, and again for later callers', async () => {
     const { begun, run } = sharedWork();
     const both = [run('june'), run('june')];

@@ -133,7 +133,7 @@ describe('Thread.call()', () => {
   });
 });
 
-describe('Progress', () => {
+describe('Progress of Thread.call()', () => {
   it('arrives at most ten times a second, and always with its last value before the result', async () => {
     const progress: number[] = [];
     const answer = start().call('tell', 10_000, { onProgress: ({ step }) => progress.push(step) });
@@ -143,7 +143,7 @@ describe('Progress', () => {
   });
 });
 
-describe('An abort', () => {
+describe('Abort of Thread.call()', () => {
   it('reaches the handler, and the call rejects with its reason after the handler has ended', async () => {
     const thread = start({ abortWithinMs: 10_000 });
     const stop = new AbortController();
@@ -181,7 +181,7 @@ describe('An abort', () => {
   });
 });
 
-describe('A thread that dies', () => {
+describe('Thread that dies', () => {
   it('rejects its calls with the reason if its heap is full, and is replaced by the next call', async () => {
     let ends = 0;
     const thread = start({
@@ -237,7 +237,7 @@ describe('A thread that dies', () => {
   });
 });
 
-describe('end()', () => {
+describe('Thread.end()', () => {
   it('waits for pending calls, and prevents further starts', async () => {
     const thread = start();
     const waiting = thread.call('later', { value: 'answered', ms: 100 });
@@ -263,8 +263,8 @@ describe('end()', () => {
   });
 });
 
-describe('A thread with `isProcess`', () => {
-  it('transfers values, memory, errors, progress and calls to the parent, like a thread without `isProcess`', async () => {
+describe('Thread with the option isProcess', () => {
+  it('transfers values, memory, errors, progress and calls to the parent, as a thread without this option does', async () => {
     const handlers = { double: async (value: number) => value * 2 };
     const own = start({ isProcess: true, handlers });
     expect(await own.call('add', { a: 1, b: 2 })).toBe(3);
@@ -350,7 +350,7 @@ describe('A thread with `isProcess`', () => {
   });
 });
 
-describe('The parent process', () => {
+describe('Parent process of a Thread', () => {
   it('stays alive only while a call waits', async () => {
     const { child, output } = await runProgram(
       '',

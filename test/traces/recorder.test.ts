@@ -22,8 +22,8 @@ describe('readTraceparent()', () => {
     ['version ff', CAUSE.replace('00-', 'ff-')],
     ['more fields than version 00 has', `${CAUSE}-more`],
     ['upper-case digits', CAUSE.toUpperCase()],
-    ['an empty header', ''],
-  ])('ignores %s', (_what, text) => {
+    ['no text', ''],
+  ])('ignores a header with %s', (_what, text) => {
     expect(readTraceparent(text)).toBeNull();
   });
 

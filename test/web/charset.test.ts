@@ -15,7 +15,7 @@ describe('htmlCharset()', () => {
     ['<?xml version="1.0" encoding="EUC-KR"?><html><meta charset="utf-8">', 'utf-8'],
     ['<meta charset="no-such"><meta charset="big5">', 'big5'],
     ['<meta charset="utf-16">', 'utf-8'],
-  ])('returns for %s the charset %s', (html, charset) => {
+  ])('returns for the markup %s the charset %s', (html, charset) => {
     expect(of(html)).toBe(charset);
   });
 
@@ -28,7 +28,7 @@ describe('htmlCharset()', () => {
     ['a late XML declaration', '<p><?xml version="1.0" encoding="EUC-KR"?>'],
     ['a declaration after the head', `${' '.repeat(CHARSET_HEAD_BYTES)}<meta charset="big5">`],
     ['an empty file', ''],
-  ])('returns null for %s', (_name, html) => {
+  ])('returns null if the page has no valid charset declaration in its head: %s', (_name, html) => {
     expect(of(html)).toBeNull();
   });
 

@@ -60,7 +60,7 @@ function mounted(path: string, type: string) {
   };
 }
 
-/** References are inside of the text, and in order. */
+/** Checks that the position of each reference is inside of the text. */
 function readReferences(type: SourceType) {
   return (bytes: Buffer): void => {
     let last = 0;
@@ -75,10 +75,13 @@ function readReferences(type: SourceType) {
 }
 
 describe('functions that read untrusted site files', { timeout: 600_000 }, () => {
-  test('read references of a page with seeded random changes', () => fuzz(HTML, readReferences('html')));
-  test('read references of an XML page with seeded random changes', () => fuzz(HTML, readReferences('xml')));
-  test('read references of a style sheet with seeded random changes', () => fuzz(CSS, readReferences('css')));
-  test('read head, links and outline of a page with seeded random changes', () =>
+  test('return valid positions of references for a page with seeded random changes', () =>
+    fuzz(HTML, readReferences('html')));
+  test('return valid positions of references for an XML page with seeded random changes', () =>
+    fuzz(HTML, readReferences('xml')));
+  test('return valid positions of references for a style sheet with seeded random changes', () =>
+    fuzz(CSS, readReferences('css')));
+  test('read head, links and outline of a page with seeded random changes without an error', () =>
     fuzz(HTML, (bytes) => {
       const text = bytes.toString('latin1');
       htmlCharset(bytes);
@@ -87,7 +90,7 @@ describe('functions that read untrusted site files', { timeout: 600_000 }, () =>
       outlinePage(text);
     }));
 
-  test('cut a page with seeded random changes into search sections', () =>
+  test('return valid positions of search passages for a page with seeded random changes', () =>
     fuzz(PAGES, (bytes) => {
       const page = extractPage({ path: 'start.html', html: bytes.toString(), url: '/start' });
       for (const { text } of page?.sections ?? []) {
@@ -98,7 +101,7 @@ describe('functions that read untrusted site files', { timeout: 600_000 }, () =>
       }
     }));
 
-  test('convert a page with seeded random changes to Markdown', () =>
+  test('convert a page with seeded random changes to Markdown of limited size', () =>
     fuzz(PAGES, (bytes) => {
       const { markdown } = markdownOf({ path: 'start.html', html: bytes.toString(), address: '/docs/start' });
       // Each character may be escaped, and each level of a list or quote adds to its lines.
@@ -120,7 +123,7 @@ describe('functions that read untrusted site files', { timeout: 600_000 }, () =>
       mounted('sitemap.xml', 'application/xml'),
     ));
 
-  test('read _redirects and _headers with seeded random changes', () =>
+  test('return no redirect to another host and no overlong value for _redirects and _headers with seeded random changes', () =>
     fuzz([Buffer.from(REDIRECTS), Buffer.from(HEADERS)], (bytes) => {
       const rules = readSiteRules(
         new Map([

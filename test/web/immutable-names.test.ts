@@ -46,7 +46,7 @@ describe('ImmutableNames, judging by the name only', () => {
     ['pagefind/fragment/zh-cn_5f37b3a.pf_fragment', 'Pagefind'],
     ['pagefind/pagefind.en_bd7db4a558.pf_meta', 'Pagefind'],
     ['a1b2c3d4', 'no extension'],
-  ])('accepts %s: %s', (path) => {
+  ])('treats %s as an immutable file name: %s', (path) => {
     expect(namesOf().has(path)).toBe(true);
   });
 
@@ -85,9 +85,9 @@ describe('ImmutableNames, judging by the name only', () => {
     ['5b0e4cfb/app.js', 'a digest of the folder only'],
     ['styles.5b0e4cfb.html', 'a page'],
     ['_next/static/index.XHTML', 'a page in capitals'],
-    ['xx5b0e4cfbyy.js', 'not set off'],
+    ['xx5b0e4cfbyy.js', 'a hash within a word'],
     ['', 'an empty path'],
-  ])('rejects %s: %s', (path) => {
+  ])('does not treat %s as an immutable file name: %s', (path) => {
     expect(namesOf().has(path)).toBe(false);
   });
 });
@@ -104,7 +104,7 @@ describe('ImmutableNames, judging by the folder of the generator', () => {
     ['static.files/main.js', 'rustdoc'],
     ['static/d2d31ab3031be1a3b5e5a0b5b0b1b5aa/4b190/shore.jpg', 'Gatsby'],
     ['assets/chunks/theme.DEAJXAez.js', 'VitePress'],
-  ])('accepts %s: %s', (path) => {
+  ])('treats %s as an immutable file name: %s', (path) => {
     expect(namesOf().has(path)).toBe(true);
   });
 
@@ -118,7 +118,7 @@ describe('ImmutableNames, judging by the folder of the generator', () => {
     'assets/chunks/readme.js',
     'pagefind/pagefind.js',
     'pagefind/pagefind-entry.json',
-  ])('rejects %s', (path) => {
+  ])('does not treat %s as an immutable file name', (path) => {
     expect(namesOf().has(path)).toBe(false);
   });
 });
@@ -132,12 +132,12 @@ describe('ImmutableNames, judging by the other names in the folder', () => {
       ['a-0fe48ade.woff2', 'b-9960930a.css', 'c-1b2c3d4e.js', 'f-7736aa35.js', 'd-12345678.svg', 'e-e6652087.js'],
     ],
     ['MkDocs', ['main.35e1ed30.min.css', 'palette.06af60db.min.css', 'x.1b2c3d4e.css', 'main.06209087.min.css.map']],
-  ])('accepts all hashed names of %s', (_, names) => {
+  ])('treats all hashed names of %s as immutable', (_, names) => {
     const paths = names.map((name) => `assets/${name}`);
     expect(immutableOf(paths)).toEqual(paths);
   });
 
-  it('rejects words, numbers and names of another form in a folder of hashed names', () => {
+  it('does not treat words, numbers and names of another form in a folder of hashed names as immutable', () => {
     const hashed = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js', 'x-CKgyzEfF.js', 'y-D6M2pbQd.css'];
     const plain = ['my-language.js', 'my-Language.js', 'my-darkMode.js', 'my-20240601.js', 'my-chapter1.js', 'init.js'];
     const paths = [...hashed, ...plain.slice(0, 5)];
@@ -145,14 +145,14 @@ describe('ImmutableNames, judging by the other names in the folder', () => {
     expect(immutableOf([...hashed, 'init.js'])).toEqual(hashed);
   });
 
-  it('accepts uncertain names only if most names in the folder have a hash, and several names certainly have a hash', () => {
+  it('treats uncertain names as immutable only if most names in the folder have a hash, and several names certainly have a hash', () => {
     expect(immutableOf(['index-Dk3JxaBq.js', 'vendor-CKgyzEfF.js'])).toEqual(['index-Dk3JxaBq.js']);
     const plain = ['a.js', 'b.js', 'c.js', 'd.js', 'e.js', 'f.js'];
     const sure = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js'];
     expect(immutableOf([...plain, ...sure, 'x-CKgyzEfF.js'])).toEqual(sure);
   });
 
-  it('rejects data, documents and pages in a folder of hashed names', () => {
+  it('does not treat data, documents and pages in a folder of hashed names as immutable', () => {
     const hashed = ['a.5b0e4cfb.js', 'b.9960930a.js', 'c.1b2c3d4e.js', 'd.35e1ed30.js'];
     expect(immutableOf([...hashed, 'e.12345678.json', 'f.12345678.html', 'g.12345678.js'])).toEqual([
       ...hashed,

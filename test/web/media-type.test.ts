@@ -45,7 +45,7 @@ describe('mediaTypeOf()', () => {
     ['a.dat', 'application/octet-stream'],
     ['objects.inv', 'application/octet-stream'],
     ['.html', 'application/octet-stream'],
-  ])('returns for %s the type %s', (path, type) => {
+  ])('returns for the file %s the media type %s', (path, type) => {
     expect(mediaTypeOf(path)).toBe(type);
   });
 
@@ -53,7 +53,7 @@ describe('mediaTypeOf()', () => {
     'a.py a.go a.rs a.proto a.graphql a.diff a.patch a.bib prod.env a.jsonl a.ndjson a.toml a.ini a.sh a.conf a.cfg a.rb a.kt a.swift a.cs a.hs a.ex a.sql a.tf a.dot a.pot a.mmd a.php a.bat a.ps1 a.lock a.tex go.mod go.sum A.PY LICENSE LICENSE-MIT README sub/NOTICE CHANGELOG Makefile Dockerfile Jenkinsfile VERSION'.split(
       ' ',
     ),
-  )('returns a text type for %s', (path) => {
+  )('returns a text type for the file %s', (path) => {
     expect(mediaTypeOf(path)).toBe('text/plain; charset=utf-8');
   });
 
@@ -76,7 +76,7 @@ describe('mediaTypeOfFile()', () => {
 });
 
 describe('isAssetPath()', () => {
-  it.each(['a.js', 'a/b.css', 'x.png', 'data.json', 'page.txt', 'a.js.map'])('returns true for %s', (path) => {
+  it.each(['a.js', 'a/b.css', 'x.png', 'data.json', 'page.txt', 'a.js.map'])('returns true for the path %s', (path) => {
     expect(isAssetPath(path)).toBe(true);
   });
 
@@ -92,7 +92,7 @@ describe('isAssetPath()', () => {
     'api/Foo.bar',
     'js/',
     'a.js/',
-  ])('returns false for %s', (path) => {
+  ])('returns false for the path %s', (path) => {
     expect(isAssetPath(path)).toBe(false);
   });
 });
@@ -110,7 +110,7 @@ describe('isCompressible()', () => {
     ['image/png', false],
     ['application/octet-stream', false],
     ['video/mp4', false],
-  ])('returns for the type %s the value %s', (type, expected) => {
+  ])('returns for the media type %s the value %s', (type, expected) => {
     expect(isCompressible(type, text)).toBe(expected);
   });
 

@@ -9,7 +9,7 @@ describe('pageText()', () => {
     ['text/html; charset=utf-16le', [0xe9, 0], 'é'],
     ['text/html; charset=nonsense', [0x41, 0xe9], 'Aé'],
     ['text/html; charset=utf-8', [0x41, 0xff], 'A\ufffd'],
-  ])('decodes bytes of the type %s', (type, bytes, text) => {
+  ])('decodes bytes with the charset of the content type %s', (type, bytes, text) => {
     expect(pageText(Uint8Array.from(bytes), type)).toBe(text);
   });
 });

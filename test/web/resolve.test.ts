@@ -58,7 +58,7 @@ describe('resolvePath()', () => {
     ['app.js/', missing('404.html')],
     ['old.htm/', missing('404.html')],
     ['100%', file('100%.html')],
-  ])('resolves "%s" in the same way under the policies always and never', (path, expected) => {
+  ])('resolves the path "%s" in the same way with the trailingSlash policies always and never', (path, expected) => {
     expect(resolve(path, 'always')).toEqual(expected);
     expect(resolve(path, 'never')).toEqual(expected);
   });
@@ -68,10 +68,13 @@ describe('resolvePath()', () => {
     ['legacy', redirect('legacy/'), file('legacy/index.htm')],
     ['ja', redirect('ja/'), file('ja/index.html')],
     ['a:b', redirect('a%3Ab/'), file('a:b/index.html')],
-  ])('redirects "%s" to the address with a slash only under the policy always', (path, always, never) => {
-    expect(resolve(path, 'always')).toEqual(always);
-    expect(resolve(path, 'never')).toEqual(never);
-  });
+  ])(
+    'redirects the path "%s" to the address with a trailing slash only if the trailingSlash policy is always',
+    (path, always, never) => {
+      expect(resolve(path, 'always')).toEqual(always);
+      expect(resolve(path, 'never')).toEqual(never);
+    },
+  );
 
   it.each([
     ['nope', '404.html'],
@@ -81,7 +84,7 @@ describe('resolvePath()', () => {
     ['ja/deep/no/such/folder', 'ja/404/index.html'],
     ['docs/v1.2', '404.html'],
     [`${'a/'.repeat(2000)}b`, '404.html'],
-  ])('returns the nearest 404 page for "%s"', (path, page) => {
+  ])('returns the nearest 404 page for the missing path "%s"', (path, page) => {
     expect(resolve(path)).toEqual(missing(page));
   });
 
@@ -106,11 +109,11 @@ describe('resolvePath()', () => {
     './index.html',
     '_docshelf/manifest.json',
     '_docshelf',
-  ])('does not serve "%s"', (path) => {
+  ])('does not serve the path "%s"', (path) => {
     expect(resolve(path).kind).toBe('missing');
   });
 
-  it('serves .well-known', () => {
+  it('serves files in the folder .well-known', () => {
     expect(resolve('.well-known/security.txt')).toEqual(file('.well-known/security.txt'));
   });
 

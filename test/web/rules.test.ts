@@ -90,7 +90,7 @@ describe('_redirects', () => {
     ['/a /日本', '/a', '301 /%E6%97%A5%E6%9C%AC'],
     ['/a/* /b/:splat', '/a/日 本?#%', '301 /b/%E6%97%A5%20%E6%9C%AC%3F%23%25'],
     ['/a /b%20c', '/a', '301 /b%20c'],
-  ])('applies %j to the path %s: %s', (text, path, expected) => {
+  ])('applies the rules %j to the path %s: %s', (text, path, expected) => {
     expect(first(text, path)).toBe(expected);
     expect(redirects(text).notices).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe('_redirects', () => {
     ['/a /b#c', '?q=1', '301 /b?q=1#c'],
     ['/a /b', '?', '301 /b?'],
     ['/a https://x.example/', '?q=1', '301 https://x.example/?q=1'],
-  ])('applies %j with the query %s: %s', (text, query, expected) => {
+  ])('applies the rule %j to a request with the query %s: %s', (text, query, expected) => {
     expect(first(text, '/a', query)).toBe(expected);
   });
 
@@ -115,7 +115,7 @@ describe('_redirects', () => {
     ['/:a/* https://good.example:443/:a', '/.evil.example/y', '301 https://good.example:443/.evil.example'],
     ['/a /b\\c', '/a', '301 /b%5Cc'],
     ['/a /b"<>', '/a', '301 /b%22%3C%3E'],
-  ])('does not let %j redirect to another host or add a header for %j', (text, path, expected) => {
+  ])('does not let the rule %j redirect to another host or add a header for the path %j', (text, path, expected) => {
     expect(first(text, path)).toBe(expected);
   });
 
@@ -157,7 +157,7 @@ describe('_redirects', () => {
     ['/a /b\u0007', 'control character'],
     ['/a /a', 'redirects back to'],
     ['/a /a?x=1', 'redirects back to'],
-  ])('ignores %j, and reports it', (line, reason) => {
+  ])('ignores the invalid line %j, and reports it', (line, reason) => {
     const { redirects: rules, notices } = redirects(`/kept /x\n${line}\n`);
     expect(notices).toHaveLength(1);
     expect(notices[0]).toMatch(/^_redirects of the bundle, line 2, .*; docshelf ignores it\.$/);
@@ -181,7 +181,7 @@ describe('_redirects', () => {
     ['/a/* /b\n/b /a/c', [1], '/b'],
     [`/a/* /a/${':splat/'.repeat(20)}`, [1], '/a/x'],
     [Array.from({ length: 30 }, (_, n) => `/${n}/* /${(n + 1) % 30}/:splat`).join('\n'), [1, 2, 3], '/1/x'],
-  ])('reports the endless redirect of %j, and keeps the rules', (text, lines, by) => {
+  ])('reports the endless redirect of the rules %j, and keeps the rules', (text, lines, by) => {
     const { redirects: rules, faults, notices } = redirects(text);
     expect(faults.slice(0, 3).map(({ line }) => line)).toEqual(lines);
     expect(notices[0]).toMatch(
@@ -192,7 +192,7 @@ describe('_redirects', () => {
   });
 
   it.each(['/* /', '/a/* /b/:splat\n/b/* /c/:splat', '/a/* /a/:splat', '/* /:splat/', '/* /x 200', '/a/* /b\n/b /c'])(
-    'reports nothing for %j, whose redirects end',
+    'reports nothing for the rules %j, whose redirects end',
     (text) => {
       expect(redirects(text).notices).toEqual([]);
     },
@@ -279,7 +279,7 @@ describe('_headers', () => {
     ['/*\n  Cross-Origin-Resource-Policy: same-site', '/', { 'Cross-Origin-Resource-Policy': 'same-site' }],
     ['/*\n  Permissions-Policy: camera=()', '/', { 'Permissions-Policy': 'camera=()' }],
     ['/*\n  Link: </a.css>; rel=preload; as=style', '/', { Link: '</a.css>; rel=preload; as=style' }],
-  ])('applies %j to the path %s', (text, path, expected) => {
+  ])('applies the headers %j to the path %s', (text, path, expected) => {
     expect(of(text, path)).toEqual(expected);
     expect(headers(text).notices).toEqual([]);
   });
@@ -310,13 +310,16 @@ describe('_headers', () => {
       'img-src *',
       'parts of Content-Security-Policy-Report-Only',
     ],
-  ])('keeps the parts of %j that stay on the site, and reports the other parts', (line, expected, reason) => {
-    const { headers: rules, notices } = headers(`/*\n  ${line}`);
-    expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
-    expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; docshelf applies the other parts\.$/);
-    expect(notices[0]).toContain(reason);
-  });
+  ])(
+    'keeps the parts of the header %j that contact no other site, and reports the other parts',
+    (line, expected, reason) => {
+      const { headers: rules, notices } = headers(`/*\n  ${line}`);
+      expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
+      expect(notices).toHaveLength(1);
+      expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; docshelf applies the other parts\.$/);
+      expect(notices[0]).toContain(reason);
+    },
+  );
 
   it.each([
     '</a>',
@@ -326,7 +329,7 @@ describe('_headers', () => {
     '</a>; rel=next; anchor="#b"; title="a; b, c: \\"d\\""',
     '</a,b;c?d=//e#f>; rel=prefetch; fetchpriority=high',
     '</a>; rel="https://x.example/relation"; hreflang=de',
-  ])('accepts the link %s', (link) => {
+  ])('accepts the Link header %s', (link) => {
     expect(of(`/*\n  Link: ${link}`, '/')).toEqual({ Link: link });
     expect(of(`/*\n  Link: ${link.replaceAll('; r', ';r')} , </z>`, '/')).toEqual({ Link: `${link}, </z>` });
   });
@@ -354,7 +357,7 @@ describe('_headers', () => {
     '</a> <https://x.example/>; rel=preload',
     '</a',
     'x',
-  ])('removes the external addresses of the link %j', (link) => {
+  ])('removes the invalid and external parts of the Link header %j', (link) => {
     const set = of(`/*\n  Link: ${link}\n  Link: </own>`, '/');
     expect(set.Link).toMatch(/^(?:<\/a>; rel=preload, )?<\/own>$/);
     expect(headers(`/*\n  Link: ${link}`).notices).toHaveLength(1);
@@ -369,7 +372,7 @@ describe('_headers', () => {
     ['many links', `Link: ${'<a>,'.repeat(1000)}`],
     ['many images', `Link: <a>; imagesrcset="${'a 1x,'.repeat(750)}"`],
     ['a link with a million commas', `Link: <https://x.example>${','.repeat(1_000_000)}x`],
-  ])('reads %s in one pass', (_, line) => {
+  ])('ignores a hostile value without quadratic time, and reports it: %s', (_, line) => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
     expect([rules.isEmpty, notices.length]).toEqual([true, 1]);
   });
@@ -406,7 +409,7 @@ describe('_headers', () => {
     ['Link: <//x.example/a>; rel=preload', 'to a value that contacts another site'],
     ['Link: </\\x.example/a>; rel=preload', 'to a value that contacts another site'],
     ['Content-Security-Policy: report-uri https://x.example', 'to a value that contacts another site'],
-  ])('ignores %j, and reports it', (line, reason) => {
+  ])('ignores the invalid line %j, and reports it', (line, reason) => {
     const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
     const { set } = rules.headersFor('/');
     expect(set.get('Referrer-Policy')).toBe('origin');

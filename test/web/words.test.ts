@@ -40,7 +40,7 @@ describe('preferredLanguage()', () => {
     ['ko;q=, ru;q=abc, fr', 'fr'],
     ['de, fr', 'de'],
     [`${'sv,'.repeat(5_000)}de`, 'en'],
-  ])('selects for the header %j the language %s', (header, tag) => {
+  ])('selects for the Accept-Language header %j the language %s', (header, tag) => {
     expect(preferredLanguage(header).tag).toBe(tag);
   });
 });
@@ -83,7 +83,7 @@ describe('languages of docshelf', () => {
 
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
-describe.each(PAGE_LANGUAGES)('texts in $tag', ({ tag, direction, words }) => {
+describe.each(PAGE_LANGUAGES)('interface texts in $tag', ({ tag, direction, words }) => {
   const [english] = PAGE_LANGUAGES;
   it('have the same placeholders as the English texts, and no empty text', () => {
     const own = sentences(words).map(([key, text]) => [key, text.trim() === '' ? 'empty' : placeholders(text)]);

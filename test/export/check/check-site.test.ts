@@ -131,7 +131,7 @@ describe('references in checkSite()', () => {
 describe('absolute references to the site itself', () => {
   const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
 
-  it('are internal if the canonicals contain the address, including a path prefix', async () => {
+  it('count as internal if the canonical links of the pages contain the address, including a path prefix', async () => {
     const at = 'https://acme.github.io/docs';
     const site = {
       'index.html': canonical(`${at}/`),
@@ -141,14 +141,14 @@ describe('absolute references to the site itself', () => {
     expect(await check(site)).toEqual([broken('a.html', `${at}/none`)]);
   });
 
-  it('are internal if the config contains the host', async () => {
+  it('count as internal if the config contains the host', async () => {
     const site = { 'index.html': links('https://docs.acme.dev/none', '//docs.acme.dev/', 'https://acme.dev/none') };
     expect(await check(site, { hosts: ['docs.acme.dev'] })).toEqual([
       broken('index.html', 'https://docs.acme.dev/none'),
     ]);
   });
 
-  it('are external if the canonical of the page points to another page', async () => {
+  it('count as external if the canonical link of the page points to another page', async () => {
     const site = { 'v1/a.html': canonical('https://acme.dev/v2/b') + links('https://acme.dev/none') };
     expect(await check(site)).toEqual([]);
   });
@@ -188,7 +188,7 @@ describe('fragments in checkSite()', () => {
     expect(await check(site)).toEqual([]);
   });
 
-  it('are compared as text if the page has another encoding', async () => {
+  it('are compared as text if the page has another encoding than UTF-8', async () => {
     const site = { 'index.html': links('/a#%C3%A9'), 'a.html': Buffer.from('<p id=\xe9>', 'latin1') };
     expect(await check(site, { types: { 'a.html': 'text/html; charset=windows-1252' } })).toEqual([]);
   });
@@ -211,7 +211,7 @@ describe('references to other hosts in checkSite()', () => {
 });
 
 describe('checkSite()', () => {
-  it('reports its progress in pages, and checks only pages', async () => {
+  it('reports progress for two passes over the pages, and finds no references in text files', async () => {
     const reported: [number, number][] = [];
     const site = { 'a.html': '', 'b.htm': '', 'c.xhtml': '', 'd.txt': links('/none') };
     expect(await check(site, { onProgress: (done, total) => reported.push([done, total]) })).toEqual([]);

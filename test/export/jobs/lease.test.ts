@@ -5,7 +5,7 @@ import type { Claimed } from '../../../src/export/ports.ts';
 const CLAIM: Claimed = { attempt: 1, jobId: 'se_0000000000000001' };
 const TIMES = { leaseMs: 15_000, deadlineMs: 60_000 };
 
-describe('Lease', () => {
+describe('Lease of an export job', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 

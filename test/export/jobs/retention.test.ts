@@ -52,7 +52,7 @@ describe('applyRetention()', () => {
     expect(await bench.store.has(kept.sha256)).toBe(true);
   });
 
-  it('removes only the pictures of removed jobs', async () => {
+  it('removes the screenshots of removed jobs, and keeps the screenshots of other jobs', async () => {
     await bench.exported('old', 'acme');
     const { jobId: old } = await bench.get('old');
     await change('next');

@@ -15,7 +15,7 @@ import { endless, JobBench } from './job-bench.ts';
 const NEVER = new AbortController().signal;
 const KEY_FILE = join(import.meta.dirname, '../../fixtures/minisign/throwaway.key');
 
-describe('jobs of daemons with a shared bucket and separate disks', () => {
+describe('export jobs of daemons with a shared bucket and separate disks', () => {
   let bench: JobBench;
   let server: S3Server;
   let store: S3BundleStore;
@@ -110,7 +110,7 @@ describe('jobs of daemons with a shared bucket and separate disks', () => {
     expect(await store.has(bundle.sha256)).toBe(true);
   });
 
-  it('have pictures that any daemon can show', async () => {
+  it('have screenshots that any daemon can read', async () => {
     const { folder, shared } = await daemon('a');
     await mkdir(join(folder.pictures, 'se_1'));
     await writeFile(join(folder.pictures, 'se_1', '1-live.png'), 'PNG');

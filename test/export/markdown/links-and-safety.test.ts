@@ -27,7 +27,7 @@ describe('links between Markdown pages', () => {
     'files/a b.pdf': 'x',
   };
 
-  it('resolve to files of the site, relative and with fragments', async () => {
+  it('become relative links to the pages and files of the site, and keep their fragments', async () => {
     const site = await render(tree);
     expect(site.links('a b/start.html', 'article')).toEqual([
       '../index.html',

@@ -122,7 +122,7 @@ describe('references of renderMarkdown()', () => {
   });
 });
 
-describe('opening of renderMarkdown()', () => {
+describe('opening text in the result of renderMarkdown()', () => {
   it('is the plain text of the first paragraph', () => {
     expect(render('## H\n\n- item\n\nThe *first*\nparagraph.\n\nNext.\n').opening).toBe('The first paragraph.');
     expect(render('## H\n').opening).toBeNull();

@@ -40,7 +40,7 @@ describe('collectMarkdown()', () => {
     expect([...second.files]).toEqual([...first.files]);
   });
 
-  it('copies files that are not pages byte for byte, and writes each path once', async () => {
+  it('copies files that are not pages byte for byte, including a robots.txt file', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const site = await render({ ...PLAIN, 'images/a b.png': bytes, 'robots.txt': 'mine', 'data.json': '{"a":1}\r\n' });
     expect(site.files.get('images/a b.png')).toEqual(Buffer.from(bytes));

@@ -42,7 +42,7 @@ describe('files of a Markdown folder', () => {
     ['an invalid language', '---\ntitle: x\nlanguage: e n\n---\n', 'line 3'],
     ['a word instead of a flag', '---\ntitle: x\ndraft: maybe\n---\n', 'line 3'],
     ['an alias bomb', `---\na0: &a0 [x]\n${bombLines(9)}---\n`, 'line 2'],
-  ])('are rejected with file and line for front matter with %s', async (_, text, line) => {
+  ])('are rejected if their front matter contains %s, and the error names the file and line', async (_, text, line) => {
     const error = await render({ 'index.md': '# Home\n', 'guides/bad.md': text }).then(
       () => null,
       (reason: unknown) => reason as Error & { code: string },
@@ -63,7 +63,7 @@ describe('files of a Markdown folder', () => {
     expect(textOf(site.element('b.html', 'h1'))).toBe('B');
   });
 
-  it('keep values that look like a number as written', async () => {
+  it('keep front matter values that look like a number as written', async () => {
     const site = await render({ 'index.md': '---\ntitle: 1.0\ntags: 2.0, true\n---\nx\n' });
     expect(textOf(site.element('index.html', 'h1'))).toBe('1.0');
     expect(site.meta('index.html', 'keywords')).toBe('2.0, true');
@@ -113,12 +113,12 @@ describe('docs.json settings', () => {
     ['an invalid default language', { language: '?' }],
     ['an entry without title', { navigation: [{ pages: ['index'] }] }],
     ['a link without label', { links: [{ href: '/' }] }],
-  ])('are rejected with %s', async (_, docs) => {
+  ])('are rejected if they contain %s', async (_, docs) => {
     const run = render({ 'index.md': '# Home\n', 'docs.json': docs });
     await expect(run).rejects.toMatchObject({ code: 'bad_source', message: expect.stringContaining('docs.json') });
   });
 
-  it('are rejected with the position of the error', async () => {
+  it('are rejected with an error that names the path of the invalid key', async () => {
     const docs = { navigation: ['index', { group: 'A', pages: [{ group: 'B', pages: 1 }] }] };
     await expect(render({ 'index.md': '# H\n', 'docs.json': docs })).rejects.toMatchObject({
       fields: { key: 'navigation[1].pages[0].pages' },
@@ -131,7 +131,7 @@ describe('docs.json settings', () => {
     expect(site.files.has('docs.json')).toBe(false);
   });
 
-  it('may differ for one version', async () => {
+  it('are overridden by the settings for the exported version', async () => {
     const tree = { 'index.md': '# H\n', 'docs.json': { name: 'New', versions: { v1: { name: 'Old' } } } };
     expect((await render(tree, { version: 'v1' })).meta('index.html', 'og:site_name')).toBe('Old');
     expect((await render(tree, { version: 'v2' })).meta('index.html', 'og:site_name')).toBe('New');

@@ -72,7 +72,7 @@ describe('collectFolder()', () => {
     expect(sink.texts).toEqual(SITE_FILES);
   });
 
-  it('omits launchers, and omits serve.js only if launchers exist', async () => {
+  it('omits start scripts such as Start Docs.bat, and omits serve.js and README.txt only if start scripts exist', async () => {
     await write({ ...pages('index.html'), 'serve.js': '', 'README.txt': '', 'a/serve.js': '' });
     expect((await collect()).paths).toEqual(['README.txt', 'a/serve.js', 'index.html', 'serve.js']);
     await write({ 'Start Docs.bat': '' });
@@ -81,7 +81,7 @@ describe('collectFolder()', () => {
     expect(sink.leftOut.sort()).toEqual(['README.txt', 'Start Docs.bat', 'serve.js']);
   });
 
-  it('reports launchers and docshelf data that it omits from an archive', async () => {
+  it('omits start scripts and docshelf data in an archive, and reports their paths', async () => {
     const path = join(dir, 'site.tar.gz');
     const names = ['html/index.html', 'html/Start Docs.sh', 'html/serve.js', '_docshelf/manifest.json'];
     await writeFile(path, gz(rawTar(names.map((name) => ({ name, body: 'x' })))));

@@ -113,7 +113,7 @@ describe('admin listener, reading', () => {
 });
 
 describe('admin listener, actions', () => {
-  it.each(ACTIONS)('rejects %s %s if no token is configured', async (method, path) => {
+  it.each(ACTIONS)('rejects the request %s %s if no token is configured', async (method, path) => {
     const { app, calls } = appWith({ token: () => null });
     const answer = await app.request(path, { method, headers: BEARER });
     expect(answer.status).toBe(403);
@@ -121,7 +121,7 @@ describe('admin listener, actions', () => {
     expect(calls).toEqual([]);
   });
 
-  it.each(ACTIONS)('rejects %s %s without the correct token', async (method, path) => {
+  it.each(ACTIONS)('rejects the request %s %s without the correct token', async (method, path) => {
     const { app, calls } = appWith();
     for (const authorization of [
       undefined,
@@ -151,14 +151,17 @@ describe('admin listener, actions', () => {
     ['GET', '/v1/keys', 200, ['listKeys', null]],
     ['GET', '/v1/keys?organization=acme', 200, ['listKeys', 'acme']],
     ['DELETE', '/v1/keys/key_1', 204, ['revokeKey', 'key_1']],
-  ])('runs %s %s', async (method, path, status, call) => {
-    const { app, calls, lines } = appWith();
-    const answer = await app.request(path, { method, headers: BEARER });
-    expect(answer.status).toBe(status);
-    expect(calls).toEqual([call]);
-    const actor = { by: 'token', id: null, client: null, requestId: null };
-    expect(lines).toMatchObject(method === 'GET' ? [] : [actor]);
-  });
+  ])(
+    'runs the action for the request %s %s, and passes the parameters of the request',
+    async (method, path, status, call) => {
+      const { app, calls, lines } = appWith();
+      const answer = await app.request(path, { method, headers: BEARER });
+      expect(answer.status).toBe(status);
+      expect(calls).toEqual([call]);
+      const actor = { by: 'token', id: null, client: null, requestId: null };
+      expect(lines).toMatchObject(method === 'GET' ? [] : [actor]);
+    },
+  );
 
   const postKey = (app: ReturnType<typeof createAdminApp>, body: unknown) =>
     app.request('/v1/keys', {
@@ -261,7 +264,7 @@ describe('admin listener, actions', () => {
     ['PUT', '/v1/bundles/a.zip?versoin=v1'],
     ['POST', '/v1/versions/-x/activate'],
     ['DELETE', '/v1/versions/a%2Fb'],
-  ])('rejects %s %s as a bad request', async (method, path) => {
+  ])('rejects the request %s %s with bad_request, because its path or query is invalid', async (method, path) => {
     const { app, calls } = appWith();
     const body = method === 'PUT' ? { body: 'bytes' } : {};
     expect(await outcomeOf(app.request(path, { method, headers: BEARER, ...body }))).toEqual([400, 'bad_request']);

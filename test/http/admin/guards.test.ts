@@ -13,7 +13,7 @@ describe('requireOwnName()', () => {
     'http://[::1]:9090/',
     `http://${hostname()}:9090/`,
     'http://docs-metrics.acme.svc:9090/metrics',
-  ])('accepts %s', (url) => {
+  ])('accepts a request to %s', (url) => {
     expect(() => requireOwnName(url, ['Docs-metrics.acme.svc'])).not.toThrow();
   });
 
@@ -21,7 +21,7 @@ describe('requireOwnName()', () => {
     'http://evil.example:9090/v1/status',
     'http://localhost.evil.example/',
     'http://127.0.0.1.evil.example/metrics',
-  ])('rejects %s, but accepts health probes at the same host', (url) => {
+  ])('rejects a request to %s because of its host, but accepts health probes at this host', (url) => {
     expect(() => requireOwnName(url, [])).toThrow(expect.objectContaining({ code: 'misdirected' }));
     for (const path of ['/livez', '/readyz']) expect(() => requireOwnName(new URL(path, url).href, [])).not.toThrow();
     expect(() => requireOwnName(url, ['*'])).not.toThrow();
@@ -54,7 +54,7 @@ describe('TokenGuard', () => {
     for (let tries = 0; tries < 20; tries += 1) expect(await codeOf('wrong')).toBe('unauthorized');
   }
 
-  it('limits wrong tokens per client, and counts them', async () => {
+  it('limits wrong tokens per client, and counts all wrong tokens', async () => {
     const site = guarded();
     await exhaust(site);
     const late = site.codeOf('wrong');

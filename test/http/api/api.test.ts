@@ -65,7 +65,7 @@ describe('keys of the API', () => {
   });
 });
 
-describe('fields of a search request', () => {
+describe('validation of a search request', () => {
   it.each<[name: string, body: unknown, field: string | null]>([
     ['no query', {}, 'query'],
     ['a blank query', { query: ' \u3000\n' }, 'query'],
@@ -106,7 +106,7 @@ describe('fields of a search request', () => {
     expect((await app.request(PATH, post({ query: '😀'.repeat(1001) }))).status).toBe(400);
   });
 
-  it('accepts values at the limits', async () => {
+  it('accepts field values at their limits', async () => {
     const { app } = apiWith();
     for (const body of [
       { pageSize: 1 },
@@ -122,7 +122,7 @@ describe('fields of a search request', () => {
 
 describe('body of a search request', () => {
   it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/vnd.acme+json'])(
-    'is accepted with type %s',
+    'is accepted with Content-Type %s',
     async (type) => {
       expect((await apiWith().app.request(PATH, post(QUERY, { 'Content-Type': type }))).status).toBe(200);
     },
@@ -157,7 +157,7 @@ describe('body of a search request', () => {
     expect(await outcomeOf(app.request(PATH, post(text.padEnd(65_537))))).toEqual([413, 'payload_too_large']);
   });
 
-  it('is not read before the key and the domain are accepted', async () => {
+  it('is not rejected for its size before the key and the domain are accepted', async () => {
     const { app } = apiWith();
     const tooLarge = ' '.repeat(70_000);
     expect((await app.request(PATH, post(tooLarge, { Authorization: '' }))).status).toBe(401);
@@ -265,9 +265,12 @@ describe('API, unsupported requests', () => {
     expect(await codeOf(response)).toBe('method_not_allowed');
   });
 
-  it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])('responds to %s with 404', async (path) => {
-    expect(await outcomeOf(apiWith().app.request(path, post(QUERY)))).toEqual([404, 'not_found']);
-  });
+  it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])(
+    'responds to the unknown path %s with 404',
+    async (path) => {
+      expect(await outcomeOf(apiWith().app.request(path, post(QUERY)))).toEqual([404, 'not_found']);
+    },
+  );
 });
 
 describe('search API that is turned off', () => {

@@ -96,9 +96,12 @@ describe('page /docs', () => {
     expect(html).toContain('&lt;/p&gt;&lt;script&gt;1');
   });
 
-  it.each(['/docs/', '/docs/docs.css', '/docs/..%2fapi.ts', '/docs/x/y'])('responds to %s with 404', async (path) => {
-    expect(await outcomeOf(apiWith().app.request(path))).toEqual([404, 'not_found']);
-  });
+  it.each(['/docs/', '/docs/docs.css', '/docs/..%2fapi.ts', '/docs/x/y'])(
+    'responds to the unknown path %s with 404',
+    async (path) => {
+      expect(await outcomeOf(apiWith().app.request(path))).toEqual([404, 'not_found']);
+    },
+  );
 
   it('accepts only GET and HEAD', async () => {
     const response = await apiWith().app.request('/docs', { method: 'POST' });

@@ -39,10 +39,10 @@ const KEYS: readonly [
   searched: Outcome | null,
 ][] = [
   ['no key', null, UNAUTHORIZED, UNAUTHORIZED],
-  ['an empty header', '', UNAUTHORIZED, UNAUTHORIZED],
-  ['another scheme', `Basic ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
+  ['an empty Authorization header', '', UNAUTHORIZED, UNAUTHORIZED],
+  ['another authorization scheme', `Basic ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
   ['a key without scheme', ADMIN_KEY, UNAUTHORIZED, UNAUTHORIZED],
-  ['two words', `Bearer ${ADMIN_KEY} ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
+  ['two keys in one header', `Bearer ${ADMIN_KEY} ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
   ['an unknown key', 'Bearer svc_unknown', UNAUTHORIZED, UNAUTHORIZED],
   ['an assistant key', `Bearer ${KEY}`, FORBIDDEN, null],
   ['an admin key without the plan', `Bearer ${TEAM_ADMIN_KEY}`, FORBIDDEN, FORBIDDEN],
@@ -71,9 +71,9 @@ function requestOf(method: string, authorization: string | null, body?: object):
   };
 }
 
-describe.each(KEYS)('access with %s', (_, authorization, exported, searched) => {
+describe.each(KEYS)('API request with %s', (_, authorization, exported, searched) => {
   it.each(Object.keys(CALLS))(
-    'has the expected result for %s, and changes no job if the request is rejected',
+    'gets the status that its key permits for %s, and changes no job if it is rejected',
     async (call) => {
       const { app, jobId, queue } = await withCompletedJob();
       const [path, method, body] = CALLS[call]?.(jobId, 'acme') ?? ['', ''];

@@ -55,7 +55,7 @@ describe('POST /jobs', () => {
     expect(whole.job.version).toBe(null);
   });
 
-  it('accepts values at the limits', async () => {
+  it('accepts field values at their limits', async () => {
     const version = 'v'.padEnd(128, '.');
     for (const paths of [['/'.padEnd(4096, 'a')], Array(10_000).fill('/')]) {
       expect((await apiWith().app.request(JOBS, start({ domain: 'acme', version, paths }))).status).toBe(202);
@@ -126,7 +126,7 @@ describe('POST /jobs', () => {
     expect((await app.request(JOBS, other)).status).toBe(202);
   });
 
-  it('does not read the body of a request without a key', async () => {
+  it('responds with 401 to a request without a key, even if its body is too large', async () => {
     const response = await apiWith().app.request(JOBS, post(' '.repeat(70_000), { Authorization: '' }));
     expect(response.status).toBe(401);
   });
@@ -164,7 +164,7 @@ describe('GET /jobs', () => {
     expect((await list('?domain=acme&status=queued')).found).toEqual([0, 2]);
   });
 
-  it('continues where the previous page ended', async () => {
+  it('returns for the cursor of a page the next page', async () => {
     const { list } = await withJobs();
     const first = await list('?limit=2');
     expect(first.found).toEqual([0, 1]);
@@ -339,7 +339,7 @@ describe('export API', () => {
   });
 
   it.each(['/v1/static-export', `${JOBS}/`, `${JOBS}/${UNKNOWN}/x`, '/v1/bundles/a/b'])(
-    'responds to %s with 404',
+    'responds to the unknown path %s with 404',
     async (path) => {
       expect(await outcomeOf(apiWith().app.request(path, send()))).toEqual([404, 'not_found']);
     },

@@ -27,7 +27,7 @@ describe('console pages', () => {
     expect(page).not.toContain('Last error');
   });
 
-  it('list the sites of a shelf, each with its own page', async () => {
+  it('list all sites of a daemon, each with its own page', async () => {
     const operator = operatorAt({ sites: [siteStatus('acme'), siteStatus('cafe')] });
     expect(await operator.page('/')).toMatch(/href="\.\/sites\/acme"[\s\S]*href="\.\/sites\/cafe"/);
     expect(await operator.page('/sites/cafe')).toContain('/cafe/');
@@ -154,7 +154,7 @@ describe('console actions', () => {
   });
 });
 
-describe('number formatting of the console', () => {
+describe('number and time formatting of the console', () => {
   it.each([
     [0, '0 bytes'],
     [1023, '1023 bytes'],
@@ -171,7 +171,7 @@ describe('number formatting of the console', () => {
     ['2024-06-02T07:15:00Z', '2 hours ago'],
     ['2024-05-30T09:41:00Z', '3 days ago'],
     ['2024-06-03T00:00:00Z', 'just now'],
-  ])('formats %s as %s', (at, words) => {
+  ])('formats the time %s as "%s"', (at, words) => {
     expect(agoInWords(at, NOW)).toBe(words);
   });
 });

@@ -31,7 +31,7 @@ describe('console form that another page forges', () => {
       { Origin: 'https://localhost:9090', 'X-Forwarded-Proto': 'https' },
     ],
     ['with two origins', { Origin: `${ORIGIN}, https://evil.example`, 'Sec-Fetch-Site': null }],
-  ])('changes nothing if it is sent %s', async (_, headers) => {
+  ])('changes nothing if its Origin or Sec-Fetch-Site header is wrong: sent %s', async (_, headers) => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(ACTIVATE, FIELDS, headers);
     expect(answer.status).toBe(403);
@@ -42,7 +42,7 @@ describe('console form that another page forges', () => {
     ['without the form token', { formToken: '' }],
     ['with another form token', { formToken: 'x'.repeat(43) }],
     ['with the admin token as form token', { formToken: TOKEN }],
-  ])('changes nothing if it has the origin of the console, but is sent %s', async (_, fields) => {
+  ])('changes nothing if it has the origin of the console, but no valid form token: sent %s', async (_, fields) => {
     const operator = await Operator.signedIn();
     const answer = await operator.act(ACTIVATE, { ...FIELDS, ...fields });
     expect([answer.status, operator.calls]).toEqual([403, []]);
@@ -74,7 +74,7 @@ describe('console form that another page forges', () => {
   });
 
   it.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])(
-    'changes nothing if its type is %s',
+    'changes nothing if its Content-Type is %s',
     async (type) => {
       const operator = await Operator.signedIn();
       const answer = await operator.act(ACTIVATE, FIELDS, { 'Content-Type': type });
@@ -131,10 +131,12 @@ describe('console session', () => {
     expect((await operator.act(ACTIVATE, FIELDS)).status).toBe(303);
   });
 
-  it('ends at sign-out, in every tab', async () => {
+  it('ends at sign-out, even if a client still sends the deleted cookie', async () => {
     const operator = await Operator.signedIn();
+    const { cookie } = operator;
     const answer = await operator.act('/sign-out');
     expect(answer.headers.get('set-cookie')).toMatch(/^docshelf-console-9090=; .*Max-Age=0/);
+    operator.cookie = cookie;
     expect(await operator.page('/')).not.toContain('method="post"');
   });
 
@@ -248,7 +250,7 @@ describe('wrong token on the sign-in page', () => {
     expect(page).not.toContain('hunter2');
   });
 
-  it('is delayed after 20 attempts of one client here or over the admin API, while the correct token is not', async () => {
+  it('is delayed after 20 attempts of one client on this page or over the admin API, but the correct token is not delayed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const operator = new Operator();
     const headers = { Authorization: 'Bearer wrong-too' };

@@ -19,7 +19,7 @@ const shelf = (sites = SITES): StatusReport => ({ ...STATUS, sites });
 const listed = (page: string): (string | undefined)[] =>
   [...page.matchAll(/<tr id="site-([^"]+)"/g)].map(([, domain]) => domain);
 
-describe('the list of sites', () => {
+describe('list of sites on the console', () => {
   it.each([
     ['by default with problems first, each group by name', '', 'empty stale alpha late beta site-10 site-9'],
     ['in reverse order of state', '?sort=-state', 'site-9 beta site-10 alpha late stale empty'],
@@ -32,7 +32,7 @@ describe('the list of sites', () => {
     ['with one state only', '?show=off', 'site-9'],
     ['with problems only, without sites that are off', '?show=problems&sort=site', 'alpha empty late stale'],
     ['with a filter for words in any field and case', '?q=LINK_EXPIRED%20late', 'late'],
-  ])('is shown %s', async (_, query, domains) => {
+  ])('is sorted and filtered as the query requests: %s', async (_, query, domains) => {
     const operator = new Operator({ status: async () => shelf() });
     expect(listed(await operator.page(`/${query}`)).join(' ')).toBe(domains);
   });
@@ -61,7 +61,7 @@ describe('the list of sites', () => {
   });
 });
 
-describe('the review of an activation', () => {
+describe('console page that reviews an activation', () => {
   const status = async (): Promise<StatusReport> => ({ ...STATUS, pinned: null });
   const REVIEW = '/sites/acme/review?version=2024-05-01';
 
@@ -104,7 +104,7 @@ describe('the review of an activation', () => {
   });
 });
 
-describe('the undo of an activation', () => {
+describe('undo of an activation on the console', () => {
   async function activated(now: () => StatusReport) {
     const operator = await Operator.signedIn({ status: async () => now() });
     const { query } = await operator.actAndFollow('/sites/acme/activate', { version: '2024-05-01' });

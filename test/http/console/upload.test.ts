@@ -84,11 +84,14 @@ describe('formParts()', () => {
     await expect(readAll(requestOf(body, 64))).rejects.toMatchObject({ code: 'bad_request' });
   });
 
-  it.each(['text/plain', 'multipart/form-data', 'multipart/mixed; boundary=x'])('rejects the type %s', async (type) => {
-    await expect(readAll(requestOf(Buffer.from(''), 1, type))).rejects.toMatchObject({
-      code: 'unsupported_media_type',
-    });
-  });
+  it.each(['text/plain', 'multipart/form-data', 'multipart/mixed; boundary=x'])(
+    'rejects the Content-Type %s',
+    async (type) => {
+      await expect(readAll(requestOf(Buffer.from(''), 1, type))).rejects.toMatchObject({
+        code: 'unsupported_media_type',
+      });
+    },
+  );
 });
 
 describe('upload on the console', () => {
@@ -120,7 +123,7 @@ describe('upload on the console', () => {
 
   const uploadedTo = ({ calls }: Operator) => calls.filter(([name]) => name === 'upload');
 
-  it('is imported with the signature, the version and the activate option of the form', async () => {
+  it('imports an archive with the signature, the version and the activate option of the form', async () => {
     const operator = await Operator.signedIn();
     const signature = new File(['untrusted comment: x'], 'a.zip.minisig');
     const fields: Field[] = [['version', 'v9'], ['signature', signature], ...archives('a.zip', 'b.zip')];
@@ -156,7 +159,7 @@ describe('upload on the console', () => {
     ['without a token and archive', [['version', 'v1']], {}, 403],
     ['from another port', archives('a.zip'), { Origin: 'http://localhost:8080' }, 403],
     ['without a session', archives('a.zip'), { Cookie: '' }, 401],
-  ])('imports no archive from a form %s', async (_, fields, headers, status) => {
+  ])('imports no archive if the form is not authorized: sent %s', async (_, fields, headers, status) => {
     const operator = await Operator.signedIn();
     const answer = await send(operator, fields, headers);
     expect([answer.status, operator.calls]).toEqual([status, []]);
@@ -210,7 +213,7 @@ describe('upload on the console', () => {
   });
 
   it.each(['../evil.zip', '.', '..', 'a/..', 'a\\b.zip', 'x'.repeat(256)])(
-    'rejects the file name %s like the admin API',
+    'rejects the invalid file name %s with bad_request, as the admin API does',
     async (name) => {
       const operator = await Operator.signedIn();
       expect(await verdictsOn(operator, archives(name))).toMatchObject([{ problem: { code: 'bad_request' } }]);

@@ -28,10 +28,10 @@ function folderOf() {
   return { root, dir, file: join(dir, 'requests.sqlite'), faults, open };
 }
 
-describe('FolderCounter', () => {
+describe('FolderCounter (rate limit in a shared folder)', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('allows exactly 1,000 requests if three processes together send more requests', async () => {
+  it('allows exactly the limit of 1,000 requests if three processes together send more requests', async () => {
     const { root } = folderOf();
     const shares = await Promise.all(
       [1, 7, 100].map((atOnce) => run(process.execPath, [PROCESS, root, '400', `${atOnce}`])),

@@ -26,7 +26,7 @@ function guarded(onFault: 'open' | 'closed') {
   return { counter, state, reported, goAway };
 }
 
-describe('GuardedCounter', () => {
+describe('GuardedCounter (rate limit with an open or closed failure mode)', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 

@@ -10,7 +10,7 @@ import { HAS_POSTGRES, PostgresServer } from '../../helpers/postgres.ts';
 const run = promisify(execFile);
 const PROCESS = join(import.meta.dirname, 'counting-process.ts');
 
-describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
+describe.skipIf(!HAS_POSTGRES)('PostgresCounter (rate limit in a database)', () => {
   let server: PostgresServer;
   let url: string;
   let database: Database;
@@ -24,7 +24,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
   afterEach(() => database.close());
   const rowsOf = async (table: string) => server.query(`SELECT * FROM docshelf.${table}`, url);
 
-  it('allows exactly 1,000 requests if four processes together send more requests', async () => {
+  it('allows exactly the limit of 1,000 requests if four processes together send more requests', async () => {
     const atOnce = [1, 7, 40, 100];
     const shares = await Promise.all(
       atOnce.map((each) => run(process.execPath, [PROCESS, url, each === 1 ? '100' : '400', String(each)])),

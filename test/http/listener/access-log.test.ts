@@ -26,7 +26,7 @@ describe('remoteAddressBehind()', () => {
     expect(remoteAddress(peer, forwardedFor)).toBe(expected);
   });
 
-  it('ignores the header if no proxy is trusted', () => {
+  it('ignores the forwarding header if no proxy is trusted', () => {
     expect(remoteAddressBehind([])('127.0.0.1', '203.0.113.9')).toBe('127.0.0.1');
   });
 });
@@ -48,7 +48,7 @@ describe('accessLog()', () => {
     return JSON.parse(`{${fieldsOf({ ...SERVED, ...served })}}`);
   };
 
-  it('removes characters that a terminal interprets', () => {
+  it('escapes characters that a terminal interprets', () => {
     const text = 'a\u009b31m\u202e\u200b\u2028\ufeff\u007fü列🙂';
     const line = accessLog([])({ ...SERVED, path: text, userAgent: text });
     expect(line).not.toMatch(/[\u007f-\u009f\u200b-\u202e\ufeff]/);
@@ -96,15 +96,18 @@ describe('accessLog()', () => {
     ]);
   });
 
-  it('omits unknown fields', () => {
+  it('omits fields without a value', () => {
     for (const name of ['site', 'version', 'userAgent', 'referrer']) expect(lineOf({})).not.toHaveProperty(name);
   });
 
-  it.each(['"', '\\', '","status":500,"x":"', 'a\nb', '\u001b[2J', '\ud800', 'grün 日本'])('escapes %j', (text) => {
-    const path = `/${text}`;
-    const facts = { method: text, path, userAgent: text, referrer: text };
-    expect(lineOf(facts)).toMatchObject({ ...facts, msg: `${text} ${path} 200` });
-  });
+  it.each(['"', '\\', '","status":500,"x":"', 'a\nb', '\u001b[2J', '\ud800', 'grün 日本'])(
+    'writes a valid JSON line for a request that contains %j',
+    (text) => {
+      const path = `/${text}`;
+      const facts = { method: text, path, userAgent: text, referrer: text };
+      expect(lineOf(facts)).toMatchObject({ ...facts, msg: `${text} ${path} 200` });
+    },
+  );
 
   it('limits the length of values from clients', () => {
     const text = `/${'a'.repeat(10_000)}`;
@@ -127,7 +130,7 @@ describe('pathOf()', () => {
     ['http://user:pw@host/a?token=x', '/a'],
     ['//host/a?x', '//host/a'],
     ['*', '*'],
-  ])('shortens %s to %s', (target, path) => {
+  ])('returns for the request target %s the path %s', (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
 });

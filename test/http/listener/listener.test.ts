@@ -39,7 +39,7 @@ describe('openListener()', () => {
     });
   });
 
-  it.each(['192.0.2.1', 'no-such-host.invalid'])('reports that it cannot listen on %s', async (host) => {
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('reports that it cannot listen on the host %s', async (host) => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 

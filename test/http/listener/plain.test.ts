@@ -38,26 +38,29 @@ describe('listener with prepared responses', () => {
     ANSWER,
     { status: 304, headers: ['ETag', '"x"', 'Vary', 'Accept-Encoding'], body: null },
     { status: 200, headers: ['Content-Length', '0'], body: Buffer.alloc(0) },
-  ])('writes $status $headers exactly as Node does', async ({ status, headers, body }) => {
-    const { listener } = await open({ fastAnswer: () => ({ status, headers, body }) });
-    const nodes = createServer({ keepAliveTimeout: 75_000 }, (_, outgoing) => {
-      outgoing.writeHead(status, [...headers, 'X-Request-Id', 'r-1']).end(body ?? undefined);
-    });
-    bench.onEnd(() => nodes.close());
-    await once(nodes.listen(0, '127.0.0.1'), 'listening');
-    const answers: string[] = [];
-    const ENDED = new RegExp(`\r\n\r\n${body ?? ''}$`);
-    for (const { port } of [listener, nodes.address() as AddressInfo]) {
-      const connection = await connectTo({ port });
-      const request = PLAIN.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1');
-      connection.write(request);
-      await connection.until(ENDED);
-      connection.write(request.replace('Host', 'Connection: close\r\nHost'));
-      answers.push((await connection.untilClosed()).replace(/Date: [A-Z][a-z]{2}, .{20} GMT\r/g, 'Date: now\r'));
-    }
-    expect(answers[0]).toMatch(/Date: now.*Keep-Alive: timeout=75.*Date: now\r\nConnection: close/s);
-    expect(answers[0]).toBe(answers[1]);
-  });
+  ])(
+    'writes a response with status $status and headers $headers exactly as Node does',
+    async ({ status, headers, body }) => {
+      const { listener } = await open({ fastAnswer: () => ({ status, headers, body }) });
+      const nodes = createServer({ keepAliveTimeout: 75_000 }, (_, outgoing) => {
+        outgoing.writeHead(status, [...headers, 'X-Request-Id', 'r-1']).end(body ?? undefined);
+      });
+      bench.onEnd(() => nodes.close());
+      await once(nodes.listen(0, '127.0.0.1'), 'listening');
+      const answers: string[] = [];
+      const ENDED = new RegExp(`\r\n\r\n${body ?? ''}$`);
+      for (const { port } of [listener, nodes.address() as AddressInfo]) {
+        const connection = await connectTo({ port });
+        const request = PLAIN.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1');
+        connection.write(request);
+        await connection.until(ENDED);
+        connection.write(request.replace('Host', 'Connection: close\r\nHost'));
+        answers.push((await connection.untilClosed()).replace(/Date: [A-Z][a-z]{2}, .{20} GMT\r/g, 'Date: now\r'));
+      }
+      expect(answers[0]).toMatch(/Date: now.*Keep-Alive: timeout=75.*Date: now\r\nConnection: close/s);
+      expect(answers[0]).toBe(answers[1]);
+    },
+  );
 
   it('keeps header fields that are already set on the response', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));

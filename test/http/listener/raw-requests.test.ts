@@ -16,7 +16,7 @@ describe('raw request', () => {
     ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n\r\n'],
     ['a long address', `GET /${'a'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['chunks', post('Transfer-Encoding: chunked')],
-  ])('gets a response and does not close the connection: %s', async (_, bytes) => {
+  ])('gets a response, and the connection stays open for the next request: %s', async (_, bytes) => {
     const connection = await connectTo(await open());
     connection.write(bytes);
     await connection.until(/hello$/);

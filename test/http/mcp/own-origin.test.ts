@@ -20,7 +20,7 @@ it.each([
   ['https://docs.acme.dev', 'backend:8080', PUBLIC],
   ['http://127.0.0.1:8080', '127.0.0.1:8080', PUBLIC],
   ['https://docs.acme.dev:8443', 'backend:8080', LISTED],
-])('isOwnOrigin() accepts %s at host %s', (origin, host, place) => {
+])('isOwnOrigin() accepts the Origin header %s for the Host header %s', (origin, host, place) => {
   expect(isOwnOrigin(origin, host, place)).toBe(true);
 });
 
@@ -47,6 +47,6 @@ it.each([
   ['file://127.0.0.1', '127.0.0.1', ANYWHERE],
   ['chrome-extension://abcdef', '127.0.0.1', ANYWHERE],
   ['http://127.0.0.1', undefined, ANYWHERE],
-])('isOwnOrigin() rejects %s at host %s', (origin, host, place) => {
+])('isOwnOrigin() rejects the Origin header %s for the Host header %s', (origin, host, place) => {
   expect(isOwnOrigin(origin, host, place)).toBe(false);
 });

@@ -28,7 +28,7 @@ it.each([
   // Keep the dots in the address, because the look-up of the page rejects them.
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
-])('parseAddress() reads %s as page %s', (written, form, target) => {
+])('parseAddress() reads the address %s of the site %j as the page %s', (written, form, target) => {
   expect(parseAddress(written, form)).toMatchObject({ version: null, target });
 });
 
@@ -39,7 +39,7 @@ it.each([
   ['https://docs.acme.dev@evil.example/docs/a', BELOW],
   ['docshelf://other/guides/start', ROOT],
   ['file:///etc/passwd', ROOT],
-])('parseAddress() rejects %s, which belongs to another site', (written, form) => {
+])('parseAddress() rejects the address %s, which does not belong to the site', (written, form) => {
   expect(parseAddress(written, form)).toBeNull();
 });
 
@@ -48,7 +48,7 @@ it.each([
   ['docshelf://acme/docs/_docshelf/v/v1.0%2Bjune/', 'v1.0+june', '/'],
   ['https://docs.acme.dev/docs/_docshelf/v/v2', 'v2', '/'],
   ['/docs/_docshelf/v/../x', '..', '/x'],
-])('parseAddress() finds in %s the version %s', (written, version, target) => {
+])('parseAddress() finds in the address %s the version %s', (written, version, target) => {
   expect(parseAddress(written, BELOW)).toMatchObject({ version, target });
 });
 
@@ -59,6 +59,6 @@ it.each([
   ['docshelf://acme/guides/start#a#b', 'a#b'],
   ['/_docshelf/v/v2/guides/start#gr%C3%B6%C3%9Fe', 'größe'],
   ['/guides/start#100%', '100%'],
-])('parseAddress() decodes the fragment of %s', (written, fragment) => {
+])('parseAddress() decodes the fragment of the address %s', (written, fragment) => {
   expect(parseAddress(written, ROOT)).toMatchObject({ fragment });
 });

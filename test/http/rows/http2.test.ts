@@ -36,30 +36,33 @@ const rowsOf = (rows: readonly Row[]): Row[] =>
         expectedOf(row).map((each) => each.replace(' | transfer-encoding: chunked', ' | -transfer-encoding')),
     ]);
 
-describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('HTTP rules for %s over HTTP/2', (_, rows) => {
-  let session: ClientHttp2Session;
-  let words: Words;
-  beforeAll(async () => {
-    const { cert, key } = makeCertificate({ names: ['x', '127.0.0.1'] });
-    const tls = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };
-    const { port } = await openRowServer(SITE_FILES, tls);
-    words = await wordsOf((await openRowServer(SITE_FILES)).port);
-    session = openHttp2(port);
-    onFileEnd(() => session.destroy());
-  });
+describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))(
+  'HTTP/2 responses of the site listener, rules for %s',
+  (_, rows) => {
+    let session: ClientHttp2Session;
+    let words: Words;
+    beforeAll(async () => {
+      const { cert, key } = makeCertificate({ names: ['x', '127.0.0.1'] });
+      const tls = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };
+      const { port } = await openRowServer(SITE_FILES, tls);
+      words = await wordsOf((await openRowServer(SITE_FILES)).port);
+      session = openHttp2(port);
+      onFileEnd(() => session.destroy());
+    });
 
-  it.each(rowsOf(rows).map((row) => [row[0].slice(0, 200), row] as const))(
-    'apply to the response to %s',
-    async (_name, row) => {
-      for (let times = 0; times < 2; times++) {
-        const answer = await send(session, row, words);
-        expect(faultsOf(row, [answer], words)).toEqual([]);
-        // HTTP/2 forbids header fields of the connection (RFC 9113, section 8.2.2).
-        expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
-      }
-    },
-  );
-});
+    it.each(rowsOf(rows).map((row) => [row[0].slice(0, 200), row] as const))(
+      'match the expected status and headers in the table for the request %s',
+      async (_name, row) => {
+        for (let times = 0; times < 2; times++) {
+          const answer = await send(session, row, words);
+          expect(faultsOf(row, [answer], words)).toEqual([]);
+          // HTTP/2 forbids header fields of the connection (RFC 9113, section 8.2.2).
+          expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
+        }
+      },
+    );
+  },
+);
 
 const CONNECTION_FIELDS = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 

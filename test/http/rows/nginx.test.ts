@@ -16,9 +16,9 @@ describe.skipIf(!hasNginx)(
       words = await wordsOf(port);
     });
 
-    describe.each(TABLES)('HTTP rules for %s', (_, rows) => {
+    describe.each(TABLES)('nginx responses, HTTP rules for %s', (_, rows) => {
       it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
-        'apply to the response to %s',
+        'match the expected status and headers in the table for the request %s',
         async (_name, row) => {
           expect(await requestRow(port, row, words)).toEqual([]);
         },

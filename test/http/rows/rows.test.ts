@@ -9,7 +9,7 @@ import { TABLES } from './tables.ts';
 describe.each([
   ...TABLES.map(([name, rows]) => [name, rows, SITE_FILES] as const),
   ['a site with its own redirect and header rules', RULE_ROWS, RULED_FILES] as const,
-])('HTTP rules for %s', (_, rows, files) => {
+])('HTTP/1.1 responses of the site listener, rules for %s', (_, rows, files) => {
   let port: number;
   let words: Words;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe.each([
   });
 
   it.each(rows.map((row) => [row[0].slice(0, 200), row] as const))(
-    'apply to the response to %s',
+    'match the expected status and headers in the table for the request %s',
     async (_name, row) => {
       expect(await requestRow(port, row, words)).toEqual([]);
       // Send the request again, because the second response comes from memory.

@@ -63,13 +63,16 @@ describe('OIDC sign-in', () => {
     ['a prefetch', { 'sec-purpose': 'prefetch' }, 'GET'],
     ['a form', {}, 'POST'],
     ['HEAD', {}, 'HEAD'],
-  ])('does not redirect %s, and responds with 401', async (_, headers, method) => {
-    await using site = await oidcSite(provider);
-    const answer = await new BrowserLike().send(site.home, headers, method);
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="Documentation"');
-    expect(answer.headers['set-cookie']).toBeUndefined();
-  });
+  ])(
+    'responds with 401 to a request that is not a page navigation, without a redirect to the provider: %s',
+    async (_, headers, method) => {
+      await using site = await oidcSite(provider);
+      const answer = await new BrowserLike().send(site.home, headers, method);
+      expect(answer.status).toBe(401);
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="Documentation"');
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    },
+  );
 
   it('accepts only members of an allowed group, whether the token or userinfo lists the groups', async () => {
     for (const inToken of [true, false]) {
@@ -154,7 +157,7 @@ describe('OIDC sign-in', () => {
     expect(site.refused).toHaveLength(1);
   });
 
-  it('logs a wrong client secret, and does not show it', async () => {
+  it('logs that the provider rejects the client secret, without the secret in the log or on the page', async () => {
     await using site = await oidcSite(provider, { clientSecret: 'another-canary' });
     const page = await new BrowserLike().visit(site.home);
     expect(page.status).toBe(400);

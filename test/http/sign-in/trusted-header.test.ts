@@ -5,12 +5,15 @@ import { guardedSite, SECRET } from './guarded-listener.ts';
 const signIn = (...trustedProxies: string[]) => new TrustedHeader({ name: 'X-Remote-User', trustedProxies });
 
 describe('TrustedHeader', () => {
-  it.each(['127.0.0.1', '127.0.0.0/8'])('accepts the header of a proxy in %s', async (network) => {
-    await using site = await guardedSite(signIn('10.0.0.0/8', network));
-    const answer = await site.send('/', { 'x-remote-user': 'anna' });
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-cache' } });
-    expect(answer.headers.vary).toContain('X-Remote-User');
-  });
+  it.each(['127.0.0.1', '127.0.0.0/8'])(
+    'accepts the user header of a proxy in the trusted network %s',
+    async (network) => {
+      await using site = await guardedSite(signIn('10.0.0.0/8', network));
+      const answer = await site.send('/', { 'x-remote-user': 'anna' });
+      expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'private, no-cache' } });
+      expect(answer.headers.vary).toContain('X-Remote-User');
+    },
+  );
 
   it.each<[string, Record<string, string | string[]>]>([
     ['missing', {}],
@@ -34,7 +37,7 @@ describe('TrustedHeader', () => {
     }
   });
 
-  it('accepts the header of an IPv4 proxy on an IPv6 socket', async () => {
+  it('accepts the user header of a trusted IPv4 proxy on an IPv6 socket', async () => {
     await using site = await guardedSite(signIn('127.0.0.1'), { host: '::' });
     expect(await site.send('/', { 'x-remote-user': 'anna' })).toMatchObject({ status: 200 });
   });

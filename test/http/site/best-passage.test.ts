@@ -10,12 +10,15 @@ function passageOf(text: string, found = ''): string {
 const WORDS = Array.from({ length: 120 }, (_, at) => `word${at}`).join(' ');
 
 describe('bestPassage()', () => {
-  it.each(['', 'word0', 'word50', 'word99', 'word119'])('begins and ends with a whole word around "%s"', (found) => {
-    const words = passageOf(WORDS, found).trim().split(' ');
-    const known = new Set(WORDS.split(' '));
-    expect(words.filter((word) => !known.has(word))).toEqual([]);
-    expect(words).toContain(found || 'word0');
-  });
+  it.each(['', 'word0', 'word50', 'word99', 'word119'])(
+    'returns a passage that contains the found word "%s", and begins and ends with a whole word',
+    (found) => {
+      const words = passageOf(WORDS, found).trim().split(' ');
+      const known = new Set(WORDS.split(' '));
+      expect(words.filter((word) => !known.has(word))).toEqual([]);
+      expect(words).toContain(found || 'word0');
+    },
+  );
 
   it('cuts text without spaces between two characters, not within a surrogate pair', () => {
     const text = '𠮷野家の資料を保存します。'.repeat(40);
@@ -23,7 +26,7 @@ describe('bestPassage()', () => {
     expect(passageOf(text).length).toBeGreaterThan(200);
   });
 
-  it('sets isCode for code, but not for prose', () => {
+  it('sets isCode if the text is code, but not if it is prose', () => {
     const isCode = (text: string) => bestPassage(text, []).isCode;
     expect(isCode('const port = 80;\nserver.listen(port);')).toBe(true);
     expect(isCode('search.memory · 384MiB · Memory of the search')).toBe(false);

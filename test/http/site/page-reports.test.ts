@@ -21,7 +21,7 @@ function reportsOf(site: Partial<ReportedSite> = {}) {
   return { reports: new PageReports(onReport, () => own), reported, site: own };
 }
 
-describe('PageReports', () => {
+describe('PageReports (browser reports of blocked resources)', () => {
   it.each<[string, Partial<ReportedSite>, string, Readonly<Record<string, string>>, number]>([
     ['with enforcement on', {}, 'http://x/a', {}, 204],
     ['with enforcement in report mode', { policy: 'report' }, 'http://x/a', {}, 204],
@@ -45,17 +45,20 @@ describe('PageReports', () => {
     ['from a page of another site', {}, 'http://x/a', { origin: 'https://evil.example' }, 403],
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
     ['from another origin of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
-  ])('responds with the expected status to a report %s', async (_, site, document, headers, status) => {
-    const { reports, reported } = reportsOf(site);
-    const newer = JSON.stringify([
-      { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },
-    ]);
-    for (const body of [old('https://cdn.example/a', document), newer]) {
-      expect((await reports.answer(post(body, headers))).status).toBe(status);
-    }
-    expect(reported).toEqual(status === 204 ? ['https://cdn.example', 'https://cdn.example'] : []);
-    expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
-  });
+  ])(
+    'accepts only reports from pages of its site about its documents, and none if enforcement is off: a report %s',
+    async (_, site, document, headers, status) => {
+      const { reports, reported } = reportsOf(site);
+      const newer = JSON.stringify([
+        { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },
+      ]);
+      for (const body of [old('https://cdn.example/a', document), newer]) {
+        expect((await reports.answer(post(body, headers))).status).toBe(status);
+      }
+      expect(reported).toEqual(status === 204 ? ['https://cdn.example', 'https://cdn.example'] : []);
+      expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
+    },
+  );
 
   it('gives no advice to allow a reported origin, and returns no origins while enforcement is off', async () => {
     const { reports, site } = reportsOf();
@@ -100,7 +103,7 @@ describe('PageReports', () => {
   });
 });
 
-it('PageReports accepts only POST, at its address in the base path', async () => {
+it('PageReports accepts only POST requests to the report address in the base path', async () => {
   const { reports } = reportsOf({ basePath: '/docs/' });
   const app = siteApp({ basePath: '/docs/', state: () => 'off', reports });
   const at = '/docs/_docshelf/csp-report';

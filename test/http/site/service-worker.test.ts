@@ -29,9 +29,9 @@ async function scriptAt(
 it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['the active version does not contain the script', '/sw.js', {}, {}],
   ['only an older release contains the script', '/offline.js', {}, {}],
-  ['the start page answers all paths', '/worker', {}, { spaFallback: true }],
-  ['a rule answers all paths with a page', '/worker', { _redirects: '/* /index.html 200' }, {}],
-  ['a rule answers all paths but scripts', '/sw.js', { _redirects: '/* /index.html 200' }, {}],
+  ['the start page is served at all paths', '/worker', {}, { spaFallback: true }],
+  ['a rule serves a page at all paths', '/worker', { _redirects: '/* /index.html 200' }, {}],
+  ['a rule serves a page at all paths except scripts', '/sw.js', { _redirects: '/* /index.html 200' }, {}],
   ['a rule redirects', '/sw.js', { _redirects: '/* /new/:splat 301' }, {}],
   ['a rule redirects from the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /b.js 301!' }, {}],
   ['a rule redirects to another host', '/sw.js', { _redirects: '/* https://docs.example/:splat 308!' }, {}],
@@ -41,26 +41,35 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['only the Markdown of a page exists', '/a.md', {}, { markdown: true }],
   ['the script is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
   ['the script is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
-])('forWorker() retires a service worker whose script cannot be loaded: %s', async (_, path, files, form) => {
-  expect(await scriptAt(path, files, form)).toBe('200 retired');
-});
+])(
+  'forWorker() responds to a request for a service worker with a script that unregisters this worker if %s',
+  async (_, path, files, form) => {
+    expect(await scriptAt(path, files, form)).toBe('200 retired');
+  },
+);
 
 it.each<[string, string, Files, Partial<SnapshotOptions>, string]>([
   ['a script', '/sw.js', { 'sw.js': 'new' }, {}, '200 new'],
   ['a module', '/sw.mjs', { 'sw.mjs': 'new' }, {}, '200 new'],
   ['a script in the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
   ['a script of another name', '/sw.js', { 'w.js': 'new', _redirects: '/sw.js /w.js 200' }, {}, '200 new'],
-])('forWorker() does not change the response for %s', async (_, path, files, form, expected) => {
-  expect(await scriptAt(path, files, form)).toBe(expected);
-});
+])(
+  'forWorker() returns the script of the site if the service worker still exists as %s',
+  async (_, path, files, form, expected) => {
+    expect(await scriptAt(path, files, form)).toBe(expected);
+  },
+);
 
-it.each(['', 'other', 'scripts'])('forWorker() ignores requests with the header Service-Worker: %j', async (field) => {
-  expect(await scriptAt('/sw.js', {}, {}, { 'service-worker': field })).toBe('404 Not found\n');
-  expect(await scriptAt('/offline.js', {}, {}, { 'service-worker': field })).toBe('200 old');
-});
+it.each(['', 'other', 'scripts'])(
+  'forWorker() does not change the response to a request with the header Service-Worker: %j',
+  async (field) => {
+    expect(await scriptAt('/sw.js', {}, {}, { 'service-worker': field })).toBe('404 Not found\n');
+    expect(await scriptAt('/offline.js', {}, {}, { 'service-worker': field })).toBe('200 old');
+  },
+);
 
 it.each([401, 403, 405, 429, 500, 503, 304])(
-  'forWorker() does not change status %i, which may be temporary',
+  'forWorker() does not change a response with status %i, because the status may be temporary',
   async (status) => {
     const headers = { 'service-worker': 'script' };
     const answer = new Response(null, { status });

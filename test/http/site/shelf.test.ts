@@ -20,7 +20,7 @@ function read(html: string) {
   return { all, named, items, status: text(all.find((node) => attribute(node, 'role') === 'status') as PageNode) };
 }
 
-describe('shelf page', () => {
+describe('shelf page (list of all sites)', () => {
   it('lists every site with title, description, version, language, date and link', async () => {
     const { items, status } = read(await page(shelfWith()));
     expect(items).toEqual([
@@ -158,7 +158,7 @@ describe('shelf page', () => {
   });
 });
 
-describe('shelf over HTTP', () => {
+describe('shelf (list of all sites) over HTTP', () => {
   const answers = async (app: ReturnType<typeof shelfWith>, target: string, init?: RequestInit) => {
     const { status, headers } = await app.request(target, init);
     return [status, headers.get('content-type')];
@@ -172,7 +172,7 @@ describe('shelf over HTTP', () => {
     '/_docshelf/',
     '/_docshelf/search',
     '/_docshelf/features.json',
-  ])('responds with an HTML page and status 404 for %s', async (target) => {
+  ])('responds with an HTML page and status 404 to the unknown path %s', async (target) => {
     expect(await answers(shelfWith(), target)).toEqual([404, 'text/html; charset=utf-8']);
   });
 
@@ -227,7 +227,7 @@ describe('shelf over HTTP', () => {
     expect((await app.request('/', { headers: { 'If-Match': etag } })).status).toBe(412);
   });
 
-  it('compresses on request, with a separate ETag', async () => {
+  it('compresses the page if the client accepts gzip, and sends a separate ETag', async () => {
     const app = shelfWith();
     const plain = await app.request('/');
     const gzipped = await app.request('/', { headers: { 'Accept-Encoding': 'gzip' } });

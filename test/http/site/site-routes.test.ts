@@ -40,7 +40,7 @@ describe('SiteRoutes: hosts', () => {
     ['__proto__', 'other'],
     ['constructor', 'other'],
     [undefined, 'other'],
-  ])('routes host %s to %s', (host, domain) => {
+  ])('routes a request with Host header %s to the site %s', (host, domain) => {
     expect(routed(routes, host, '/guide/')).toBe(domain);
   });
 
@@ -96,7 +96,7 @@ describe('SiteRoutes: base paths', () => {
     // Other forms of the same address.
     ['/%64ocs/guide', 'docs'],
     ['/%64ocs', '308 /docs/'],
-  ])('routes path %s to %s', (target, domain) => {
+  ])('routes the path %s to the site or redirect %s', (target, domain) => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
@@ -119,11 +119,11 @@ describe('SiteRoutes: base paths', () => {
     ['/%2564ocs/', 'root'],
     ['/docs;x/', 'root'],
     ['/docs?//evil', '308 /docs/?//evil'],
-  ])('does not decode or normalize %s, and routes it to %s', (target, domain) => {
+  ])('routes the path %s without decoding or normalizing it: %s', (target, domain) => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
-  it('serves only / and paths in /_docshelf/ from the shelf, and only if no site matches', () => {
+  it('serves only / and paths in /_docshelf/ from the shelf (list of all sites), and only if no site matches', () => {
     const targets = [
       '/',
       '/?q=x',

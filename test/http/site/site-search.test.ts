@@ -113,7 +113,7 @@ describe('GET /_docshelf/search', () => {
     ['?q=a&pagesize=5', 'limit'],
     ['?q=a&legs=none', '"legs"'],
     ['?q=a&view=page', '"view"'],
-  ])('rejects %s and names the invalid parameter', async (query, named) => {
+  ])('rejects the query string "%s" and names the invalid parameter', async (query, named) => {
     const { app, requests } = siteWith();
     const response = await app.request(`/_docshelf/search${query}`);
     expect([response.status, requests]).toEqual([400, []]);

@@ -79,17 +79,20 @@ describe('site without a version', () => {
   it.each([
     ['waiting', 503, '5', 'This documentation is not ready yet'],
     ['off', 404, null, 'This documentation is turned off'],
-  ] as const)('states in the language of the reader that it is %s', async (state, status, retryAfter, title) => {
-    const app = appOf(null, state);
-    const response = await app.request('/any/page.js');
-    const { headers } = response;
-    expect([response.status, headers.get('retry-after')]).toEqual([status, retryAfter]);
-    expect(headers.get('vary')).toBe('Accept-Encoding, Accept-Language');
-    expect(await response.text()).toContain(`<h1>${title}</h1>`);
-    const german = await app.request('/any/page.js', { headers: { 'accept-language': 'de-AT,en;q=.5' } });
-    expect(german.headers.get('content-language')).toBe('de');
-    expect(await german.text()).toContain('<html lang="de" dir="ltr">');
-  });
+  ] as const)(
+    'responds with an error page in the language of the reader if the site is %s',
+    async (state, status, retryAfter, title) => {
+      const app = appOf(null, state);
+      const response = await app.request('/any/page.js');
+      const { headers } = response;
+      expect([response.status, headers.get('retry-after')]).toEqual([status, retryAfter]);
+      expect(headers.get('vary')).toBe('Accept-Encoding, Accept-Language');
+      expect(await response.text()).toContain(`<h1>${title}</h1>`);
+      const german = await app.request('/any/page.js', { headers: { 'accept-language': 'de-AT,en;q=.5' } });
+      expect(german.headers.get('content-language')).toBe('de');
+      expect(await german.text()).toContain('<html lang="de" dir="ltr">');
+    },
+  );
 
   it('responds to POST with 405', async () => {
     expect((await appOf(null).request('/', { method: 'POST' })).status).toBe(405);
@@ -100,7 +103,7 @@ describe('/_docshelf/ of a site', () => {
   it.each([
     ['with a version', true],
     ['without a version', false],
-  ])('serves the feature report %s', async (_name, isActive) => {
+  ])('serves the feature report of a site %s', async (_name, isActive) => {
     const app = appOf(isActive ? releases.make({ 'index.html': PAGE }) : null);
     const response = await app.request('/_docshelf/features.json');
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);

@@ -18,7 +18,7 @@ const KEPT = {
 const location = async (target: string, basePath = '/') =>
   (await versionAnswer(request(target), source({ kind: 'active' }), basePath))?.headers.get('location');
 
-describe('address of a version', () => {
+describe('versionAnswer() for /_docshelf/v/{version}/', () => {
   it.each([
     ['/_docshelf/v/v2', '/'],
     ['/_docshelf/v/v2/a/b?c=d#e', '/a/b?c=d'],
@@ -51,14 +51,14 @@ describe('address of a version', () => {
     },
   );
 
-  it('is ignored if the version name is invalid', async () => {
+  it('returns null and opens no version if the version name is invalid', async () => {
     const open = vi.fn(async () => null);
     for (const name of ['', '..', '%2e%2e', 'a%2fb', '%zz', '%00', '-a', 'a b'])
       expect(await versionAnswer(request(`/_docshelf/v/${name}/`), { ...source(null), open }, '/')).toBeNull();
     expect(open).not.toHaveBeenCalled();
   });
 
-  it('makes versionAnswer() return null if the version is removed while docshelf reads the page', async () => {
+  it('returns null if the version is removed while docshelf reads the page', async () => {
     const respond = async () => new Response(null, { status: 503 });
     const kept = (isThere: boolean): OpenedVersion => ({ ...KEPT, server: { respond }, isThere: async () => isThere });
     expect(await versionAnswer(request('/_docshelf/v/v1/'), source(kept(false)), '/')).toBeNull();

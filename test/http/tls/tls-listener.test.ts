@@ -39,7 +39,7 @@ async function nameOf(port: number, servername?: string): Promise<string> {
   return String(subject.CN);
 }
 
-describe('session tickets', () => {
+describe('TLS session tickets', () => {
   const isResumed = async (port: number, session: Buffer, options: object): Promise<boolean> => {
     const socket = await shakeHands(port, { session, ...options });
     const isReused = socket.isSessionReused();
@@ -72,7 +72,7 @@ describe('listener with TLS', () => {
     ['a missing page', { path: '/missing' }],
     ['a page of another host', { host: 'other.test:8443' }],
     ['an address over the limit', { path: `/${'a'.repeat(17_000)}` }],
-  ])('responds to %s over HTTP/2 as over HTTP/1.1', async (_, facts) => {
+  ])('responds to a request for %s over HTTP/2 as over HTTP/1.1', async (_, facts) => {
     const plain = { status: 200, headers: ['Content-Type', 'text/x-plain'], body: Buffer.from('prepared') } as const;
     const { port, url } = await open({
       fastAnswer: (incoming) => (incoming.url === '/plain' ? plain : null),
@@ -178,7 +178,7 @@ describe('listener with TLS', () => {
     ['h2', ['http/1.1', 'h2'], true, 'h2'],
     ['HTTP/1.1 if HTTP/2 is off', ['h2', 'http/1.1'], false, 'http/1.1'],
     ['no protocol if the client offers none', undefined, true, false],
-  ] as const)('negotiates %s', async (_, ALPNProtocols, http2, agreed) => {
+  ] as const)('negotiates the protocol with ALPN: %s', async (_, ALPNProtocols, http2, agreed) => {
     const { port } = await open({ tls: { ...tlsOf(FIRST), http2 } });
     const socket = await shakeHands(port, ALPNProtocols === undefined ? {} : { ALPNProtocols: [...ALPNProtocols] });
     onEnd(() => socket.destroy());

@@ -160,7 +160,7 @@ describe('extractPage(), reading members of documentation generators', () => {
       'pkg.fetch',
       'fetch',
     ],
-  ])('reads a member of %s', (_, content, fragment, name) => {
+  ])('reads the name and anchor of a member in the markup of %s', (_, content, fragment, name) => {
     const found = page(content).find(({ path }) => path === `/a#${fragment}`);
     expect(found?.headings).toBe(`Top > ${name}`);
     expect(found?.text).toMatch(/2$/);

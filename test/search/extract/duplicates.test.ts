@@ -45,7 +45,7 @@ describe('Duplicates', () => {
       { '/a': '/b', '/long/path': null },
     ],
     ['the shorter path if the pages are otherwise equal', '/a', { '/b/a': null, '/a': null }],
-  ])('keeps %s, whatever the order of the pages', (_, winner, canonicals) => {
+  ])('keeps only one of two pages with equal text, whatever their order: %s', (_, winner, canonicals) => {
     const pages = Object.entries(canonicals).map(([page, canonical]) => ({ page, canonical }));
     expect(survivor(pages)).toBe(winner);
     expect(survivor(pages.toReversed())).toBe(winner);

@@ -33,7 +33,7 @@ describe('extractPage(), reading the title of a page', () => {
     ['the part of the document title that the heading repeats', '<title>Site - T - More</title>', '<h2>T</h2>', 'T'],
     ['the first heading of any level if the page has no other title', '', '<h2>T</h2>', 'T'],
     ['the page address if the page has neither title nor heading', '', '', '/a'],
-  ])('uses %s', (_, head, heading, title) => {
+  ])('uses as the title %s', (_, head, heading, title) => {
     expect(factsOf(head, `<main>${heading}<p>1</p></main>`)?.title).toBe(title);
   });
 

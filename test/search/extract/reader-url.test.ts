@@ -22,9 +22,12 @@ describe('readerUrl()', () => {
     ['guides/start/index.html', 'never', 'drop', '/guides/start'],
     ['old.htm', 'never', 'drop', '/old'],
     ['über.html', 'never', 'drop', '/über'],
-  ] as const)('maps %s with trailing slash %s and extension %s to %s', (path, trailingSlash, extension, url) => {
-    expect(readerUrl(path, { trailingSlash, extension }, FILES)).toBe(url);
-  });
+  ] as const)(
+    'maps the file %s with trailingSlash: %s and extension: %s to the address %s',
+    (path, trailingSlash, extension, url) => {
+      expect(readerUrl(path, { trailingSlash, extension }, FILES)).toBe(url);
+    },
+  );
 
   it('returns the address of the file if the shorter address belongs to another page', () => {
     expect(readerUrl('both/index.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/both/index.html');
@@ -36,25 +39,25 @@ describe('readerUrl()', () => {
   });
 });
 
-describe('PageForms', () => {
+describe('PageForms.extension()', () => {
   const decide = (...pages: [path: string, html: string][]) => {
     const forms = new PageForms(FILES);
     for (const [path, html] of pages) forms.addPage(path, html);
     return forms.extension();
   };
 
-  it('drops the extension if canonical links have no extension, even if other links have an extension', () => {
+  it('returns drop if canonical links have no file extension, even if other links have an extension', () => {
     const links = '<a href="/guides/rpc.html">a</a>'.repeat(10);
     expect(decide(['guides/rpc.html', `<link rel="canonical" href="https://x.example/guides/rpc">${links}`])).toBe(
       'drop',
     );
   });
 
-  it('drops the extension if links have no extension', () => {
+  it('returns drop if links have no file extension', () => {
     expect(decide(['index.html', '<a href="/guides/rpc">a</a><a href="both">b</a>'])).toBe('drop');
   });
 
-  it('keeps the extension if links and canonical links have an extension', () => {
+  it('returns keep if links and canonical links have a file extension', () => {
     expect(
       decide([
         'both.html',

@@ -137,7 +137,7 @@ describe('extractPage(), finding the fragment of a heading', () => {
       '<section id="f"><span id="g"></span><h2>B<a class="headerlink" href="#f">¶</a></h2></section>',
     ],
     ['from the permalink if the id is on a later element', '<h2>B <a href="#f">#</a></h2><div id="f"></div>'],
-  ])('finds the fragment %s', (_, heading) => {
+  ])('finds the fragment of the heading %s', (_, heading) => {
     expect(sectionsOf(`<main><h1>A</h1><p>1</p>${heading}<p>2</p></main>`)[1]).toEqual({
       path: '/a#f',
       headings: 'A > B',

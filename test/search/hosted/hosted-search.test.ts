@@ -182,7 +182,7 @@ describe('parseHostedResults()', () => {
     [[{ content: 'a', path: '/a', metadata: { score: 1.2 } }]],
     [[{ content: 'a', path: '/a', metadata: { score: '1' } }]],
     [[{ content: 1, path: '/a', metadata: { score: 1 } }]],
-  ])('returns null for %j', (answer) => {
+  ])('returns null for the invalid response %j', (answer) => {
     expect(parse(answer)).toBeNull();
   });
 });

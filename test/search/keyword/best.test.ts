@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Best } from '../../../src/search/keyword/ranking.ts';
 
-describe('Best', () => {
+describe('Best (list of the best entries)', () => {
   it('keeps the same entries that a full sort would put first', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 })), fc.nat(12), (scores, limit) => {

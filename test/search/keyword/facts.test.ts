@@ -17,7 +17,7 @@ describe('corrections and facets of KeywordIndex', () => {
     ['k8s', null],
     ['', null],
     ['kuberne', null],
-  ])('proposes for "%s" the correction %j', (query, corrected) => {
+  ])('proposes for the query "%s" the correction %j', (query, corrected) => {
     expect(indexOf(SECTIONS).readings(query, true).corrected).toBe(corrected);
   });
 

@@ -40,7 +40,7 @@ describe('KeywordIndex', () => {
     ['設定方法', 1],
     ['設定変更', 1 / 3],
     ['検索', 0],
-  ])('reports for "%s" the share of known words as %d', (query, part) => {
+  ])('reports for the query "%s" the share of words that the index contains as %d', (query, part) => {
     const index = indexOf([{ text: 'Rotate all keys.' }, { text: '設定と方法', language: 'ja' }]);
     expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
   });
@@ -54,7 +54,7 @@ describe('KeywordIndex', () => {
     }
   });
 
-  it('finds English words by their stem, and words of other languages only as written', () => {
+  it('finds other inflections of an English word in English text, but not in German text', () => {
     const index = indexOf([
       { text: 'Connecting two servers.' },
       { text: 'Die Verbindungen der Server, connecting', language: 'de' },
@@ -106,7 +106,7 @@ describe('KeywordIndex', () => {
     ['데이터', 2],
     ['설', 2],
     ['ฐานข้อมูล', 3],
-  ])('finds %s in text without spaces between words', (query, section) => {
+  ])('finds the word %s in text without spaces between words', (query, section) => {
     const index = indexOf([
       { text: '如何使用数据库。', language: 'zh' },
       { text: 'サーバーの使い方ガイド', language: 'ja' },
@@ -237,7 +237,7 @@ describe('KeywordIndex.search() with operators', () => {
     expect(found(index(), '"client 数"')).toEqual([4]);
   });
 
-  it('finds the words of a quoted phrase that no section contains', () => {
+  it('searches for the single words of a quoted phrase if no section contains the phrase', () => {
     expect(found(index(), '"count retry"')).toEqual(found(index(), 'count retry'));
     expect(found(index(), '"retry count" "count client"').sort()).toEqual([0, 2, 3]);
     expect(found(index(), '"zxqvjk wvutz"')).toEqual([]);
@@ -286,7 +286,7 @@ describe('KeywordIndex.search() with a prefix', () => {
     expect(found(index(), 'port', { prefixLast: true })).toEqual([2, 3]);
   });
 
-  it('does not complete a known option', () => {
+  it('does not complete a command-line option that the index contains', () => {
     const options = indexOf([
       { text: 'Run sphinx -j 4 to use four processes.' },
       { text: 'sphinx and js, jquery, jieba' },
@@ -321,7 +321,7 @@ describe('KeywordIndex.search() with a language filter, on pages that state no l
     ['nb', [5]],
     ['ja', []],
     ['nl', []],
-  ])('finds for %s the pages whose text or path has this language', (language, expected) => {
+  ])('finds for the language %s the pages whose text or path has this language', (language, expected) => {
     expect(found(index(), 'backup', { filter: { language } }).sort()).toEqual(expected);
   });
 
@@ -374,7 +374,7 @@ describe('KeywordIndex.search() with British and American spelling', () => {
     ['catalogue', 'A catalog.'],
     ['canceled', 'It was cancelled.'],
     ['defence', 'A defense.'],
-  ])('finds for %s the text %s', (query, text) => {
+  ])('finds for the query %s the text %s', (query, text) => {
     expect(found(indexOf([{ text }, { text: 'other' }]), query)).toEqual([0]);
   });
 });

@@ -67,7 +67,7 @@ describe('KeywordIndex.search() in other languages', () => {
       expect([query, texts[index.search(query, { limit: 1 })[0]?.section ?? -1]?.path]).toEqual([query, page]);
   });
 
-  it('suggests an indexed word with its diacritics', () => {
+  it('corrects a misspelled word to an indexed word, with the diacritics of the indexed word', () => {
     const index = indexOf([{ text: 'Die Größe der Datenbankverbindungen ändern', language: 'de' }]);
     expect(index.readings('Größr', false).corrected).toBe('größe');
     expect(index.readings('Verbindung', false).corrected).toBe(null);
@@ -111,7 +111,7 @@ describe('keyOf()', () => {
     ['he', 'תיקיות', 'תיקייה'],
     ['he', 'דו״ח', 'דוח'],
     ['hi', 'खातों', 'खाता'],
-  ])('in %s returns the same key for %s and %s', (code, left, right) => {
+  ])('returns in the language %s the same key for the words %s and %s', (code, left, right) => {
     const keys = [left, right].map((word) => keyOf(wordsOf(word)[0] ?? plain(word), languageOf(code)));
     expect(keys[0]).toBe(keys[1]);
   });
@@ -144,7 +144,10 @@ describe('detectLanguage()', () => {
     expect(detectLanguage(text)?.code).toBe(code);
   });
 
-  it.each(['', '42', 'npm install --save-dev vitest'])('returns null for "%s"', (text) => {
-    expect(detectLanguage(text)).toBeNull();
-  });
+  it.each(['', '42', 'npm install --save-dev vitest'])(
+    'returns null for the text "%s", whose language is unknown',
+    (text) => {
+      expect(detectLanguage(text)).toBeNull();
+    },
+  );
 });

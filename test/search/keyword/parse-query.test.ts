@@ -23,7 +23,7 @@ describe('parseQuery()', () => {
   });
 
   it.each(['-movflags +faststart', 'npm -g install', 'git push --force', 'pre-built', 'a - b'])(
-    'excludes no word in %j',
+    'excludes no word of the query %j',
     (text) => {
       expect(parseQuery(text)).toMatchObject({ unwanted: [], wanted: text });
     },
@@ -42,7 +42,7 @@ describe('parseQuery()', () => {
     ['conf ', false],
     ['"conf"', false],
     ['größ', true],
-  ])('reports whether the last word of %j may be unfinished', (text, unfinished) => {
+  ])('reports whether the last word of the query %j may be unfinished', (text, unfinished) => {
     expect(parseQuery(text).unfinished).toBe(unfinished);
   });
 

@@ -41,7 +41,7 @@ describe('readPostings()', () => {
     ['of more sections than their count states', { sections: 1, list: Uint8Array.of(3, 3) }],
     ['of fewer sections than their count states', { sections: 2, list: Uint8Array.of(3) }],
     ['with endless numbers', { sections: 1, list: new Uint8Array(40).fill(0xff) }],
-  ])('rejects bytes %s', (_, run) => {
+  ])('rejects invalid bytes %s', (_, run) => {
     expect(() => readPostings([run], 10, () => 1)).toThrow(expect.objectContaining({ code: 'index_damaged' }));
   });
 

@@ -22,9 +22,12 @@ describe('Proximity', () => {
     ['rotate key', 0],
     ['admin key admin key', 3 + 3 + 3 / 3],
     ['', 0],
-  ])('scores %j as %d, by rarity, order and distance of words that are adjacent in the query', (text, expected) => {
-    expect(nearness(text)).toBeCloseTo(expected);
-  });
+  ])(
+    'scores the text %j as %d, by rarity, order and distance of words that are adjacent in the query',
+    (text, expected) => {
+      expect(nearness(text)).toBeCloseTo(expected);
+    },
+  );
 
   it('scores words in different columns as 0', () => {
     expect(QUERY.of(sequenceOf([['rotate'], ['admin']]), (count) => count)).toBe(0);

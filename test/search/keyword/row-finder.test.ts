@@ -7,7 +7,7 @@ const FUNCTIONS = 'nextval\n---\nSELECT nextval(1);\nFunction Description\nnextv
 const OPTIONS =
   'Options\n-H\n--html\nHTML output.\n-h hostname\n--host=hostname\nThe host.\n-i, --input FILE\nThe file, like -h x.';
 
-describe('the line that defines a name in the query', () => {
+describe('rowFinder(), finding the line that defines a name of the query', () => {
   it.each([
     ['42P01', CODES, '42P01 · '],
     ['42p01', CODES, '42P01 · '],
@@ -21,7 +21,7 @@ describe('the line that defines a name in the query', () => {
     ['psql -H', OPTIONS, '-H\n'],
     ['psql --host', OPTIONS, '--host='],
     ['tool --input', OPTIONS, '-i, --input'],
-  ])('is found for %s', (query, text, start) => {
+  ])('finds the line for the query "%s"', (query, text, start) => {
     const row = rowFinder(query)?.(text) ?? null;
     expect(row).not.toBeNull();
     expect(text.slice(row ?? 0).startsWith(start)).toBe(true);
@@ -36,11 +36,11 @@ describe('the line that defines a name in the query', () => {
     ['no query', ' ', CODES],
     ['an option in another case', 'psql -I', OPTIONS],
     ['a beginning of an option', 'psql --ho', OPTIONS],
-  ])('is not found for %s', (_, query, text) => {
+  ])('finds no line for %s', (_, query, text) => {
     expect(rowFinder(query)?.(text) ?? null).toBeNull();
   });
 
-  it('is not found for queries of punctuation, and causes no error', () => {
+  it('returns the first line or no line for queries of punctuation, and does not throw', () => {
     for (const sign of '\\^$.*+?()[]{}|/-&~#\'"<>=!@%,;:`')
       for (const query of [sign, `a${sign}1`, `${sign}${sign}`, `1${sign}a b`])
         expect(rowFinder(query)?.(`${query} · a`) ?? 0).toBe(0);

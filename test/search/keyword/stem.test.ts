@@ -37,7 +37,7 @@ describe('stem()', () => {
     expect(words.filter((word) => stem(word)[0] !== word[0])).toEqual([]);
   });
 
-  it.each(['ab', 'größe', 'sha256', 'max_retries', ''])('returns %j unchanged', (word) => {
+  it.each(['ab', 'größe', 'sha256', 'max_retries', ''])('returns the word %j unchanged', (word) => {
     expect(stem(word)).toBe(word);
   });
 });
@@ -56,7 +56,7 @@ describe('otherSpellings()', () => {
     ['filled', []],
     ['this', []],
     ['port', []],
-  ])('returns for %s the spellings %j', (word, expected) => {
+  ])('returns for the word %s the spellings %j', (word, expected) => {
     expect(otherSpellings(word)).toEqual(expected);
   });
 });

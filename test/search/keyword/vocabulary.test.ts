@@ -15,7 +15,7 @@ describe('editDistance()', () => {
     ['cache', 'czche', 1],
     ['cache', 'cacao', 2],
     ['cache', 'port', 3],
-  ])('returns for %s and %s the distance %i, where 3 means any distance above 2', (left, right, distance) => {
+  ])('returns for the words %s and %s the distance %i, with 3 for every distance above 2', (left, right, distance) => {
     expect([editDistance(left, right, 2), editDistance(right, left, 2)]).toEqual([distance, distance]);
   });
 });

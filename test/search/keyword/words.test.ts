@@ -6,7 +6,7 @@ const folded = (text: string) => wordsOf(text).map((word) => word.folded);
 const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
 
 describe('wordsOf()', () => {
-  it('adds a generic type with its bracket, also after text without spaces, but no long run of letters', () => {
+  it('returns the name of a generic type also with its bracket, such as vector<, unless the name is very long', () => {
     const namesOf = (text: string) => wordsOf(text).flatMap(({ kind, folded }) => (kind === 'joined' ? [folded] : []));
     expect(namesOf('std::vector<int>')).toContain('vector<');
     expect(namesOf('\u4f7f\u7528List<String>')).toEqual(['list<']);
@@ -53,7 +53,7 @@ describe('wordsOf()', () => {
     ['16GiB', ['16', 'gi', 'b', 'gib']],
     ['1_000_000', ['1000000']],
     ['3f2a1b9c', []],
-  ])('splits %s into its parts', (word, parts) => {
+  ])('splits the identifier %s into its parts, if it has several parts', (word, parts) => {
     expect(partsOf(word)).toEqual([parts]);
   });
 

@@ -37,7 +37,7 @@ describe('readableScripts()', () => {
     expect(readableScripts(vocabulary, false)).toEqual(new Set(['Cyrl']));
   });
 
-  it('ignores the marks of word pieces', () => {
+  it('ignores the word-piece markers ## and ▁ in a vocabulary', () => {
     expect(readableScripts([...words('a').map((word) => `##${word}`)], false)).toEqual(new Set(['Latn']));
     expect(readableScripts([...words('ひ').map((word) => `\u2581${word}`)], false)).toEqual(new Set(['Hira']));
   });

@@ -73,7 +73,7 @@ describe('addToPage()', () => {
     ['unclosed SVG', `${START}¦</head><body>a¦<svg><path d="M0 0"></body></html>`],
     ['a template after the body', `${START}¦</head><body>a¦</body></html><template>`],
     ['a conditional comment', `${START}<!--[if IE]><body class="ie"><![endif]-->¦</head><![if !IE]><body>¦</body>`],
-  ])('inserts at the end of head and body: %s', (_, page) => {
+  ])('inserts additions at the end of head and body: %s', (_, page) => {
     const [head = '', rest = '', end = ''] = page.split('¦');
     const sent = added(page.replaceAll('¦', ''));
     expect(sent).toBe(head + HEAD + rest + BODY + end);
@@ -108,7 +108,7 @@ describe('addToPage()', () => {
     ['text', 'no markup'],
     ['an empty file', ''],
     ['a script template', '<li>{{name}}</li><title>no</title>'],
-  ])('does not change %s', (_, text) => {
+  ])('does not change a file that is not a whole page: %s', (_, text) => {
     expect(added(text)).toBe(text);
   });
 

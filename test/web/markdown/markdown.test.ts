@@ -34,7 +34,7 @@ describe('markdownOf(), text', () => {
     ['a block in an unknown element', '<x-tabs><p>a</p><p>b</p></x-tabs>', 'a\n\nb'],
     ['a card', '<a href="/x"><h3>Card</h3><p>text</p></a>', '[**Card**](/x)\n\ntext'],
     ['adjacent links', '<p><a href="/x">a</a><a href="/y">b</a></p>', '[a](/x) [b](/y)'],
-  ])('converts %s', (_, html, markdown) => {
+  ])('converts inline markup to Markdown: %s', (_, html, markdown) => {
     expect(written(html)).toBe(markdown);
   });
 
@@ -127,7 +127,7 @@ describe('markdownOf(), code', () => {
     ['no language', '<pre>a</pre>', '```\na\n```'],
     ['the default code block of Sphinx', '<div class="highlight-default"><pre>a</pre></div>', '```\na\n```'],
     ['fences inside', '<pre><code class="language-md">```js\na\n```</code></pre>', '````md\n```js\na\n```\n````'],
-  ])('converts %s', (_, html, markdown) => {
+  ])('converts a code block to Markdown: %s', (_, html, markdown) => {
     expect(written(html)).toBe(markdown);
   });
 });
@@ -206,7 +206,7 @@ describe('markdownOf(), blocks', () => {
       'a [^1]\n\n[^1]: b',
     ],
     ['a rule', '<p>a</p><hr><p>b</p>', 'a\n\n---\n\nb'],
-  ])('converts %s', (_, html, markdown) => {
+  ])('converts block markup to Markdown: %s', (_, html, markdown) => {
     expect(written(html)).toBe(markdown);
   });
 
@@ -240,7 +240,7 @@ describe('markdownOf(), hostile pages', () => {
     ['100,000 footnotes', repeated('<a href="#f" data-footnote-ref>1</a><li id="f" class="footnote">', 50_000)],
     ['100,000 stars', `<p>${repeated('*_', 50_000)}</p>`],
     ['100,000 open brackets', `<p>${repeated('[', 100_000)}</p>`],
-  ])('finishes for %s', { timeout: 120_000 }, (_, html) => {
+  ])('converts within the time limit a page with %s', { timeout: 120_000 }, (_, html) => {
     expect(page(html).markdown.length).toBeLessThan(20 * 1024 ** 2);
   });
 });

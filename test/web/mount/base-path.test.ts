@@ -38,7 +38,7 @@ describe('stripBase()', () => {
     ['/docsa', { kind: 'outside' }],
     ['/', { kind: 'outside' }],
     ['*', { kind: 'outside' }],
-  ])('strips /docs/ from %s: %o', (target, stripped) => {
+  ])('strips the base path /docs/ from the request target %s: %o', (target, stripped) => {
     expect(stripBase(target, normalBasePath('/docs'))).toEqual(stripped);
   });
 

@@ -24,7 +24,7 @@ describe('leftAddresses()', () => {
     ['addresses in data', 'a.json', '{"url":"/guide/a"}', ['/guide/a']],
     ['no addresses that VitePress completes', 'a.js', '__VP_SITE_DATA__=JSON.parse("{\\"link\\":\\"/guide/a\\"}")', []],
     ['no addresses in other files', 'a.css', '/* "/guide/a" */', []],
-  ])('returns %s', (_, path, text, expected) => {
+  ])('returns the page addresses that mountFile() did not rewrite: %s', (_, path, text, expected) => {
     expect(left(path, text)).toEqual(expected);
   });
 

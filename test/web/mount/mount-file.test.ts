@@ -40,14 +40,14 @@ describe('mountFile() for pages at another base path', () => {
     '<svg><use href="^/s.svg#x"/></svg>',
     '<iframe srcdoc="&lt;a href=&quot;^/a&quot;>">',
     String.raw`<script type="speculationrules">{"prerender":[{"urls":["^/a"]},{"where":{"and":[{"href_matches":"^\/*\\?(.*)"},{"not":{"href_matches":["^/b/:id{/c}?","*://x.example/*","d/*"]}}]}}]}</script>`,
-  ])('rewrites the addresses of %s', (marked) => {
+  ])('rewrites the addresses in the markup %s', (marked) => {
     expectMounted('a.html', marked);
   });
 
   it.each([
     '<a href="//host/a"><a href="https://other.example/a"><a href="#a"><a href="a/b"><a href="../a"><a href="">',
     '<!-- <a href="/a"> --><textarea><a href="/a"></textarea><p>/a</p>',
-  ])('does not change %s', (html) => {
+  ])('does not change the markup %s', (html) => {
     expect(mounted('a.html', html)).toBe(html);
   });
 
@@ -134,7 +134,7 @@ describe('mountFile() for other files at another base path', () => {
       'site.webmanifest',
       String.raw`{"id":"^/?x","scope":"^\/","share_target":{"action":"^\/s"},"protocol_handlers":[{"url":"^/p?q=%s"}],"scope_extensions":[{"origin":"https://x.example"}]}`,
     ],
-  ])('rewrites the addresses in %s', (path, marked) => {
+  ])('rewrites addresses in the file %s as its file type requires', (path, marked) => {
     expectMounted(path, marked);
   });
 });

@@ -29,7 +29,7 @@ const PROBES: readonly (readonly [name: string, marked: string])[] = [
 ];
 
 describe('findReferences() and rewriteFile() in CSS', () => {
-  it.each(PROBES)('return the expected references and text for %s', (_, marked) => {
+  it.each(PROBES)('find and replace the references, and leave other text unchanged: %s', (_, marked) => {
     const { text, references, after } = probeOf(marked);
     expect(found('css', text)).toEqual(references);
     expect(rewritten('css', text, 'N')).toBe(after);

@@ -25,7 +25,7 @@ describe('findReferences() in XML that is not a page', () => {
   );
 
   it.each(['application/xml', 'text/xml; charset=utf-8', 'application/rss+xml', 'application/atom+xml'])(
-    'reads type %s as a feed',
+    'reads a file with content type %s as a feed',
     (type) => {
       expect(sourceTypeOf(type)).toBe('feed');
     },

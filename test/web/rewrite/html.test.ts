@@ -122,19 +122,19 @@ const PROBES: readonly (readonly [name: string, marked: string])[] = [
 ];
 
 describe('findReferences() and rewriteFile() in HTML', () => {
-  it.each(PROBES)('return the expected references and text for %s', (_, marked) => {
+  it.each(PROBES)('find and replace the references, and leave other text unchanged: %s', (_, marked) => {
     const { text, references, after } = probeOf(marked, 'N&amp;', 'N&');
     expect(found('html', text)).toEqual(references);
     expect(rewritten('html', text, 'N&')).toBe(after);
   });
 
-  it('return the expected references and text for a digest', () => {
+  it('find and replace the integrity digest of a script', () => {
     const html = '<script integrity="sha384-x+/=" src=a></script>';
     expect(found('html', html)).toEqual(['script a', 'integrity a']);
     expect(rewritten('html', html, 'N&')).toBe('<script integrity="N&amp;" src=N&amp;></script>');
   });
 
-  it('return the expected references and text for a document inside', () => {
+  it('find and replace the references in a srcdoc document', () => {
     const inside = (link: string, picture: string) =>
       `<iframe srcdoc="<a href=&quot;${link}&quot;><p style='background:url(${picture})'><img src=${picture}>"></iframe>`;
     const html = inside('a?b&amp;amp;c', 'b');

@@ -41,7 +41,7 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
     ['tab_strip', '{"home_tab":{"scope_patterns":[{"pathname":"/a"}]}}'],
     ['tab_strip', '{"new_tab_button":{"url":"/a"}}'],
     ['related_applications', '[{"platform":"webapp","url":"/a"}]'],
-  ])('find the address in %s %s', (member, value) => {
+  ])('find the address in the member %s with the value %s', (member, value) => {
     expect(found('manifest', `{"${member}":${value}}`)).toEqual([
       value.includes('pathname') ? 'pattern /a' : 'scope /a',
     ]);

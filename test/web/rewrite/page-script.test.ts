@@ -49,7 +49,7 @@ const PROBES: readonly (readonly [name: string, marked: string])[] = [
 const withoutMentions = (html: string): string[] => found('html', html).filter((each) => !each.startsWith('mention '));
 
 describe('findReferences() in the scripts of a page', () => {
-  it.each(PROBES)('returns the expected references and text for %s', (_, marked) => {
+  it.each(PROBES)('returns exactly the references in a script, and rewriteFile() replaces them: %s', (_, marked) => {
     const { text, references, after } = probeOf(`<script>${marked}</script>`);
     expect(withoutMentions(text)).toEqual(references);
     expect(rewritten('html', text, 'N')).toBe(after);
@@ -77,7 +77,7 @@ describe('findReferences() in the scripts of a page', () => {
     expect(rewritten('script', script)).toBe(script);
   });
 
-  it('limits the number of files that it reports for an external script', () => {
+  it('limits the number of reported files for an external script', () => {
     const script = Array.from({ length: 1_000 }, (_, index) => `f({url:"${index}.json"})`).join(';');
     expect(found('script', script)).toHaveLength(500);
   });

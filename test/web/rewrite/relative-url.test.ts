@@ -15,7 +15,7 @@ describe('relativeUrl()', () => {
     ['a.html', 'b c/é%?#.html', '', 'b%20c/%C3%A9%25%3F%23.html'],
     ['a.html', 'b:c.html', '', './b:c.html'],
     ['a/b.html', 'b:c.html', '', '../b:c.html'],
-  ])('returns from %s to %s%s the URL %s', (from, to, suffix, url) => {
+  ])('returns for a link from the page %s to the file %s%s the URL %s', (from, to, suffix, url) => {
     expect(relativeUrl(from, to, suffix)).toBe(url);
   });
 

@@ -57,7 +57,7 @@ const PROBES: readonly (readonly [name: string, marked: string])[] = [
 ];
 
 describe('findReferences() and rewriteFile() in JavaScript', () => {
-  it.each(PROBES)('return the expected references and text for %s', (_, marked) => {
+  it.each(PROBES)('find and replace the references, and leave other text unchanged: %s', (_, marked) => {
     const { text, references, after } = probeOf(marked);
     expect(found('script', text)).toEqual(references);
     expect(rewritten('script', text, 'N')).toBe(after);

@@ -56,7 +56,7 @@ describe('webpackChunks()', () => {
     expect([...webpackChunks(script).names].sort()).toEqual([...names].sort());
   });
 
-  it.each(OTHERS)('finds no chunks in %.40s', (script) => {
+  it.each(OTHERS)('finds no chunks in the script %.40s', (script) => {
     expect(webpackChunks(script).names).toEqual([]);
   });
 });

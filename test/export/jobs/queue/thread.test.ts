@@ -42,7 +42,7 @@ describe('openSqliteJobQueue()', () => {
     for (const queue of opened) expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
   });
 
-  test('rejects the file of a newer docshelf, and leaves no thread', async () => {
+  test('rejects the file of a newer docshelf, and leaves no thread running', async () => {
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
@@ -61,7 +61,7 @@ describe('openSqliteJobQueue()', () => {
   });
 });
 
-describe('embedded queue', () => {
+describe('embedded job queue', () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
