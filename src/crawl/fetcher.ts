@@ -88,7 +88,6 @@ interface FetcherSettings {
 export class GuardedFetcher {
   readonly #settings: FetcherSettings;
   readonly #dispatcher: Dispatcher;
-  readonly #admitted = new Map<string, Promise<void>>();
 
   constructor(settings: FetcherSettings) {
     this.#settings = settings;
@@ -103,7 +102,7 @@ export class GuardedFetcher {
     signal.throwIfAborted();
     const url = new URL(request.url);
     const { policy, requestTimeoutMs, credentials, spoolDir } = this.#settings;
-    const { connectTimeoutMs, idleTimeoutMs, proxy } = policy.rules;
+    const { connectTimeoutMs, idleTimeoutMs } = policy.rules;
     policy.admit(url);
     const facts = { thing: `"${linkWithoutSecrets(url.href)}"`, connectTimeoutMs, idleTimeoutMs };
     const timeout = AbortSignal.timeout(requestTimeoutMs);
@@ -119,7 +118,7 @@ export class GuardedFetcher {
       };
       const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET' } as const;
       const send = async (): Promise<Dispatcher.ResponseData> => {
-        if (proxy !== 'off') await this.#admit(url);
+        await admitBehindProxy(policy, url);
         return this.#dispatcher.request({ ...target, headers, signal: either });
       };
       // Check the signal here, because undici ignores it until the connection exists.
@@ -137,14 +136,6 @@ export class GuardedFetcher {
 
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
-  }
-
-  #admit(url: URL): Promise<void> {
-    const known = this.#admitted.get(url.host);
-    if (known !== undefined) return known;
-    const admitted = admitBehindProxy(this.#settings.policy, url);
-    this.#admitted.set(url.host, admitted);
-    return admitted;
   }
 }
 

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { printableJson, printableLines } from '../../domain/text.ts';
 
@@ -23,27 +22,23 @@ export async function openLogs(settings: {
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const timeField = createTimeField();
   const options: LoggerOptions = {
-    level: settings.level,
     base: null,
     timestamp: timeField,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
-  const batches = new LineBatches();
+  const out = new BatchedOutput();
   const pretty = isPretty ? await prettyForm(isTerminal) : null;
-  const written = {
-    write: (line: string) => batches.write(pretty?.(line) ?? printableJson(line)),
-    flush: batches.flush.bind(batches),
-  };
-  const log = pino(options, written);
+  const written = (line: string): string => pretty?.(line) ?? printableJson(line);
+  const immediate = { write: (line: string) => out.write(written(line)), flush: out.flush.bind(out) };
+  const log = pino({ ...options, level: settings.level }, immediate);
   return {
     log,
     logRequest: (fields) => {
       if (!log.isLevelEnabled('info')) return;
-      const start = `{"level":"info"${timeField()},`;
-      const line = (): string => `${start}${fields()}}\n`;
-      if (pretty === null) batches.writeLater(line);
-      else batches.write(pretty(line()));
+      const line = `{"level":"info"${timeField()},${fields()}}\n`;
+      if (pretty === null) out.writeLater(line);
+      else out.write(pretty(line));
     },
   };
 }
@@ -61,48 +56,34 @@ function createTimeField(): () => string {
 }
 
 const STDOUT = 1;
-/** Maximum characters of a batch of log lines for a pipe. As ASCII text, this is half of the capacity of a pipe (pipe(7)). */
+/** Maximum characters of a batch of log lines. As ASCII text, this is half of the capacity of a pipe (pipe(7)). */
 const BATCH_CHARS = 32 * 1024;
-/** Maximum characters of a batch of log lines for a file. Each write wakes a thread, so large batches save processor time. */
-const FILE_BATCH_CHARS = 256 * 1024;
 const BATCH_MS = 250;
-/** Maximum log lines whose text is not built yet, because each such line keeps its request in memory. */
-const UNBUILT_MAX = 100;
 /** Maximum bytes that wait for a stalled reader of the log. After that, docshelf discards new lines to limit the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 export const LAST_WRITES_MS = 300;
 
-/** Type of Pino's stream if its `contentMode` is `buffer`, which Pino's types do not describe. */
-type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
-
-/**
- * Collects log lines into batches, because the stream copies each string three times. With batches, a request takes 20 µs
- * instead of 22 µs.
- */
-class LineBatches {
-  readonly #batchChars = fstatSync(STDOUT).isFile() ? FILE_BATCH_CHARS : BATCH_CHARS;
+/** Writes lines in batches, because each write of the stream wakes a thread. */
+class BatchedOutput {
   readonly #out = destination({
     dest: STDOUT,
     sync: false,
-    contentMode: 'buffer',
     // With a minimum length of 1 byte, the stream writes each batch without a delay.
     minLength: 1,
-    maxWrite: 2 * this.#batchChars,
+    maxWrite: 2 * BATCH_CHARS,
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
-  }) as unknown as ByteStream;
-  /** Functions that build the text of the next log lines later, so that a request does not wait for its log line. */
-  #unbuilt: (() => string)[] = [];
+  });
   #batch = '';
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
 
   constructor() {
     // Write the last lines in a listener that runs before the stream's own exit listeners, because these end the stream.
-    process.prependListener('beforeExit', () => this.#writeOut());
+    process.prependListener('beforeExit', () => this.#writeBatch());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
-      this.#writeOut();
+      this.#writeBatch();
       try {
         this.#out.flushSync();
       } catch {
@@ -112,40 +93,28 @@ class LineBatches {
   }
 
   write(line: string): void {
-    this.#unbuilt.push(() => line);
-    this.#writeOut();
+    this.#batch += line;
+    this.#writeBatch();
   }
 
-  writeLater(line: () => string): void {
-    if (this.#unbuilt.push(line) === UNBUILT_MAX) this.#build();
+  writeLater(line: string): void {
+    this.#batch += line;
+    if (this.#batch.length > BATCH_CHARS) this.#writeBatch();
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
       this.#isDue = false;
-      this.#writeOut();
+      this.#writeBatch();
     }, BATCH_MS).unref();
   }
 
-  flush(done: (error?: Error) => void = () => undefined): void {
-    this.#writeOut();
+  flush(done?: (error?: Error) => void): void {
+    this.#writeBatch();
     this.#out.flush(done);
   }
 
-  #build(): void {
-    for (const build of this.#unbuilt.splice(0)) {
-      const line = build();
-      if (this.#batch.length + line.length > this.#batchChars) this.#writeBatch();
-      this.#batch += line;
-    }
-  }
-
-  #writeOut(): void {
-    this.#build();
-    this.#writeBatch();
-  }
-
   #writeBatch(): void {
-    if (this.#batch !== '') this.#out.write(Buffer.from(this.#batch));
+    if (this.#batch !== '') this.#out.write(this.#batch);
     this.#batch = '';
   }
 }

@@ -111,6 +111,17 @@ export async function asFolderUser<T>(paths: DataPaths, act: () => Promise<T>): 
   }
 }
 
+/** Sets the supplementary groups of the user. A user without an entry in the user database, as in a container, has only the group `gid`. */
+function takeGroups(uid: number, gid: number): void {
+  // The types of Node.js do not declare initgroups().
+  const { initgroups } = process as { initgroups?: (uid: number, gid: number) => void };
+  try {
+    initgroups?.(uid, gid);
+  } catch {
+    process.setgroups?.([gid]);
+  }
+}
+
 function becomeRoot(groups: readonly number[]): void {
   process.seteuid?.(0);
   process.setegid?.(0);
@@ -119,7 +130,7 @@ function becomeRoot(groups: readonly number[]): void {
 
 function becomeUser({ uid, gid }: User, groups: readonly number[], dir: string): void {
   try {
-    process.setgroups?.([gid]);
+    takeGroups(uid, gid);
     process.setegid?.(gid);
     process.seteuid?.(uid);
     // Check that the new user can read the code of docshelf, because the command loads more code later.

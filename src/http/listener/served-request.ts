@@ -124,7 +124,7 @@ export class RequestMeter {
     const written = socket.bytesWritten;
     const logged = socket[BYTES_LOGGED] ?? 0;
     socket[BYTES_LOGGED] = written;
-    return written - logged;
+    return Math.max(0, written - logged);
   }
 }
 

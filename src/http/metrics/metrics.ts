@@ -4,7 +4,7 @@ import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { type ActiveVersion, DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
-import { addProcessMetrics, type Cell, type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
+import { addProcessMetrics, type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
 
 export interface Readings {
   /** States of the sites from memory, so that metrics stay available if the storage fails. */
@@ -103,8 +103,11 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  onRequest(served: CountedRequest): void {
-    this.#metrics.requests.count(served, this.#namesSites ? served.site : undefined);
+  onRequest({ site, listener, status, bytes, durationMs }: CountedRequest): void {
+    const labels = { ...labelOf(this.#namesSites ? site : null), listener };
+    this.#metrics.requests.inc({ ...labels, class: `${Math.floor(status / 100)}xx` });
+    this.#metrics.responseBytes.inc(labels, bytes);
+    this.#metrics.requestSeconds.observe({ listener }, durationMs / 1000);
   }
 
   onReload(ok: boolean): void {
@@ -148,8 +151,6 @@ const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUN
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
   readonly #label: { readonly site?: string };
-  readonly #cacheHits: Cell;
-  readonly #cacheMisses: Cell;
 
   constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
     this.#metrics = metrics;
@@ -157,14 +158,12 @@ export class SiteMetrics {
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
     for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
     const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections } = metrics;
-    for (const counter of [fetchedBytes, activations, wrongSignIns, searchCorrections]) counter.inc(this.#label, 0);
-    this.#cacheHits = cacheHits.cell(this.#label);
-    this.#cacheMisses = cacheMisses.cell(this.#label);
+    const counters = [cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections];
+    for (const counter of counters) counter.inc(this.#label, 0);
   }
 
   onCache(isHit: boolean): void {
-    const cell = isHit ? this.#cacheHits : this.#cacheMisses;
-    cell.value++;
+    (isHit ? this.#metrics.cacheHits : this.#metrics.cacheMisses).inc(this.#label);
   }
 
   onSearch({ result, isCorrected, seconds }: CountedSearch): void {

@@ -1,0 +1,28 @@
+import { expect, it, vi } from 'vitest';
+import { GuardedFetcher } from '../../src/crawl/fetcher.ts';
+import { EgressPolicy } from '../../src/net/egress.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
+import { httpServer } from '../helpers/local-server.ts';
+import { egressRulesOf } from '../net/http-client-of.ts';
+
+const lookup = vi.hoisted(() => vi.fn());
+vi.mock('node:dns/promises', async (load) => ({ ...(await load<object>()), lookup }));
+
+it('GuardedFetcher: fetches a page through a proxy after a failed DNS lookup of the same host', async () => {
+  const proxy = await httpServer((_, response) => response.end('by proxy'));
+  const rules = egressRulesOf({ proxy: proxy.origin, allowPrivate: false });
+  const fetcher = new GuardedFetcher({
+    policy: new EgressPolicy(rules).forCrawl({ allowAddresses: [], ownOrigins: [] }),
+    requestTimeoutMs: 10_000,
+    connectionsMax: 1,
+    credentials: { origin: '', headers: {} },
+    spoolDir: '',
+  });
+  onFileEnd(() => fetcher.close());
+  onFileEnd(() => proxy.close());
+  lookup.mockRejectedValueOnce(new Error('EAI_AGAIN')).mockResolvedValue([{ address: '8.8.8.8', family: 4 }]);
+  const request = { url: 'http://docs.test/', headers: {}, limitsOf: () => ({ bytesMax: 100, memoryBytesMax: 100 }) };
+  const fetch = () => fetcher.fetch(request, new AbortController().signal);
+  await expect(fetch()).rejects.toMatchObject({ code: 'address_not_allowed' });
+  expect((await fetch()).status).toBe(200);
+});
