@@ -9,7 +9,7 @@ export type CountedRequest = Pick<ServedRequest, 'listener' | 'site' | 'status' 
 
 export const labelOf = (site: string | null | undefined) => (site == null ? {} : { site });
 
-/** Bounds of buckets in seconds. A search takes 3 ms by words and 10 ms with the model, but seconds on a busy machine. */
+/** Bucket bounds for search durations in seconds. A search takes 3 ms by words and 10 ms with the model, but seconds on a busy machine. */
 const SEARCH_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function defineMetrics(registry: Registry) {
