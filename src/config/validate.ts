@@ -113,8 +113,8 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * Keeps one error for each mistake. If a map fails an `anyOf`, keeps the errors of its keys, and for another value, only the
- * error of the `anyOf`.
+ * Keeps one error for each mistake. If a map fails an `anyOf`, keeps the errors of its keys. If a value of another type fails
+ * an `anyOf`, keeps only the error of the `anyOf`.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');

@@ -307,7 +307,7 @@ export class KeywordIndex {
     return rows;
   }
 
-  /** Sections whose last heading is the query, on the best page and its other versions. Headings of other pages matter less. */
+  /** Sections whose own heading is the query. Returns only sections of the page with the best result, and of its other versions. */
   #titledIn(wanted: string, only: readonly string[], sections: readonly number[]): ReadonlySet<number> {
     const asked = new Set([titleKey(wanted), titleKey(lastPartOf(only) ?? wanted)]);
     const read = this.#file.readHeadings(sections);

@@ -400,7 +400,10 @@ function isBetweenWords(pair: string, at: number, isKnownPair: readonly boolean[
 
 const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
 
-/** Finds the other spelling of an unknown Japanese pair of characters, with or without kana: `取り` for `取消`, or `取消` for `取り消`. */
+/**
+ * Japanese words can contain or omit kana: `取り消` is also `取消`. For an unknown pair of characters, returns the pair of the
+ * other spelling that the site contains.
+ */
 function otherKana(pair: string, next: string, has: (term: string) => boolean): string[] {
   const [first = '', second = ''] = pair;
   const kana = OKURIGANA.find((each) => has(first + each) && has(each + second));

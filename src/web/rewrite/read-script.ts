@@ -210,7 +210,7 @@ const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 const FILE = /\.\w{2,11}(?:\?|$)/;
 const GUESSES_MAX = 500;
 
-/** Adds files that a script such as Swagger UI's loads relative to the page. The page is often in the folder of the script. */
+/** Lists the files that a script loads, such as the API description of Swagger UI. Their addresses are relative to the page. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
