@@ -180,7 +180,7 @@ describe('versions.json', () => {
   });
 });
 
-describe('a kept version', () => {
+describe('a kept version (serveVersions: kept)', () => {
   test('is searched for readers and API clients that select this version, and the results link to its pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };

@@ -154,7 +154,7 @@ describe('the commands of docs/pipelines.md', () => {
     );
   });
 
-  test('shows a job of GitLab that runs the script, and keeps its bundle', () => {
+  test('include the script of the GitLab job, which keeps the created bundle as an artifact', () => {
     const blocks = pageBlocks('pipelines');
     const { script, artifacts } = parse(blocks.find(({ kind }) => kind === 'yaml')?.text ?? '').export;
     const command = blocks.find(({ text }) => text.startsWith('sh export.sh '))?.text ?? '';

@@ -19,7 +19,7 @@ describe('createProgram()', async () => {
   const commands = below(await createProgram('1.2.3'));
   const isGroup = (command: Command) => command instanceof DocshelfCommand && command.isGroup;
 
-  it('contains single commands, command groups, and groups that can also run as commands', () => {
+  it('returns a program with single commands, command groups, and groups that can also run as commands', () => {
     expect(commands.length).toBeGreaterThan(30);
     const paths = commands.map(([path]) => path);
     for (const path of ['doctor', 'bundle', 'bundle import', 'transfer unpack', 'sites', 'sites remove'])

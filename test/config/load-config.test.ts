@@ -334,7 +334,7 @@ describe('loadConfig() with an invalid file', () => {
   it.each([
     ['no storage', 'features: [\n'],
     ['a storage without a folder', 'features: [\nstorage: { dir: [a] }\n'],
-  ])('uses the default of storage.dir with %s', async (_what, yaml) => {
+  ])('uses the default of storage.dir if the file contains no valid folder: %s', async (_what, yaml) => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     expect((await errorOf(loadConfig({ file: null, env: {}, cwd }))).storageDir).toBe(join(cwd, 'data'));
   });

@@ -8,7 +8,7 @@ const messagesOf = async (yaml: string): Promise<string[]> =>
 const entry = (domain: string, more = ''): string =>
   `  - { domain: ${domain}, staticExport: { enabled: true }${more === '' ? '' : `, ${more}`} }\n`;
 
-describe('sites', () => {
+describe('sites in the config', () => {
   it('consist of one entry if the config has no list', async () => {
     const { sites, config } = await load('deployment: { domain: acme }\nstaticExport: { enabled: true }\n');
     expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);

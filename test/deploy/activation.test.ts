@@ -34,7 +34,7 @@ async function daemonThrough(store: SiteStore, versions: readonly string[], sett
   return daemon;
 }
 
-describe('a swap', () => {
+describe('a swap to another release', () => {
   test('passes the new release to the served site, together with the older releases', async () => {
     const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
     expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
@@ -119,7 +119,7 @@ describe('a swap', () => {
   });
 });
 
-describe('pruning', () => {
+describe('pruning of old releases', () => {
   test('keeps only the most recent old releases, up to staticExport.keep, and removes the version labels of removed releases', async () => {
     const store = await copyOf(seed);
     const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });

@@ -284,7 +284,7 @@ describe('plan()', () => {
       { exportAtMs: 1_000, hasStartedRound: false },
       { do: 'wait', untilMs: null },
     ],
-  ])('%s', (_, wantedState, progress, step) => {
+  ])('chooses the next step: %s', (_, wantedState, progress, step) => {
     expect(plan(wantedState, observed({ active: active() }), settled(progress))).toEqual(step);
   });
 });

@@ -256,7 +256,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('serves the stored digest in sha256 without a fetch, and does not return to it on a reload or restart after another version was imported or activated', async () => {
+  test('serves the stored digest in sha256 without a fetch, but keeps a version that is imported or activated later over reloads and restarts', async () => {
     const settings = { link: LINK, sha256: seed.february.digest };
     const daemon = await startDaemon(store, settings);
     expect([stateOf(daemon).version, daemon.source.opened]).toEqual([V2, []]);

@@ -26,7 +26,7 @@ describe('expiryOfLink()', () => {
 });
 
 describe('saysExpired()', () => {
-  test('accepts the error code of a docshelf service', () => {
+  test('returns true for the error code link_expired of a docshelf service', () => {
     expect(saysExpired('{"code":"link_expired"}')).toBe(true);
   });
 
@@ -35,7 +35,7 @@ describe('saysExpired()', () => {
     '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
     '<p>Your session expired, log in</p>',
     '',
-  ])('does not accept %s', (body) => {
+  ])('returns false for a response that does not report an expired link: %s', (body) => {
     expect(saysExpired(body)).toBe(false);
   });
 });
