@@ -98,7 +98,7 @@ describe('an error response to a fetch', () => {
     ['Azure, while it is restored', 409, xml('BlobBeingRehydrated', 'no'), {}],
     ['Oracle', 409, '{ "code" : "NotRestored", "message" : "The object is archived" }', {}],
   ])('suggests restoring an archived object: %s', async (name, status, body, headers) => {
-    const path = name.endsWith('over') ? `/b?${PAST}` : '/b';
+    const path = name.endsWith('expired link') ? `/b?${PAST}` : '/b';
     await expect(openFrom(answerWith(status, body, headers), null, path)).rejects.toMatchObject({
       code: 'source_failed',
       message: expect.stringMatching(/archive/),
