@@ -68,7 +68,7 @@ describe('the admin API', () => {
   });
 
   test.each(['the API', 'a form of the console'])(
-    'an aborted upload through %s is recorded in an audit line with the code bad_request',
+    'records an aborted upload through %s in an audit line with the code bad_request',
     async (way) => {
       const form = way === 'the API' ? null : await signIn();
       const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {

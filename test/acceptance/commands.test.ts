@@ -38,7 +38,7 @@ describe('docshelf', () => {
 });
 
 test.each(['config print', 'config schema', 'bundle list', 'doctor'])(
-  '%s --json prints one JSON document and no progress bar',
+  'the command %s --json prints one JSON document and no progress bar',
   async (command) => {
     const result = await bench.run([...command.split(' '), '--json']);
     expect(() => result.json()).not.toThrow();

@@ -115,7 +115,7 @@ describe('verifyFile()', () => {
     ['a secret key', SECRET],
     ['a PEM', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'],
     ['an empty text', ''],
-  ])('rejects %s as a public key', async (_, text) => {
+  ])('rejects a text that is not a public key: %s', async (_, text) => {
     expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [text]))).toBe('config_invalid');
   });
 

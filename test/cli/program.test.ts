@@ -35,9 +35,12 @@ describe('createProgram()', async () => {
     expect(help).not.toContain('\u001b');
   });
 
-  it.each(commands)('describes %s and its options with a capital letter and no final period', (_, command) => {
-    const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
-    for (const text of [command.description(), ...described.map(({ description }) => description)])
-      expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
-  });
+  it.each(commands)(
+    'describes the command %s and its options with a capital letter and no final period',
+    (_, command) => {
+      const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
+      for (const text of [command.description(), ...described.map(({ description }) => description)])
+        expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
+    },
+  );
 });

@@ -46,7 +46,7 @@ describe('FileStore.put()', () => {
     ['an empty file', 0],
     ['a small file', 1000],
     ['a large file', 3 * 1024 ** 2 + 17],
-  ])('stores %s from disk with the same bytes', async (_case, size) => {
+  ])('stores the bytes of %s on disk unchanged', async (_case, size) => {
     const bytes = randomBytes(size);
     await writeFile(join(dir, 'a.bin'), bytes);
     const stored = await store.put({ file: join(dir, 'a.bin') });

@@ -259,7 +259,7 @@ describe('several replicas with separate downloads', () => {
       ['staticExport.existingSecret.name=a', 'staticExport.existingSecret.expires=false'],
     ],
     ['bundles in images', [`staticExport.bundleUrl=${LINK}`, 'bundles.images[0].image=a']],
-  ])('are allowed with %s', (_what, settings) => {
+  ])('are allowed if each replica can always download the bundle: %s', (_what, settings) => {
     expect(siteOf(templateWith(...several, ...settings)).spec.replicas).toBe(2);
   });
 });
@@ -300,7 +300,7 @@ describe('NOTES.txt', () => {
       ['replicas=2', 'persistence.accessModes={ReadWriteMany}'],
       'Import with --no-activate',
     ],
-  ])('shows the next step for %s', (_what, settings, step) => {
+  ])('shows the next step after an installation with %s', (_what, settings, step) => {
     const notes = notesWith(...settings);
     expect(notes).toContain(step);
     expect(notes).not.toContain('canary');

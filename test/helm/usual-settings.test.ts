@@ -301,11 +301,14 @@ const GROUPS = grouped(
 );
 
 describe('usual settings of the chart', () => {
-  it.each(GROUPS)('take effect in valid manifests: group that starts with $rows.0.0', async ({ values, rows }) => {
-    const manifests = templateOfValues(JSON.stringify(values));
-    for (const [row, place, expected] of rows) expect.soft(valueAt(manifests, place), row).toEqual(expected);
-    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
-  });
+  it.each(GROUPS)(
+    'take effect in valid manifests: the group of settings that starts with $rows.0.0',
+    async ({ values, rows }) => {
+      const manifests = templateOfValues(JSON.stringify(values));
+      for (const [row, place, expected] of rows) expect.soft(valueAt(manifests, place), row).toEqual(expected);
+      expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+    },
+  );
 
   it('are rejected under a name that other charts use, and the error contains the name in this chart', () => {
     const values = Object.keys(OTHER_NAMES).map((name) =>

@@ -169,7 +169,7 @@ describe('an error response of the export service', () => {
       'unauthorized',
       '[redacted]',
     ],
-  ])('is reported with its cause: %i %s', async (status, body, code, expected) => {
+  ])('is reported with its cause: status %i, body %s', async (status, body, code, expected) => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => response.writeHead(status).end(body));
     const error = await errorOf(service.status('se_1', signal));

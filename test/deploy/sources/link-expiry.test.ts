@@ -9,7 +9,7 @@ describe('expiryOfLink()', () => {
     ['Google', 'X-Goog-Date=20240601T120000Z&X-Goog-Expires=1', '2024-06-01T12:00:01Z'],
     ['S3 version 2', 'AWSAccessKeyId=a&Expires=1717243200&Signature=s', '2024-06-01T12:00:00Z'],
     ['Azure', 'sv=2022-11-02&se=2024-06-01T12%3A00%3A00Z&sig=s', '2024-06-01T12:00:00Z'],
-  ])('reads the expiry time of a link of %s', (_, query, end) => {
+  ])('reads the expiry time from a presigned link of %s', (_, query, end) => {
     expect(expiryOfLink(`https://store.example/b.tar.gz?${query}`)).toBe(Date.parse(end));
   });
 
@@ -20,7 +20,7 @@ describe('expiryOfLink()', () => {
     'https://store.example/b?Expires=soon',
     'https://store.example/b?se=2024-06-01',
     'no link',
-  ])('returns null for %s', (link) => {
+  ])('returns null for a link without a readable expiry time: %s', (link) => {
     expect(expiryOfLink(link)).toBe(null);
   });
 });
