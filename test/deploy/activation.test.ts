@@ -189,10 +189,9 @@ describe('pruning of old releases', () => {
 
   test('reports a release that it cannot remove, without undoing the swap', async () => {
     const store = await copyOf(seed);
-    const { deployment } = await daemonThrough(store, [V1]);
-    await deployment.accept(settingsOf(store, { keep: 1 }));
     store.putAside = () => Promise.reject(new Error('the volume is away'));
-    await deployment.activate(V3);
+    const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });
+    await until(() => expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', step: 'prune' })));
     expect(deployment.active?.version).toBe(V3);
     expect(deployment.state).toBe('ready');
   });
