@@ -129,7 +129,7 @@ describe('docshelf backup and restore', () => {
     expect((await api.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
 
-  test('move an export service without a site', async () => {
+  test('save and restore the jobs and bundles of an export service that serves no site', async () => {
     const exporter = await startExporter(bench);
     const { jobId } = await exporter.export('acme');
     const { folder } = exporter.daemon;

@@ -65,7 +65,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(requestCount);
   });
 
-  test('is rejected if the manifest contradicts the version, while the served version stays and a notice warns about the pin', async () => {
+  test('does not change the served version if the manifest contradicts the pinned version, and a notice warns about the pinned version', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1' }),
       '/two.tar.gz': bundleWithManifest('two', { version: 'v9' }),

@@ -275,7 +275,7 @@ describe('a kept version (serveVersions: kept)', () => {
   });
 });
 
-describe('kept releases', () => {
+describe('older releases in the data folder', () => {
   test('are not read into memory at the start, but still serve assets that the active release does not contain', async () => {
     const store = await newStore();
     const digests: string[] = [];

@@ -317,7 +317,7 @@ describe('the commands of docs/upgrade.md', () => {
   });
 });
 
-describe('the commands of docs/upgrade.md for an archive without a service', () => {
+describe('the commands of docs/upgrade.md for an installation without a system service', () => {
   it('check the config with the new program, stop the old daemon, and start the new daemon', async () => {
     const operator = await Operator.open();
     const { folder } = operator;

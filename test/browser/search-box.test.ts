@@ -347,7 +347,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     },
   );
 
-  it('uses the version of the current page in a single-page site', async () => {
+  it('searches in the version of the current page of a single-page application', async () => {
     const { page, status, ask } = await open({ head: '<meta name="docusaurus_version" content="1.0">' });
     const facets = { languages: [], versions: ['1.0', '2.0'], tags: [] };
     for (const version of ['1.0', '2.0']) {

@@ -138,7 +138,7 @@ sites:
     expect(sites).toHaveLength(4);
   });
 
-  it('load a thousand entries in well under a second', async () => {
+  it('can have a thousand entries', async () => {
     const many = Array.from({ length: 1000 }, (_, at) => entry(`site-${at}`, `basePath: /s${at}`)).join('');
     const beganMs = performance.now();
     const { sites } = await load(`sites:\n${many}`);

@@ -447,7 +447,7 @@ describe('a disabled daemon', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('serves no page when its status reports that no version is active', async () => {
+  test('serves no page as soon as its status reports that no version is active', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store);
     const reloading = daemon.reload({ enabled: false });
