@@ -275,7 +275,8 @@ describe('transfer unpack', () => {
   test('exits with 69 for a folder that transfer pack has not created', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'transfer'));
-    expect((await unpack(folder)).json().code).toBe('cannot_read');
+    const result = await unpack(folder);
+    expect([result.code, result.json().code]).toEqual([69, 'cannot_read']);
   });
 });
 
