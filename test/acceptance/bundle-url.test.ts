@@ -96,7 +96,7 @@ test('a slow fetch is aborted if a reload changes bundleUrl', async () => {
 });
 
 describe('a deployment in the state waiting or off', () => {
-  test('responds on the site with a 503 page for readers, and on the admin listener with the reason', async () => {
+  test('responds with a 503 page for readers, and with the reason on the admin listener, if no version is stored', async () => {
     const daemon = await bench.start({});
     const { next } = await daemon.untilError('no_version');
     expect(next).toContain('bundle import');

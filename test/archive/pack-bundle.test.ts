@@ -198,7 +198,7 @@ describe('packBundle()', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('fails if the folder does not exist', async () => {
+  it('fails if the output folder does not exist', async () => {
     await expect(packBundle({ entries, to: join(bench.dir, 'none', 'a.tar.gz') })).rejects.toMatchObject({
       code: 'ENOENT',
     });

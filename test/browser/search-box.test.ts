@@ -364,7 +364,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     }
   });
 
-  it('offers a filter for languages, versions, tags or all sites if several of them exist', async () => {
+  it('offers filters for site, language, version and tag if several values exist', async () => {
     const { page, status, ask } = await open({ attributes: 'data-shelf="true"' });
     await ask('keys');
     const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['guide', 'reference'] };
@@ -546,7 +546,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it.each(PAGE_LANGUAGES.map((each) => [each.tag, each] as const))(
-    'is translated to %s',
+    'is translated to the language %s',
     async (tag, { words, direction }) => {
       const { page, button, expectQuiet } = await open({ lang: tag, dir: direction });
       expect(await button.innerText()).toBe(words.searchBox.open);

@@ -36,7 +36,7 @@ interface Question {
 
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${whyNoChromium}`, () => {
   let browser: Browser;
   const opened: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {

@@ -37,7 +37,7 @@ describe('the exportApi section', () => {
     ],
     ['exportApi: { concurrency: 0 }', 'config_invalid exportApi.concurrency config.yaml:1:14'],
     ['exportApi: { signingKeyFile: ./none }', 'config_invalid exportApi.signingKeyFile config.yaml:1:14'],
-  ])('is rejected with %s', async (yaml, brief) => {
+  ])('is rejected with the invalid config %s', async (yaml, brief) => {
     expect(await briefsOf(yaml)).toEqual([brief]);
   });
 
@@ -108,7 +108,7 @@ organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x"
       'kind: crawl, url: "https://x", bearerFile: ./none',
       'config_invalid organizations[0].domains.d.source.bearerFile config.yaml:1:83',
     ],
-  ])('is rejected with { %s }', async (source, brief) => {
+  ])('is rejected with the invalid settings { %s }', async (source, brief) => {
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([brief]);
   });
 

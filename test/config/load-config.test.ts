@@ -234,7 +234,7 @@ describe('loadConfig(), reporting errors', () => {
     expect(faults).toHaveLength(100);
   });
 
-  it('never prints a value', async () => {
+  it('never prints the value of a setting', async () => {
     const yaml = `
 staticExport: { version: "${LINK}", bundleUrl: "gopher://canary", sha256: canary }
 admin: { token: "can ary\\u00e9" }
@@ -369,7 +369,7 @@ describe('isReduced()', () => {
     },
   );
 
-  it('compares the content of organizationsFile', async () => {
+  it('returns true if organizationsFile contains fewer organizations than before', async () => {
     const of = (...ids: string[]) => `organizations: [${ids.map((id) => `{ id: ${id} }`).join(', ')}]`;
     const loadWith = (organizations: string) =>
       load('organizationsFile: o.yaml', { files: { 'o.yaml': organizations } });

@@ -241,13 +241,16 @@ describe('volumes of the chart', () => {
       'persistentVolumeClaim',
       1,
     ],
-  ])('use the expected update strategy, volume type and claims for %s', (_what, settings, strategy, kind, claims) => {
-    const manifests = templateWith(...settings);
-    const { spec } = siteOf(manifests);
-    expect(spec.strategy.type).toBe(strategy);
-    expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
-    expect(manifests.filter((each) => each.kind === 'PersistentVolumeClaim')).toHaveLength(claims);
-  });
+  ])(
+    'set the update strategy, the volume type and the number of claims: %s',
+    (_what, settings, strategy, kind, claims) => {
+      const manifests = templateWith(...settings);
+      const { spec } = siteOf(manifests);
+      expect(spec.strategy.type).toBe(strategy);
+      expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
+      expect(manifests.filter((each) => each.kind === 'PersistentVolumeClaim')).toHaveLength(claims);
+    },
+  );
 });
 
 describe('several replicas with separate downloads', () => {
