@@ -64,8 +64,8 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
   return outputs;
 }
 
-describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page) => {
-  test('runs every command in order and prints the output that the page shows', async () => {
+describe.each(['tutorial-first-site', 'tutorial-markdown'])('the commands of docs/%s.md', (page) => {
+  test('succeed in order, and print the output that the page shows', async () => {
     const blocks = pageBlocks(page);
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(7);
     const [site = 0, admin = 0, api = 0] = await freePorts(3);

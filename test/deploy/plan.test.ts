@@ -223,7 +223,7 @@ describe('targetOf()', () => {
       { active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) },
       serve('v2', B),
     ],
-  ])('chooses the target for %s', (_, words, { mustFetch = true, ...found }, target) => {
+  ])('returns off, serve, fetch or missing for %s', (_, words, { mustFetch = true, ...found }, target) => {
     const there = observed(found);
     expect(targetOf(wanted(words), there, there.preloaded, mustFetch)).toEqual(target);
   });

@@ -293,7 +293,7 @@ describe('staticExport.renew.every', () => {
     expect(daemon.deployment.journal.lastError).toBeNull();
   });
 
-  test('does not swap if the site is unchanged', async () => {
+  test('keeps the active release if an export creates the same bundle', async () => {
     const daemon = await startServingMarch();
     const before = { active: daemon.deployment.active, opened: source.opened.length };
     links.next = seed.march;

@@ -202,7 +202,7 @@ describe('export API pods of the chart', () => {
   });
 });
 
-describe('bundles in images', () => {
+describe('container images with bundles in the chart', () => {
   const reference = 'registry.example/bundle@sha256:aa';
 
   it('are mounted as the preload folder if there is one image volume', () => {
@@ -253,7 +253,7 @@ describe('volumes of the chart', () => {
   );
 });
 
-describe('several replicas with separate downloads', () => {
+describe('several replicas with separate downloads in the chart', () => {
   const several = ['replicas=2', 'persistence.enabled=false'];
   it.each([
     ['a link that does not expire', ['staticExport.bundleUrl=https://mirror.example/a.tar.gz']],

@@ -399,7 +399,7 @@ describe('an upgrade to a newer chart', () => {
   });
 });
 
-describe('common labels and annotations', () => {
+describe('common labels and annotations of the chart', () => {
   it('are on every object and pod, and on no selector', () => {
     const options = ['--set', 'commonAnnotations.owner=docs', '--set', 'dashboard.enabled=true'];
     const manifests = template('--values', EVERYTHING, ...options).filter(({ metadata }) => {
@@ -418,7 +418,7 @@ describe('common labels and annotations', () => {
   });
 });
 
-describe('a version without quotes', () => {
+describe('a version without quotes in the values of the chart', () => {
   it.each([
     ['staticExport: { version: 3.10 }', 'staticExport.version', 'version'],
     ['staticExport: { minVersion: 3.10 }', 'staticExport.minVersion', 'minVersion'],

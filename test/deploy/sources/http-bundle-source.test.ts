@@ -184,7 +184,7 @@ describe('an error response to a fetch', () => {
   });
 });
 
-describe('an opened bundle', () => {
+describe('a bundle opened over HTTP', () => {
   test.each([
     // Node's servers write a string header as Latin-1: each character is one byte.
     ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
