@@ -68,7 +68,7 @@ describe('the admin API', () => {
   });
 
   test.each(['the API', 'a form of the console'])(
-    'an aborted upload through %s is recorded in an audit line with the code bad_request',
+    'records an aborted upload through %s in an audit line with the code bad_request',
     async (way) => {
       const form = way === 'the API' ? null : await signIn();
       const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {
@@ -114,7 +114,7 @@ test('the console accepts a sign-in over TLS behind a proxy only if server.trust
 });
 
 describe('the admin API, reading', () => {
-  test('returns a status with every field of the contract', async () => {
+  test('returns a status with the fields of the contract', async () => {
     expect(await daemon.status()).toMatchObject({
       state: 'ready',
       deployment: { type: 'client-hosted', domain: 'docs' },

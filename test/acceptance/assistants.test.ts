@@ -135,7 +135,7 @@ describe('the MCP server on docshelf’s own manual', () => {
 });
 
 describe('an MCP session', () => {
-  it('returns the new version after a swap, and continues after a restart of the daemon', async () => {
+  it('returns the new version after its activation, and continues after a restart of the daemon', async () => {
     const port = await freePort();
     const archives = {
       'acme-export-2024-06-01.tar.gz': bundle('june'),
@@ -260,7 +260,7 @@ describe('docshelf mcp', () => {
     expect(await runDocshelf(['mcp', '--config', daemon.configFile])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  it('exits with an error if the config is missing, but reports a missing version to the assistant', async () => {
+  it('exits with an error if the config is missing, but starts without an active version and reports this error to the assistant', async () => {
     const folder = await bench.folder();
     const wrong = await bench.run(['mcp', '--config', join(folder, 'none.yaml')]);
     expect([wrong.code, wrong.stdout]).toEqual([78, '']);

@@ -129,7 +129,7 @@ describe('docshelf backup and restore', () => {
     expect((await api.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
 
-  test('move an export service without a site', async () => {
+  test('save and restore the jobs and bundles of an export service that serves no site', async () => {
     const exporter = await startExporter(bench);
     const { jobId } = await exporter.export('acme');
     const { folder } = exporter.daemon;
@@ -176,7 +176,7 @@ describe('docshelf backup and restore', () => {
       65,
       'damaged_archive',
     ],
-  ] as const)('reject %s, and leave no data folder', async (_, change, code, fault) => {
+  ] as const)('reject an invalid backup file, and create no data folder: %s', async (_, change, code, fault) => {
     homeBackup ??= await saveHome();
     const other = await openEmptyHome();
     await writeFile(join(other, 'changed.tar'), change(await readFile(homeBackup)));
@@ -211,18 +211,21 @@ describe('docshelf backup and restore', () => {
     expect({ exit: refused.code, ...refused.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
   });
 
-  test.each(['v1.lock', 'v1.sqlite'])('keep files of any name in version %s', async (version) => {
-    const long = `${'long-name-'.repeat(20)}/${'ü'.repeat(100)}/page.html`;
-    const names = ['lock', 'yarn.lock', 'a.sqlite', 'a.sqlite-wal', '.tmp-a/b.html', 'docs/lock/a.html', long];
-    const others = ['search/a.html', 'spool/a.html', '.well-known/a.txt', 'releases/.a/b.html', 'rejected/a.html'];
-    const files = Object.fromEntries([...names, ...others].map((name) => [name, `content of ${name}`]));
-    const folder = await openHome(version, files);
-    await runCommands('docshelf backup - > saved.tar', folder);
-    const other = await openEmptyHome();
-    await runCommands(`cat ${folder}/saved.tar | docshelf restore -`, other);
-    expect(await bench.run(['bundle', 'verify', version], { cwd: other })).toMatchObject({ code: 0 });
-    expect(await versionsOf(other)).toEqual([version]);
-  });
+  test.each(['v1.lock', 'v1.sqlite'])(
+    'save and restore files with any name, in a version that is named %s',
+    async (version) => {
+      const long = `${'long-name-'.repeat(20)}/${'ü'.repeat(100)}/page.html`;
+      const names = ['lock', 'yarn.lock', 'a.sqlite', 'a.sqlite-wal', '.tmp-a/b.html', 'docs/lock/a.html', long];
+      const others = ['search/a.html', 'spool/a.html', '.well-known/a.txt', 'releases/.a/b.html', 'rejected/a.html'];
+      const files = Object.fromEntries([...names, ...others].map((name) => [name, `content of ${name}`]));
+      const folder = await openHome(version, files);
+      await runCommands('docshelf backup - > saved.tar', folder);
+      const other = await openEmptyHome();
+      await runCommands(`cat ${folder}/saved.tar | docshelf restore -`, other);
+      expect(await bench.run(['bundle', 'verify', version], { cwd: other })).toMatchObject({ code: 0 });
+      expect(await versionsOf(other)).toEqual([version]);
+    },
+  );
 
   test('save complete versions while other versions are imported, activated and removed', async () => {
     const { folder } = await startOriginal();
@@ -345,7 +348,7 @@ describe('docshelf backup and restore', () => {
     ['a folder in place of the backup file to write', 'mkdir saved; docshelf backup saved', 73],
     ['a folder in place of the backup file to read', 'rm -r data; docshelf restore bin', 69],
     ['--json together with a backup on standard output', 'docshelf backup - --json', 64],
-  ])('report an error for %s', async (_, commands, code) => {
+  ])('report an error for a file, a pipe or an option that they cannot use: %s', async (_, commands, code) => {
     const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
     const result = await runShell(`set +e +o pipefail\n${commands}`, folder);
     expect(result.stdout + result.stderr).toMatch(/Cannot (?:write|read|use)/);

@@ -69,7 +69,7 @@ async function expectGoodServed(): Promise<void> {
   expect((await fetch(`${daemon.admin}/readyz`)).status).toBe(200);
 }
 
-describe('a link that provides no bundle', () => {
+describe('a bundle link that provides no valid bundle', () => {
   test.each([
     ['an expired S3 link', '/expired', 'link_expired', /new link/],
     ['an S3 link with a wrong signature', '/wrong-link', 'link_refused', /Compare the link/],
@@ -99,7 +99,7 @@ describe('a link that provides no bundle', () => {
     expect(await readdir(join(daemon.dataDir, 'staging'))).toEqual([]);
   });
 
-  test('is reported with both digests if its content has a wrong digest', async () => {
+  test('is reported with the expected and the actual digest if its content has a wrong digest', async () => {
     const expectedDigest = '0'.repeat(64);
     const { message, next } = await failWith('wrong_digest', `${base}/next-2024-07-01.tar.gz`, expectedDigest);
     expect(message).toContain(expectedDigest);
@@ -121,7 +121,7 @@ describe('a link that provides no bundle', () => {
   });
 });
 
-test('a daemon with an expired link at its first start reports the error to operators, and shows readers an error page', async () => {
+test('a daemon with an expired bundle link at its first start reports the error to operators, and shows readers an error page', async () => {
   const waiting = await bench.start({ staticExport: { bundleUrl: `${base}/expired` }, network: { retries: 0 } });
   expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('new link') });
   const page = await fetch(`${waiting.site}/`);

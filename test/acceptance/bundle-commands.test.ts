@@ -7,8 +7,8 @@ import { Home, JUNE, WAYS } from './home.ts';
 
 const bench = openBench(afterEach);
 
-describe.each(WAYS)('bundle activate, rollback and remove %s', (way) => {
-  test('change the served version', async () => {
+describe.each(WAYS)('the commands bundle activate, rollback and remove, run %s,', (way) => {
+  test('change the active version and the stored versions', async () => {
     const home = await Home.open(bench, way);
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     await home.bundle(['import', 'docs-2024-07-01.tar.gz']);

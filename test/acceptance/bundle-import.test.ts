@@ -7,7 +7,7 @@ import { Home, JULY, JUNE, WAYS } from './home.ts';
 
 const bench = openBench(afterEach);
 
-describe.each(WAYS)('bundle import %s', (way) => {
+describe.each(WAYS)('the command bundle import, run %s,', (way) => {
   test('imports and activates an archive, but only stores the archive with --no-activate, and applies --version', async () => {
     const home = await Home.open(bench, way);
     const first = await home.bundle(['import', 'docs-2024-06-01.tar.gz']);

@@ -65,7 +65,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(requestCount);
   });
 
-  test('is rejected if the manifest contradicts the version, while the served version stays and a notice warns about the pin', async () => {
+  test('does not change the served version if the manifest contradicts the pinned version, and a notice warns about the pinned version', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1' }),
       '/two.tar.gz': bundleWithManifest('two', { version: 'v9' }),
@@ -96,7 +96,7 @@ test('a slow fetch is aborted if a reload changes bundleUrl', async () => {
 });
 
 describe('a deployment in the state waiting or off', () => {
-  test('responds on the site with a 503 page for readers, and on the admin listener with the reason', async () => {
+  test('responds with a 503 page for readers, and with the reason on the admin listener, if no version is stored', async () => {
     const daemon = await bench.start({});
     const { next } = await daemon.untilError('no_version');
     expect(next).toContain('bundle import');

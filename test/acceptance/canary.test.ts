@@ -61,7 +61,7 @@ function expectNoCanary(outputs: readonly [string, string][]): void {
   expect(outputs.length).toBeGreaterThan(15);
 }
 
-describe('the query of bundleUrl', () => {
+describe('the query string of bundleUrl', () => {
   test('is never printed, logged or stored if bundleUrlFile contains the link, whether the fetch succeeds or fails', async () => {
     const base = await origin();
     const folder = await bench.folder();

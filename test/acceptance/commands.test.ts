@@ -38,7 +38,7 @@ describe('docshelf', () => {
 });
 
 test.each(['config print', 'config schema', 'bundle list', 'doctor'])(
-  '%s --json prints one JSON document and no progress bar',
+  'the command %s --json prints one JSON document and no progress bar',
   async (command) => {
     const result = await bench.run([...command.split(' '), '--json']);
     expect(() => result.json()).not.toThrow();
@@ -106,9 +106,9 @@ describe('serve with an invalid config', () => {
 
 describe('serve on a machine that is not ready', () => {
   test.each([
-    ['', ''],
-    [', also with the export API', 'exportApi: { enabled: true }\n'],
-  ])('exits with 69 and names the port if another program uses this port%s', async (_, more) => {
+    ['without the export API', ''],
+    ['with the export API', 'exportApi: { enabled: true }\n'],
+  ])('exits with 69 and names the port if another program uses this port, %s', async (_, more) => {
     const occupied = createServer();
     await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve));
     bench.onEnd(() => occupied.close());

@@ -2,7 +2,10 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DocshelfCommand } from '../../src/cli/command.ts';
+import { createProgram } from '../../src/cli/index.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { writePrograms } from '../helpers/shell.ts';
 
@@ -98,19 +101,23 @@ describe('shell completion', () => {
   });
 });
 
+const commandsUnder = (parent: Command, path = 'docshelf'): [string, Command][] =>
+  parent.commands.flatMap((child) => {
+    const own = `${path} ${child.name()}`;
+    const isGroup = child instanceof DocshelfCommand && child.isGroup;
+    return [...(isGroup ? [] : [[own, child] as [string, Command]]), ...commandsUnder(child, own)];
+  });
+
 describe('the man page', () => {
   test('describes every command with its options and an example', async () => {
     const text = (await readFile(MAN_PAGE, 'utf8')).replaceAll('\\-', '-');
-    for (const words of [
-      'docshelf sites remove <domain>',
-      '"docshelf sites"',
-      'docshelf bundle import <file>',
-      '--no-activate',
-      'docshelf doctor',
-      'docshelf transfer pack',
-      '78',
-    ]) {
-      expect(text).toContain(words);
+    const sections = text.split(/^\.S[SH] /m);
+    const commands = commandsUnder(await createProgram('1.2.3'));
+    expect(commands.length).toBeGreaterThan(30);
+    for (const [path, { options }] of commands) {
+      const section = sections.find((part) => new RegExp(`^"${path}(?: [<[]|")`).test(part));
+      expect(section, path).toMatch(new RegExp(`\\nExample:\\n[^]*\\b${path}\\b`));
+      for (const { long, hidden } of options) if (!hidden) expect(section, path).toContain(long);
     }
   });
 

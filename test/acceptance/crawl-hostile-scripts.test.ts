@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)(`hostile scripts of a crawled site${whyNoChromium}
     await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 60_000 }).toEqual([]);
   }, 300_000);
 
-  test('leave no browser running after kill -9 of the daemon, and the same job completes', async () => {
+  test('leave no browser running after kill -9 of the daemon, and do not prevent the job from completing after a restart', async () => {
     const gate = Promise.withResolvers<void>();
     const slow: OriginFile = async (_, response) => {
       await gate.promise;

@@ -83,7 +83,7 @@ describe('docshelf doctor', () => {
   test.each([
     [99, 'data_folder_newer'],
     [1, 'release_damaged'],
-  ])('reports a stored version of format %i as %s', async (formatVersion, code) => {
+  ])('reports a stored version with the format number %i by the error code %s', async (formatVersion, code) => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, { staticExport: { enabled: true } });
     await writeFile(join(folder, 'docs.tar.gz'), bundle('one'));
@@ -297,7 +297,7 @@ describe('docshelf doctor', () => {
     });
   });
 
-  test('reports the difference if the clock of the server is an hour ahead', async () => {
+  test('reports the time difference if the clock of the bundle server is an hour ahead', async () => {
     const server = await httpServer((_, response) => {
       response.sendDate = false;
       response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
@@ -310,7 +310,7 @@ describe('docshelf doctor', () => {
     ]);
   });
 
-  test('reports when the certificates of a server and of an authority expire', async () => {
+  test('reports the expiry date of the server certificate, checks network.caFile, and suggests this key if the server is not trusted', async () => {
     const [key, cert] = await Promise.all(
       ['key.pem', 'certificate.pem'].map((name) => readFile(join(TLS, name), 'utf8')),
     );

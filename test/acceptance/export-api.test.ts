@@ -33,7 +33,7 @@ function expectJob(job: Job): void {
   expect(typeof job.error === 'string').toBe(job.status === 'failed');
 }
 
-describe('the calls start, status and bundle', () => {
+describe('the export API calls start, status and bundle', () => {
   test('return the fields that the contract lists', async () => {
     const response = await service.call('POST', JOBS, { body: { domain: 'Docs.Acme.dev', version: '2024-06-01' } });
     const started = (await response.json()) as Job;
@@ -79,7 +79,7 @@ test.each<[kind: string, key: string | null, status: number, code: string]>([
   ['an assistant key', KEYS.acmeAssistant, 403, 'forbidden'],
   ['an admin key of an organization whose plan excludes exports', KEYS.team, 403, 'forbidden'],
   ["another organization's admin key", KEYS.globex, 404, 'not_found'],
-])('the export API rejects every call with %s, and logs no key', async (_, key, status, code) => {
+])('the export API rejects every call without a suitable key, and logs no key: %s', async (_, key, status, code) => {
   const before = await service.jobs('?limit=100');
   for (const [method, path, body] of [
     ['POST', JOBS, { domain: 'acme' }],
@@ -95,7 +95,7 @@ test.each<[kind: string, key: string | null, status: number, code: string]>([
   for (const key of Object.values(KEYS)) expect(service.daemon.log()).not.toContain(key);
 });
 
-describe('the jobs of a busy service', () => {
+describe('the jobs of a busy export service', () => {
   let blocked: Exporter;
   let open: () => void;
   /** Ids of the jobs of `acme`, newest first. The oldest one runs, and the other two are queued. */

@@ -165,15 +165,18 @@ describe('export pull', () => {
     ['values that cannot be edited', 73, 'cannot_write', {}, ['--write-values', 'list.yaml']],
     ['an invalid version', 64, 'usage', {}, ['--version', '../v2']],
     ['--domain together with a job', 64, 'usage', {}, ['--job-id', 'se_1']],
-  ])('rejects %s, and leaves no files behind', async (_, exit, fault, options, args) => {
-    const vendor = await startVendor(options);
-    const cwd = await folderOf(await bench.folder(), { 'list.yaml': Buffer.from('- a\n') });
-    const result = await run(vendor, ['pull', '--domain', 'acme', ...args, '--json'], { cwd });
-    expect(faultOf(result)).toEqual({ code: exit, fault });
-    expect(await readdir(cwd)).toEqual(['list.yaml']);
-    // The command found the error before it contacted the service.
-    if (args.length > 0) expect(vendor.jobs).toEqual([]);
-  });
+  ])(
+    'exits with an error for an invalid job, archive or option, and leaves no files behind: %s',
+    async (_, exit, fault, options, args) => {
+      const vendor = await startVendor(options);
+      const cwd = await folderOf(await bench.folder(), { 'list.yaml': Buffer.from('- a\n') });
+      const result = await run(vendor, ['pull', '--domain', 'acme', ...args, '--json'], { cwd });
+      expect(faultOf(result)).toEqual({ code: exit, fault });
+      expect(await readdir(cwd)).toEqual(['list.yaml']);
+      // The command found the error before it contacted the service.
+      if (args.length > 0) expect(vendor.jobs).toEqual([]);
+    },
+  );
 
   test('stores the signature of the service next to the bundle', async () => {
     const vendor = await startVendor();
@@ -188,7 +191,7 @@ describe('export pull', () => {
   });
 });
 
-describe.each(WAYS)('export pull --into %s', (way) => {
+describe.each(WAYS)('the command export pull --into, run %s,', (way) => {
   test('imports the bundle like the command bundle import', async () => {
     const vendor = await startVendor();
     const home = await Home.open(bench, way);

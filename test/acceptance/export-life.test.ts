@@ -54,7 +54,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
 ])('a site from a source of kind %s', (kind, site, change) => {
-  test('is exported to the same archive again, and a change adds stored files only for changed pages', async () => {
+  test('is exported to the same archive again if it is unchanged, and a change adds stored files only for changed pages', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const first = await service.export('acme', { version: 'v1' });
@@ -108,7 +108,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   });
 });
 
-test('a stopped daemon releases its job, and the next daemon resumes the job', async () => {
+test('a stopped daemon releases its export job, and the next daemon resumes that job', async () => {
   const { config, open } = await blockJobs(bench);
   const first = await startExporter(bench, config);
   const { jobId } = await first.start();
@@ -120,7 +120,7 @@ test('a stopped daemon releases its job, and the next daemon resumes the job', a
   expect(await readdir(join(second.daemon.dataDir, 'exports/work'))).toEqual([]);
 });
 
-test('a daemon that fetches a bundle searches by meaning with the search data in the bundle, without embedding', async () => {
+test('a daemon that fetches a bundle searches by meaning with the search data in the bundle, and computes no vectors itself', async () => {
   const model = { search: { model: 'builtin' } };
   const service = await startExporter(bench, model);
   const job = await service.export();

@@ -111,7 +111,7 @@ describe('a missing bundle file', () => {
   });
 });
 
-test('jobs, links and bundles survive a restart', async () => {
+test('export jobs, bundle links and bundles survive kill -9 and a restart of the daemon', async () => {
   const first = await startExporter(bench);
   const { jobId } = await first.export();
   const { bundleUrl, sha256 } = await first.bundle(jobId);

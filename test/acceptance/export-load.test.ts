@@ -93,7 +93,7 @@ const p99 = (values: readonly number[]): number => {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 };
 
-test(`${ALL_JOBS} jobs of five organizations run in turn, within their limits and with bounded memory`, {
+test(`${ALL_JOBS} export jobs of five organizations run in turn, within their limits and with bounded memory`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
   const service = await startLoaded();

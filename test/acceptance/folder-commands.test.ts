@@ -36,7 +36,7 @@ describe('docshelf check', () => {
   test.each([
     ['a missing folder', 'missing', 'it does not exist'],
     ['a folder without pages', '.', 'it contains no page'],
-  ])('rejects %s', async (_, path, state) => {
+  ])('exits with 65 and states the reason if there are no pages to check: %s', async (_, path, state) => {
     const { code, stderr } = await bench.run(['check', join(await bench.folder(), path)]);
     expect(code).toBe(65);
     expect(stderr).toContain(state);

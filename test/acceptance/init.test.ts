@@ -56,7 +56,7 @@ describe('docshelf init', () => {
     expect(text.split('\n').filter((line) => line.includes('# ')).length).toBeGreaterThan(10);
   });
 
-  test('writes a valid config for each type, which refers only to existing commands, and to no page in docs/', async () => {
+  test('writes a valid config for each deployment type, which names only existing commands and no page in docs/', async () => {
     const texts = ['config.example.yaml', 'examples/systemd/docshelf.service'].map((path) => join(ROOT, path));
     for (const type of ['cloud', 'client-hosted', 'air-gapped']) {
       const cwd = await bench.folder();
@@ -104,7 +104,7 @@ describe('docshelf init', () => {
   });
 
   test.skipIf(!HAS_TERMINAL)(
-    'asks on a terminal, repeats a question after an invalid reply, and keeps the link out of the config',
+    'asks for the settings on a terminal, repeats a question after an invalid reply, and keeps the bundle link out of the config',
     async () => {
       const cwd = await bench.folder();
       const link = 'https://bundles.example.com/acme.tar.gz?sig=1';
@@ -128,7 +128,7 @@ describe('the first run of serve, without a config', () => {
     expect(result.json<{ next: string }>().next).toContain('docshelf init');
   });
 
-  test('starts without a suggestion if an environment variable sets a value', async () => {
+  test('starts to listen, without suggesting docshelf init, if an environment variable sets a value', async () => {
     // An address of another host: the program must get as far as listening.
     const env = { DOCSHELF__SERVER__HOST: '192.0.2.1' };
     const result = await bench.run(['serve', '--json'], { env });

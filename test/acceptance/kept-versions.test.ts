@@ -180,7 +180,7 @@ describe('versions.json', () => {
   });
 });
 
-describe('a kept version', () => {
+describe('a kept version (serveVersions: kept)', () => {
   test('is searched for readers and API clients that select this version, and the results link to its pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
@@ -275,7 +275,7 @@ describe('a kept version', () => {
   });
 });
 
-describe('kept releases', () => {
+describe('older releases in the data folder', () => {
   test('are not read into memory at the start, but still serve assets that the active release does not contain', async () => {
     const store = await newStore();
     const digests: string[] = [];

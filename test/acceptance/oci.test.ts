@@ -46,7 +46,7 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     expect({ code: result.code, ...result.json() }).toMatchObject({ code: 0, version: '2024-07-01' });
   });
 
-  test('is served if bundleUrl names its tag, and swapped if bundleUrl names another tag', async () => {
+  test('is served if bundleUrl names its tag, and replaced if bundleUrl names another tag', async () => {
     const registry = await startRegistry(OPEN);
     for (const version of ['2024-06-01', '2024-07-01']) {
       await registry.push('acme', version, [{ bytes: bundle(version), mediaType: MEDIA_TYPE }]);
@@ -130,18 +130,21 @@ describe.skipIf(!HAS_REGISTRY)('a bundle in a registry', () => {
     ['a missing tag', 'v9.9.9', [], 'bundle_not_found'],
     ['an artifact with two archives', 'v2.0.0', [MEDIA_TYPE, 'application/zip'], 'source_failed'],
     ['an artifact without an archive', 'v3.0.0', ['text/plain'], 'source_failed'],
-  ])('is rejected for %s', async (_, tag, mediaTypes, code) => {
-    const registry = await startRegistry(OPEN);
-    if (mediaTypes.length > 0) {
-      await registry.push(
-        'acme',
-        tag,
-        mediaTypes.map((mediaType) => ({ bytes: bundle(mediaType), mediaType })),
-      );
-    }
-    const result = await pull(`oci://${registry.host}/acme:${tag}`);
-    expect({ code: result.code, fault: result.json().code }).toEqual({ code: 69, fault: code });
-  });
+  ])(
+    'is rejected if its tag is missing or its artifact does not contain exactly one archive: %s',
+    async (_, tag, mediaTypes, code) => {
+      const registry = await startRegistry(OPEN);
+      if (mediaTypes.length > 0) {
+        await registry.push(
+          'acme',
+          tag,
+          mediaTypes.map((mediaType) => ({ bytes: bundle(mediaType), mediaType })),
+        );
+      }
+      const result = await pull(`oci://${registry.host}/acme:${tag}`);
+      expect({ code: result.code, fault: result.json().code }).toEqual({ code: 69, fault: code });
+    },
+  );
 });
 
 describe('an oci link in the config', () => {

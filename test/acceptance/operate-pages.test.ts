@@ -256,7 +256,7 @@ describe('the commands of docs/backup.md', () => {
     expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
   });
 
-  it('are all executed by this test file', () => {
+  it('are in as many code blocks as this test file executes', () => {
     expect(shellBlocks('backup')).toHaveLength(22);
   });
 });
@@ -317,7 +317,7 @@ describe('the commands of docs/upgrade.md', () => {
   });
 });
 
-describe('the commands of docs/upgrade.md for an archive without a service', () => {
+describe('the commands of docs/upgrade.md for an installation without a system service', () => {
   it('check the config with the new program, stop the old daemon, and start the new daemon', async () => {
     const operator = await Operator.open();
     const { folder } = operator;

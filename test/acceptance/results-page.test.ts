@@ -23,7 +23,7 @@ async function start(server: object, search: object = {}) {
   return daemon;
 }
 
-test('the results page works under a base path, in the language of the site', async () => {
+test('the search results page works under a base path, in the language of the site', async () => {
   const daemon = await start({ basePath: '/team/' });
   const address = `${daemon.site}/team/_docshelf/search?q=rotate`;
   const json = await fetch(address);

@@ -101,7 +101,7 @@ test('search skips a removed site until it is restored, and a damaged index affe
   expect(await daemon.stop()).toBe(0);
 });
 
-test('two sites with the same bundle share one index, and a swap of one site does not affect the other site', async () => {
+test('two sites with the same bundle share one index, and the activation of another version on one site does not affect the other site', async () => {
   const { daemon, api } = await start({ one: LIGHTHOUSE, other: LIGHTHOUSE }, { model: 'off' });
   await untilAll(daemon, 'keyword', 2);
   const both = await Promise.all(['one', 'other'].map((domain) => pathsOf(post(api, domain, 'lighthouse'))));

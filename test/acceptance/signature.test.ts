@@ -53,7 +53,7 @@ describe('a fetched bundle', () => {
   });
 });
 
-describe.each(WAYS)('bundle import %s', (way) => {
+describe.each(WAYS)('the command bundle import, run %s,', (way) => {
   test('accepts an archive with a valid signature next to it, and rejects archives with a missing or wrong signature', async () => {
     const home = await Home.open(bench, way, { signature: required });
     const name = 'docs-2024-06-01.tar.gz';

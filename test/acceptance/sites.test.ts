@@ -270,7 +270,7 @@ describe('the sites of one daemon', () => {
   });
 });
 
-describe('a change from a config without sites to a list of sites', () => {
+describe('a change of the config from one site to a list of sites', () => {
   test('keeps the stored versions in both directions, and takes effect only after a restart', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });

@@ -254,7 +254,7 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder whose path differs from the path at the start of its daemon', () => {
+describe('a data folder that has another path than at the start of its daemon', () => {
   test('can be used through a symbolic link, and the command prints the folder and the daemon', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
@@ -268,7 +268,7 @@ describe('a data folder whose path differs from the path at the start of its dae
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is not changed by commands after a move, neither at the new path nor in a copy at the original path', async () => {
+  test('is not changed by commands if it was moved, and a copy at the old path is not changed either', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

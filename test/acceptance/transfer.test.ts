@@ -197,13 +197,16 @@ describe('transfer unpack', () => {
       async (at) => writeFile(join(at, 'SHA256SUMS'), `${'0'.repeat(64)}  ../x\n`),
       'manifest_mismatch',
     ],
-  ])('rejects %s, and imports no bundle', async (_, damage, code) => {
-    const { folder, transfer } = await pack();
-    await damage(transfer);
-    const result = await unpack(folder);
-    expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: code });
-    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
-  });
+  ])(
+    'rejects a transfer folder that does not match its checksums, and imports no bundle: %s',
+    async (_, damage, code) => {
+      const { folder, transfer } = await pack();
+      await damage(transfer);
+      const result = await unpack(folder);
+      expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: code });
+      expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+    },
+  );
 
   test('ignores files that file managers and removable disks add', async () => {
     const { folder, transfer } = await pack();
@@ -232,7 +235,7 @@ describe('transfer unpack', () => {
     ['of the content of the folder', ['-C', 'transfer', '-cf', '-', '.']],
     ['with gzip', ['-czf', '-', './transfer']],
     ['with the newest bundle first', ['-cf', '-', `transfer/bundles/${NOVEMBER}`, `--exclude=${NOVEMBER}`, 'transfer']],
-  ])('reads the whole transfer as a tar from standard input, %s', async (_, args) => {
+  ])('reads the whole transfer from standard input in each form of a tar: a tar %s', async (_, args) => {
     const { folder, transfer } = await pack(['--signing-key-file', SECRET]);
     await writeFile(join(transfer, 'bundles/.DS_Store'), 'x');
     const daemon = await bench.start(null, { folder });
@@ -272,7 +275,8 @@ describe('transfer unpack', () => {
   test('exits with 69 for a folder that transfer pack has not created', async () => {
     const folder = await bench.folder();
     await mkdir(join(folder, 'transfer'));
-    expect((await unpack(folder)).json().code).toBe('cannot_read');
+    const result = await unpack(folder);
+    expect([result.code, result.json().code]).toEqual([69, 'cannot_read']);
   });
 });
 

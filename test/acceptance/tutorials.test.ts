@@ -64,8 +64,8 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
   return outputs;
 }
 
-describe.each(['tutorial-first-site', 'tutorial-markdown'])('docs/%s.md', (page) => {
-  test('runs every command in order and prints the output that the page shows', async () => {
+describe.each(['tutorial-first-site', 'tutorial-markdown'])('the commands of docs/%s.md', (page) => {
+  test('succeed in order, and print the output that the page shows', async () => {
     const blocks = pageBlocks(page);
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(7);
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
@@ -154,7 +154,7 @@ describe('the commands of docs/pipelines.md', () => {
     );
   });
 
-  test('shows a job of GitLab that runs the script, and keeps its bundle', () => {
+  test('include the script of the GitLab job, which keeps the created bundle as an artifact', () => {
     const blocks = pageBlocks('pipelines');
     const { script, artifacts } = parse(blocks.find(({ kind }) => kind === 'yaml')?.text ?? '').export;
     const command = blocks.find(({ text }) => text.startsWith('sh export.sh '))?.text ?? '';

@@ -31,7 +31,7 @@ it.each(Object.keys(LINK_SCHEMES))(
 );
 
 it.each(['data:application/gzip;base64,hidden', 'oci:user:hidden@host.example/acme', 'data:/hidden'])(
-  'linkWithoutSecrets() shows only the scheme of %s, which has no host',
+  'linkWithoutSecrets() shows only the scheme of the link %s, which has no host',
   (link) => {
     expect(linkWithoutSecrets(link)).toBe(`${link.slice(0, link.indexOf(':'))}:[redacted]`);
   },

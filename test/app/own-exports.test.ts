@@ -52,7 +52,7 @@ describe('OwnExportDesk', () => {
     await expect(desk.read('globex', 'se_1', signal)).rejects.toMatchObject({ code: 'no_bundle' });
   });
 
-  test('delays a request until exports are available', async () => {
+  test('delays a request for the newest export until exports are available', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { desk } = deskOver(['se_1'], promise);
     let found: unknown;

@@ -10,12 +10,12 @@ it.each<[string, string | null]>([
   ['deployment: { type: air-gapped }\nfeatures: { enforce: off }', null],
   ['deployment: { type: air-gapped }\nfeatures: { enforce: report }', 'Content-Security-Policy-Report-Only'],
   ['features: { enforce: on }', 'Content-Security-Policy'],
-])('the policy header for %s is %s', async (yaml, name) => {
+])('policyHeaders() for the config %s returns the header %s', async (yaml, name) => {
   const [first] = Object.keys(await policyOf(yaml));
   expect(first ?? null).toBe(name);
 });
 
-it('the content policy allows the site and the origins of enabled features, and sends reports to the site', async () => {
+it('the content security policy allows the site and the origins of enabled features, and sends reports to the site', async () => {
   const features =
     'features: { enforce: on, analytics: { enabled: true, origins: ["https://stats.example/x;y", "https://stats.example"] }, assistant: { enabled: false, origins: ["https://ai.example"] } }';
   const headers = await policyOf(features, '/docs/');

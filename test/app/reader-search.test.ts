@@ -114,7 +114,7 @@ describe('ReaderSearch', () => {
     expect(pathsOf(await send(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
   });
 
-  it('returns the response of the thread unchanged if the response contains no hidden page', async () => {
+  it('returns the response of the search thread unchanged if the response contains no hidden page', async () => {
     const { send, answered } = await readerOf({ closed: ['another'] });
     expect(await send()).toBe(answered());
   });

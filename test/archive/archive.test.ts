@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 
 describe('inspectArchive() and extractArchive()', () => {
-  it.each(ARCHIVE_FORMATS)('list and unpack a %s', async (format) => {
+  it.each(ARCHIVE_FORMATS)('list and unpack an archive of the format %s', async (format) => {
     const { listing, extracted } = await bench.attempt(siteArchive(format));
     expect(listing).toMatchObject({ format, root: '', launchers: [], pages: 2, files: 4, caseConflicts: [] });
     expect(extracted.map((file) => file.path)).toEqual(Object.keys(SITE_FILES).sort());

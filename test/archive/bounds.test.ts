@@ -14,7 +14,7 @@ const pack = (names: readonly string[]) => {
   return { tar: rawTar([PAGE, ...members]), zip: rawZip([PAGE, ...members]) };
 };
 
-describe.each(['tar', 'zip'] as const)('limits.entries, in a %s', (format) => {
+describe.each(['tar', 'zip'] as const)('limits.entries, in a %s archive,', (format) => {
   it('limits the number of files and the number of folders separately', async () => {
     const bytes = pack(['a/', 'b/', 'c/', 'a/x.js', 'b/x.js'])[format];
     expect(await bench.codeOf(bytes, { entriesMax: 3 })).toBeNull();

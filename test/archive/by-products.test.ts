@@ -45,7 +45,7 @@ const fromFinder: readonly Member[] = [
   { name: 'desktop.ini', body: BINARY },
 ];
 
-describe.each(Object.entries(FORMATS))('a %s with by-products of packers', (_format, pack) => {
+describe.each(Object.entries(FORMATS))('a %s archive with by-products like .DS_Store', (_format, pack) => {
   it.each([
     ['a folder on macOS', fromMacTar('site'), 'site/'],
     ['files in Finder', fromFinder, ''],

@@ -8,7 +8,7 @@ import { Workbench } from './workbench.ts';
 
 const bench = await Workbench.open();
 
-describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
+describe.each(ARCHIVE_FORMATS)('a damaged %s archive', (format) => {
   const whole = siteArchive(format);
 
   it('is rejected wherever the archive is cut off', async () => {

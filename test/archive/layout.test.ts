@@ -33,7 +33,7 @@ describe('layoutOf()', () => {
     ['one folder and files that Windows adds', ['html/index.html', 'Thumbs.db', 'Desktop.ini'], 'html/'],
     ['one folder and an AppleDouble manifest', ['html/index.html', '_docshelf/._manifest.json'], 'html/'],
     ['one folder whose index.html is an AppleDouble file', ['html/._index.html', 'html/a.html'], ''],
-  ])('finds the root of %s', (_case, names, root) => {
+  ])('finds the root folder of the site: %s', (_case, names, root) => {
     expect(layoutOf(entriesOf(...names)).root).toBe(root);
   });
 
@@ -65,14 +65,14 @@ describe('layoutOf()', () => {
     'a/thumbs.db',
     'a/desktop.ini',
     '_docshelf/._manifest.json',
-  ])('ignores %s, a by-product of a packer', (name) => {
+  ])('ignores the file %s, a by-product of a packer', (name) => {
     const layout = layoutOf(entriesOf('index.html', '_docshelf/manifest.json', name));
     expect(layout).toMatchObject({ root: '', pages: 1, launchers: [] });
     expect(placeOf({ name, kind: 'file' }, layout)).toBeNull();
   });
 
   it.each(['a._b.html', '_.html', 'a/DS_Store', 'a/MACOSX/b.html', 'desktop.ini/index.html', 'Thumbs.db.html'])(
-    'keeps %s in the site',
+    'keeps the file %s in the site',
     (name) => {
       const layout = layoutOf(entriesOf('index.html', name));
       expect(placeOf({ name, kind: 'file' }, layout)).toEqual({ place: 'site', path: name });

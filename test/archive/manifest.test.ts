@@ -60,7 +60,7 @@ describe('ManifestReader', () => {
     ['a number in two parts', Buffer.from(text.replace('{', '{"later":1 2,'))],
     ['more than 64 KiB before its files', bytesOf({ later: 'x'.repeat(65_536), ...good })],
     ['a file entry of more than 32 KiB', bytesOf({ ...good, files: [{ ...PAGE, later: 'x'.repeat(32_768) }] })],
-  ])('rejects %s', (_case, bytes) => {
+  ])('rejects an invalid manifest: %s', (_case, bytes) => {
     expect(() => parseManifest(bytes, 'x')).toThrow(badManifest);
   });
 
@@ -119,7 +119,7 @@ describe('BundleManifest', () => {
     ['an extra file of docshelf', [PAGE, SCRIPT, { ...SCRIPT, path: '_docshelf/extra' }], '"_docshelf/extra" is not'],
     ['a wrong size', [PAGE, { ...SCRIPT, size: 5 }], '"app.js" has 5 bytes, not 4'],
     ['a wrong digest', [PAGE, { ...SCRIPT, sha256: digest('d') }], '"app.js" has other content'],
-  ])('rejects %s', (_case, files, message) => {
+  ])('rejects an archive whose files do not match the manifest: %s', (_case, files, message) => {
     expect(() => check(good, files)).toThrow(
       expect.objectContaining({ code: 'manifest_mismatch', message: expect.stringContaining(message) }),
     );

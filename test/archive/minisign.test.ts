@@ -115,7 +115,7 @@ describe('verifyFile()', () => {
     ['a secret key', SECRET],
     ['a PEM', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'],
     ['an empty text', ''],
-  ])('rejects %s as a public key', async (_, text) => {
+  ])('rejects a text that is not a public key: %s', async (_, text) => {
     expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [text]))).toBe('config_invalid');
   });
 
@@ -150,12 +150,14 @@ describe('signFile()', () => {
     expect(fault?.code).toBe('config_invalid');
     expect(fault?.next).toContain('minisign -C -W');
   });
+});
 
+describe('parseSecretKey()', () => {
   it.each([
     ['a public key', PUBLIC],
     ['a damaged key', withLine(SECRET, 1, (line) => withBit(line, 70))],
     ['a truncated key', withLine(SECRET, 1, (line) => line.slice(0, 100))],
-  ])('rejects %s, and does not show the content of the key in the error', (_, text) => {
+  ])('rejects an invalid secret key, and does not show the content of the key in the error: %s', (_, text) => {
     const parse = () => parseSecretKey(text);
     expect(parse).toThrow(expect.objectContaining({ code: 'config_invalid' }));
     expect(parse).not.toThrow(text.split('\n')[1] as string);

@@ -150,7 +150,7 @@ describe('packBundle()', () => {
   });
 
   it.each(['many/30.html', 'large.bin'])(
-    'rejects %s if the file has shrunk, grown, changed or disappeared',
+    'rejects the file %s if the file has shrunk, grown, changed or disappeared',
     async (path) => {
       const file = join(bench.dir, 'source', path);
       const bytes = contents[path] as Buffer;
@@ -198,7 +198,7 @@ describe('packBundle()', () => {
     expect(await left()).toEqual([]);
   });
 
-  it('fails if the folder does not exist', async () => {
+  it('fails if the output folder does not exist', async () => {
     await expect(packBundle({ entries, to: join(bench.dir, 'none', 'a.tar.gz') })).rejects.toMatchObject({
       code: 'ENOENT',
     });

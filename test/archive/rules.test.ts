@@ -18,7 +18,7 @@ describe('the rules of unpacking', () => {
     }
   });
 
-  it.each(ARCHIVE_FORMATS)('accept a valid %s', async (format) => {
+  it.each(ARCHIVE_FORMATS)('accept a valid archive of the format %s', async (format) => {
     expect((await bench.attempt(siteArchive(format))).stage).toBe('passed');
   });
 

@@ -108,7 +108,7 @@ describe.each([
   ['tar.gz', gz],
   ['tar.zst', zst],
   ['tar.zst without a checksum', (bytes: Buffer) => zstdCompressSync(bytes)],
-])('a %s', (_format, compress) => {
+])('a tar with compression (%s)', (_format, compress) => {
   it.each([
     ['without end blocks', Buffer.alloc(0)],
     ['with one end block', Buffer.alloc(512)],
@@ -182,7 +182,7 @@ describe('a tar.gz', () => {
   it.each([
     ['garbage after zeros, which Node drops', Buffer.concat([gz(rawTar([PAGE])), Buffer.alloc(10), Buffer.from('x')])],
     ['a second tar in a second member', Buffer.concat([gz(rawTar([PAGE])), gz(rawTar([tarMember(PAGE)]))])],
-  ])('is rejected with %s', async (_case, bytes) => {
+  ])('is rejected if more data follows the end of its tar: %s', async (_case, bytes) => {
     expect(await bench.codeOf(bytes)).toBe('trailing_garbage');
   });
 });

@@ -61,7 +61,7 @@ describe('unzstd()', () => {
     ],
     ['zeros after the last frame', Buffer.concat([zst(tar), Buffer.alloc(64)]), 'trailing_garbage'],
     ['a second tar in a second frame', Buffer.concat([zst(tar), zst(tar)]), 'trailing_garbage'],
-  ])('rejects %s', async (_case, bytes, code) => {
+  ])('rejects a stream with an invalid end: %s', async (_case, bytes, code) => {
     expect(await bench.codeOf(bytes)).toBe(code);
   });
 });

@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     expect(await newestChange(daemon, TOKEN)).toMatchObject({ ...line, result: 'ok', ...fields });
   }
 
-  it.each(WAYS)('change the active version %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
+  it.each(WAYS)('change the active version and add an audit line each time, %s', async (_, javaScriptEnabled) => {
     const operator = await enter({ javaScriptEnabled });
     const { page, press, untilMessage } = operator;
     await changed({ action: 'sign-in' });

@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
   it.each<[string, boolean]>([
     ['by keyboard', true],
     ['without JavaScript', false],
-  ])('are started, canceled and restarted %s, and each change adds an audit line', async (_, javaScriptEnabled) => {
+  ])('are started, canceled and restarted, with an audit line for each change, %s', async (_, javaScriptEnabled) => {
     const { daemon } = service;
     const operator = await ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, javaScriptEnabled });
     const { page, press, untilMessage } = operator;

@@ -19,14 +19,17 @@ describe.skipIf(!hasChromium)(`built-in pages of docshelf${whyNoChromium}`, () =
   });
   afterAll(() => browser.close());
 
-  it.each(PAGE_LANGUAGES.map(({ tag }) => tag))('pass the accessibility checks with the notices in %s', async (tag) => {
-    const server = new SiteServer(new BodyCache(1024), { current: null });
-    const headers = { 'accept-language': tag };
-    for (const state of ['waiting', 'off'] as const) {
-      const app = createSiteApp({ server, state: () => state, features: () => FEATURES });
-      expect(await breachesOf(await (await app.request('/a', { headers })).text())).toEqual([]);
-    }
-  });
+  it.each(PAGE_LANGUAGES.map(({ tag }) => tag))(
+    'pass the accessibility checks with notices in the language %s',
+    async (tag) => {
+      const server = new SiteServer(new BodyCache(1024), { current: null });
+      const headers = { 'accept-language': tag };
+      for (const state of ['waiting', 'off'] as const) {
+        const app = createSiteApp({ server, state: () => state, features: () => FEATURES });
+        expect(await breachesOf(await (await app.request('/a', { headers })).text())).toEqual([]);
+      }
+    },
+  );
 
   it('pass the accessibility checks with the 404 notice', async () => {
     const response = await shelfWith().request('/nowhere');

@@ -25,7 +25,7 @@ function pageOf({ tag, dir, text, word }: (typeof SITES)[number], title: string)
   return `<!doctype html><html lang="${tag}" dir="${dir}"><head><meta charset="utf-8"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p><h2 id="more">${word}: ${title}</h2><p>${text.repeat(4)}</p><pre><code>${code}</code></pre></main></body></html>`;
 }
 
-describe.skipIf(!hasChromium)(`search results page of the running program${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`the search results page of the running program${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
   const readers: Reader[] = [];
   let browser: Browser;
@@ -61,28 +61,31 @@ describe.skipIf(!hasChromium)(`search results page of the running program${whyNo
     return reader;
   }
 
-  it.each(SITES)('$tag: works without JavaScript, from a 404 page to a section', async ({ tag, word, typo, dir }) => {
-    const { words, direction } = PAGE_LANGUAGES.find((each) => each.tag === tag) ?? ENGLISH;
-    const { page, complaints, blocked } = await open(`/${tag}/nowhere`, { javaScriptEnabled: false });
-    const field = page.getByRole('searchbox', { name: words.searchBox.label });
-    await field.fill(typo);
-    await page.keyboard.press('Enter');
-    await page.waitForURL('**/_docshelf/search?*');
-    expect([await page.locator('html').getAttribute('lang'), direction]).toEqual([tag, dir]);
-    await page.locator('main').getByRole('link', { name: word, exact: true }).click();
-    await page.waitForURL(({ searchParams }) => searchParams.get('q') === word);
-    const results = page.locator('#results');
-    expect(await results.locator('mark').first().innerText()).toMatch(new RegExp(word, 'i'));
-    await page.getByRole('combobox', { name: words.searchBox.language }).selectOption(tag);
-    await field.press('Enter');
-    await page.waitForURL(({ searchParams }) => searchParams.get('language') === tag);
-    await results.locator('li a').first().click();
-    await page.waitForURL(/#more$/);
-    expect([page.url().startsWith(`${origin}/${tag}/`), complaints, blocked]).toEqual([true, [], []]);
-  });
+  it.each(SITES)(
+    'works without JavaScript, from a 404 page to a section, in the language $tag',
+    async ({ tag, word, typo, dir }) => {
+      const { words, direction } = PAGE_LANGUAGES.find((each) => each.tag === tag) ?? ENGLISH;
+      const { page, complaints, blocked } = await open(`/${tag}/nowhere`, { javaScriptEnabled: false });
+      const field = page.getByRole('searchbox', { name: words.searchBox.label });
+      await field.fill(typo);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/_docshelf/search?*');
+      expect([await page.locator('html').getAttribute('lang'), direction]).toEqual([tag, dir]);
+      await page.locator('main').getByRole('link', { name: word, exact: true }).click();
+      await page.waitForURL(({ searchParams }) => searchParams.get('q') === word);
+      const results = page.locator('#results');
+      expect(await results.locator('mark').first().innerText()).toMatch(new RegExp(word, 'i'));
+      await page.getByRole('combobox', { name: words.searchBox.language }).selectOption(tag);
+      await field.press('Enter');
+      await page.waitForURL(({ searchParams }) => searchParams.get('language') === tag);
+      await results.locator('li a').first().click();
+      await page.waitForURL(/#more$/);
+      expect([page.url().startsWith(`${origin}/${tag}/`), complaints, blocked]).toEqual([true, [], []]);
+    },
+  );
 
   it.each(SITES)(
-    '$tag: passes the accessibility checks, light and dark, on a screen and on a phone',
+    'passes the accessibility checks, light and dark, on a screen and on a phone, in the language $tag',
     async ({ tag, word, typo }) => {
       const { page } = await open(`/${tag}/_docshelf/search?q=${encodeURIComponent(typo)}`, {});
       expect(await reportViolations(page)).toEqual([]);

@@ -178,7 +178,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       ]);
     });
 
-    it('stays at its position if the header is rebuilt or the window is resized, and handles its shortcut keys before the search of the site', async () => {
+    it('keeps its position if the header or the window changes, and handles its shortcut keys before the search of the site', async () => {
       const { page, button, dialog, apart, isHidden, openAndClose, reader } = await open('/plain/');
       await expect.poll(() => apart('.DocSearch-Button'), SOON).toBeLessThan(2);
       for (let times = 0; times < 3; times += 1) {

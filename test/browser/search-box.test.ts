@@ -347,7 +347,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     },
   );
 
-  it('uses the version of the current page in a single-page site', async () => {
+  it('searches in the version of the current page of a single-page application', async () => {
     const { page, status, ask } = await open({ head: '<meta name="docusaurus_version" content="1.0">' });
     const facets = { languages: [], versions: ['1.0', '2.0'], tags: [] };
     for (const version of ['1.0', '2.0']) {
@@ -364,7 +364,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     }
   });
 
-  it('offers a filter for languages, versions, tags or all sites if several of them exist', async () => {
+  it('offers filters for site, language, version and tag if several values exist', async () => {
     const { page, status, ask } = await open({ attributes: 'data-shelf="true"' });
     await ask('keys');
     const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['guide', 'reference'] };
@@ -491,8 +491,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['a row', 'display:flex', '<h1>A</h1><p id="b">b</p>', 'h1,p,docshelf-search'],
     ['a column', 'display:flex;flex-direction:column', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1/p'],
     ['a grid', 'display:grid;grid-template-columns:1fr 1fr', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1,p'],
-    ['a page without a title', 'display:block', '<p>a</p><p id="b">b</p>', 'p,docshelf-search/p'],
-  ])('covers no text in %s', async (_, style, inner, expected) => {
+    ['a block without a heading', 'display:block', '<p>a</p><p id="b">b</p>', 'p,docshelf-search/p'],
+  ])('covers no text of a page whose layout is %s', async (_, style, inner, expected) => {
     const styles = site.addScript('room.js', `document.querySelector('main > div').style.cssText = '${style}'`);
     const { page, button } = await open({ body: `<div>${inner}</div><script src="${styles}"></script>` });
     await button.waitFor();
@@ -546,7 +546,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
 
   it.each(PAGE_LANGUAGES.map((each) => [each.tag, each] as const))(
-    'is translated to %s',
+    'is translated to the language %s',
     async (tag, { words, direction }) => {
       const { page, button, expectQuiet } = await open({ lang: tag, dir: direction });
       expect(await button.innerText()).toBe(words.searchBox.open);

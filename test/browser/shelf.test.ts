@@ -36,7 +36,7 @@ interface Question {
 
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${whyNoChromium}`, () => {
   let browser: Browser;
   const opened: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('shows the same sites after a reload and when the user navigates back', async () => {
+  it('shows the same sites after a reload, and all sites when the field is cleared', async () => {
     const { page, shown, status, box } = await open({ search: false });
     await box.fill('handbuch');
     await status('Sites: 1 of 3');

@@ -121,7 +121,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(reader.complaints).toEqual([]);
     });
 
-    it('shows the notice and its link without scripts, in the same position as with scripts', async () => {
+    it('shows the notice about an older version and its link without scripts, in the same position as with scripts', async () => {
       const plain = await open('/strict/_docshelf/v/v1/', { javaScriptEnabled: false });
       const scripted = await open('/strict/_docshelf/v/v1/');
       await scripted.summary.waitFor();
@@ -138,7 +138,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(await plain.page.locator('h1').innerText()).toBe('two');
     });
 
-    it('does not move the page if its script loads after the notice, also on a phone', async () => {
+    it('does not move the page if its script loads after the notice about an older version, also on a phone', async () => {
       for (const profile of [{}, PHONE]) {
         const { page, reader, summary, expectQuiet } = await open('/strict/', profile);
         await page.route('**/switcher.js', async (route) => {

@@ -40,7 +40,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       ['HTTP/1.1', {}, 'http/1.1'],
       ['HTTPS and HTTP/2', { tls: { certFile: 'tls.crt', keyFile: 'tls.key' } }, 'h2'],
     ])(
-      'works over %s after a swap: an open tab uses the scripts of its version, and a new tab uses the new scripts',
+      'works over %s after an update: an open tab uses the scripts of its version, and a new tab uses the new scripts',
       async (_, server, spoken) => {
         await writePair(folder);
         const daemon = await bench.start(

@@ -13,6 +13,9 @@ test.each([
   expect(createKey({ org: 'acme', type }).key).not.toBe(created.key);
 });
 
-test.each([{ org: 'a b' }, { org: '' }, { org: 'acme', id: '{x' }])('createKey() rejects %o', (names) => {
-  expect(() => createKey({ type: 'admin', ...names })).toThrow(expect.objectContaining({ code: 'usage' }));
-});
+test.each([{ org: 'a b' }, { org: '' }, { org: 'acme', id: '{x' }])(
+  'createKey() rejects an invalid organization or key ID: %o',
+  (names) => {
+    expect(() => createKey({ type: 'admin', ...names })).toThrow(expect.objectContaining({ code: 'usage' }));
+  },
+);

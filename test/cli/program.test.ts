@@ -19,7 +19,7 @@ describe('createProgram()', async () => {
   const commands = below(await createProgram('1.2.3'));
   const isGroup = (command: Command) => command instanceof DocshelfCommand && command.isGroup;
 
-  it('contains single commands, command groups, and groups that can also run as commands', () => {
+  it('returns a program with single commands, command groups, and groups that can also run as commands', () => {
     expect(commands.length).toBeGreaterThan(30);
     const paths = commands.map(([path]) => path);
     for (const path of ['doctor', 'bundle', 'bundle import', 'transfer unpack', 'sites', 'sites remove'])
@@ -35,9 +35,12 @@ describe('createProgram()', async () => {
     expect(help).not.toContain('\u001b');
   });
 
-  it.each(commands)('describes %s and its options with a capital letter and no final period', (_, command) => {
-    const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
-    for (const text of [command.description(), ...described.map(({ description }) => description)])
-      expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
-  });
+  it.each(commands)(
+    'describes the command %s and its options with a capital letter and no final period',
+    (_, command) => {
+      const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
+      for (const text of [command.description(), ...described.map(({ description }) => description)])
+        expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
+    },
+  );
 });

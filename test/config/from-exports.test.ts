@@ -19,7 +19,7 @@ describe('staticExport.from', () => {
       'together with an export service',
       `${EXPORTS}\nstaticExport: { from: exports, renew: { apiUrl: "https://api.test", keyFile: key, domain: a } }`,
     ],
-  ])('rejects "exports" %s', async (_, yaml) => {
+  ])('rejects "exports" if other settings contradict this value: %s', async (_, yaml) => {
     const faults = await faultsOf(yaml);
     expect(faults.map(({ code, key }) => [code, key])).toContainEqual(['config_invalid', 'staticExport.from']);
   });

@@ -47,7 +47,7 @@ afterAll(() => {
 const robotOf = (config: Config) =>
   (config as unknown as { robot: { patienceMs: number; roomBytes: number; keyFile: NamedFile | null } }).robot;
 
-describe('a new key with one row in the schema', () => {
+describe('a new config key with one row in the schema', () => {
   it('is read from YAML and decoded by its unit', async () => {
     const { config, origins } = await at.load('robot: { patience: 2m }');
     expect(robotOf(config)).toMatchObject({ patienceMs: 120_000, roomBytes: 1024 ** 2, keyFile: null });

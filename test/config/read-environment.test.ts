@@ -128,8 +128,8 @@ describe('…__FILE variables', () => {
   });
 });
 
-describe('flags', () => {
-  it('are rejected if the config has no such key', async () => {
+describe('flags that set config keys', () => {
+  it('are rejected if the config key does not exist', async () => {
     expect(await briefsOf('', { flags: { 'server.prot': 81, nothing: 1 } })).toEqual([
       'config_invalid server.prot flag',
       'config_invalid nothing flag',

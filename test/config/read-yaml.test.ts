@@ -93,7 +93,7 @@ describe('readYaml(), given an invalid or hostile file,', () => {
   });
 });
 
-it('readYaml() uses the given file name in positions', () => {
+it('readYaml() uses the given file name in the position of each setting', () => {
   expect(readYaml('log: 1', 'conf/x.yaml').settings[0]?.where).toBe('conf/x.yaml:1:1');
 });
 

@@ -32,7 +32,7 @@ describe('staticExport.renew', () => {
       'every',
     ],
     ['every with a job', `staticExport: { renew: { ${BASE}, jobId: se_0123456789abcdef, every: 1h } }`, 'every'],
-  ])('rejects %s', async (_, yaml, key) => {
+  ])('rejects an incomplete or contradictory combination of settings: %s', async (_, yaml, key) => {
     const faults = await faultsOf(yaml, { files: { key: 'svc_x' } });
     expect(faults.map(({ code, key: name }) => [code, name])).toEqual([
       ['config_invalid', `staticExport.renew.${key}`],

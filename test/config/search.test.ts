@@ -56,7 +56,7 @@ describe('features.search', () => {
     expect(faults).toMatchObject([{ key: 'features.search.keyFile', where: 'config.yaml:1:65' }]);
   });
 
-  it('requires address and key together', async () => {
+  it('requires discoveryUrl and keyFile together', async () => {
     expect(await briefsOf('features: { search: { discoveryUrl: "https://x" } }')).toEqual([
       'config_invalid features.search.discoveryUrl config.yaml:1:23',
     ]);
@@ -109,7 +109,7 @@ organizations:
       `{ id: a, keys: [{ id: k, type: admin, sha256: ${hex('a')} }] }, { id: b, keys: [{ id: k, type: assistant, sha256: ${hex('A')} }] }`,
       'organizations[1].keys[0].sha256',
     ],
-  ])('must not have %s twice', async (_, list, key) => {
+  ])('must not contain the same value twice: %s', async (_, list, key) => {
     const [fault, ...others] = await faultsOf(`organizations: [${list}]`);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: 'config_invalid', key });

@@ -54,7 +54,7 @@ describe('server.auth', () => {
       `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'basePath: /a, auth: { kind: none }')}`,
       /site "acme" and the shelf page have different auth on every other host/,
     ],
-  ])('is rejected with %s', async (yaml, expected) => {
+  ])('is rejected with the invalid config %s', async (yaml, expected) => {
     const faults = await faultsOf(yaml);
     expect(faults.map(({ message }) => message).join('\n')).toMatch(expected);
   });

@@ -52,7 +52,7 @@ describe('staticExport.signature', () => {
     [`{ publicKeys: [none.pub] }`, 'publicKeys\\[0\\]'],
     [`{ publicKeys: [config.yaml] }`, 'publicKeys\\[0\\]'],
     [`{ publicKeys: ["${BARE}"], file: none.minisig }`, 'file'],
-  ])('is rejected with %s', async (signature, key) => {
+  ])('is rejected with the invalid settings %s', async (signature, key) => {
     const [brief, ...others] = await briefsOf(`staticExport: { signature: ${signature} }`);
     expect(brief).toMatch(new RegExp(`^config_invalid staticExport\\.signature\\.${key} config\\.yaml:1:\\d+$`));
     expect(others).toEqual([]);

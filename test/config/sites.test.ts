@@ -8,7 +8,7 @@ const messagesOf = async (yaml: string): Promise<string[]> =>
 const entry = (domain: string, more = ''): string =>
   `  - { domain: ${domain}, staticExport: { enabled: true }${more === '' ? '' : `, ${more}`} }\n`;
 
-describe('sites', () => {
+describe('sites in the config', () => {
   it('consist of one entry if the config has no list', async () => {
     const { sites, config } = await load('deployment: { domain: acme }\nstaticExport: { enabled: true }\n');
     expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);
@@ -138,7 +138,7 @@ sites:
     expect(sites).toHaveLength(4);
   });
 
-  it('load a thousand entries in well under a second', async () => {
+  it('can have a thousand entries', async () => {
     const many = Array.from({ length: 1000 }, (_, at) => entry(`site-${at}`, `basePath: /s${at}`)).join('');
     const beganMs = performance.now();
     const { sites } = await load(`sites:\n${many}`);

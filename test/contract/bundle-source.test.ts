@@ -110,7 +110,7 @@ const SUBJECTS: Readonly<Record<Scheme, () => Promise<Subject>>> = {
   s3: s3Subject,
 };
 
-describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('source of %s links', (scheme) => {
+describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links', (scheme) => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await SUBJECTS[scheme]();

@@ -49,7 +49,7 @@ async function s3Subject(_dir: string, nowMs: () => number): Promise<Subject> {
 describe.each([
   ['DiskBundleStore', diskSubject],
   ['S3BundleStore', s3Subject],
-])('%s', (_, create) => {
+])('bundle store %s', (_, create) => {
   let dir: string;
   let subject: Subject;
   /** Delay of the store's clock. */
@@ -72,7 +72,7 @@ describe.each([
     ['one byte', 1],
     ['one part', PART_BYTES],
     ['several parts', 2 * PART_BYTES + 17],
-  ])('returns a bundle of %s unchanged, under the file name in the link', async (_size, length) => {
+  ])('returns a bundle with a size of %s unchanged, under the file name in the link', async (_size, length) => {
     const bytes = randomBytes(length);
     const bundle = await packedBundle(dir, bytes);
     expect(await subject.store.has(bundle.sha256)).toBe(false);
@@ -87,7 +87,7 @@ describe.each([
   });
 
   test.each(['a b+c&d=e?f#g%h.tar.gz', 'größe-€.tar.gz', `quote"and'back\\slash.tar.gz`, 'a%2Fb;c,d.tar.gz'])(
-    'returns the file name %s',
+    'returns a bundle under its file name, also with special characters: %s',
     async (fileName) => {
       const bundle = await packedBundle(dir, randomBytes(10));
       await subject.store.put(bundle, NEVER);
@@ -134,7 +134,7 @@ describe.each([
     ['other bytes', (bytes: Buffer) => bytes.fill(0, 7, 8)],
     ['too few bytes', (bytes: Buffer) => bytes.subarray(1)],
     ['too many bytes', (bytes: Buffer) => Buffer.concat([bytes, bytes])],
-  ])('rejects a file that contains %s', async (_change, change) => {
+  ])('rejects a file whose content does not match its digest: %s', async (_change, change) => {
     for (const length of [100, PART_BYTES + 100]) {
       const bytes = Buffer.alloc(length, 1);
       bytes.write(randomBytes(4).toString('hex'), 8);

@@ -10,11 +10,11 @@ import { turns } from './job-queue/turns.ts';
 
 /** Contract of each JobQueue (src/export/ports.ts), for all kinds. */
 const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSubject])[] = [
-  ['a queue in a file', true, sqliteSubject],
-  ['a queue in PostgreSQL', HAS_POSTGRES, postgresSubject()],
+  ['a file', true, sqliteSubject],
+  ['PostgreSQL', HAS_POSTGRES, postgresSubject()],
 ];
 
-describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
+describe.for(SUBJECTS)('job queue in %s', ([, isThere, open]) => {
   if (!isThere) return test.skip('is skipped because PostgreSQL is not available');
   describe('the queue', () => lifeOfAJob(open));
   describe('the queue, listing jobs', () => listing(open));

@@ -21,7 +21,7 @@ const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
   ...changes,
 });
 
-describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
+describe.for(SUBJECTS)('key store %s', ([, isThere, open]) => {
   if (!isThere) return it.skip('is skipped because PostgreSQL is not available');
   let subject: KeysSubject;
   beforeEach(async () => {

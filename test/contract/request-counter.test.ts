@@ -12,7 +12,7 @@ const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCo
 
 const SMALL = { requestsMax: 2, windowMs: 1_000 };
 
-describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
+describe.for(SUBJECTS)('request counter %s', ([, isThere, open]) => {
   if (!isThere) return it.skip('is skipped because PostgreSQL is not available');
 
   const opened: CounterSubject[] = [];

@@ -61,7 +61,7 @@ function filtered(filter: Partial<SearchRequest['filter']>): SearchRequest {
   return searchRequest('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
 }
 
-describe.each([['EmbeddedEngine', embeddedSubject]] as const)('%s', (_name, open) => {
+describe.each([['EmbeddedEngine', embeddedSubject]] as const)('search engine %s', (_name, open) => {
   let folder: string;
   let subject: Subject;
   /** An open release of SITE that no test changes. */

@@ -25,7 +25,7 @@ async function serve(bench: Bench, archive: string): Promise<DaemonProcess> {
 
 const isHidden = (path: string): boolean => /(?:^|\/)\.|^_(?:headers|redirects)$/.test(path);
 
-describe.skipIf(corpus === undefined).each(SITES)(`$name${whyNoCorpus}`, (known) => {
+describe.skipIf(corpus === undefined).each(SITES)(`the bundle $name${whyNoCorpus}`, (known) => {
   const bench = openBench(afterAll);
   const left = new Set(known.launchers);
   let daemon: DaemonProcess;
@@ -151,7 +151,7 @@ describe.skipIf(corpus === undefined).each(SITES)(`$name${whyNoCorpus}`, (known)
   }
 });
 
-describe.skipIf(corpus === undefined)(`sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
+describe.skipIf(corpus === undefined)(`the bundle sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);
 
   it('is rejected because it contains symbolic links, and leaves no files behind', async () => {

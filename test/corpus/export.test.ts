@@ -119,8 +119,8 @@ describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${why
   });
 });
 
-describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model${whyNoCorpus}`, () => {
-  it('creates the same archive in two exports, with vectors that another daemon uses unchanged', async () => {
+describe.skipIf(corpus === undefined)(`an export of docusaurus-classic.tar.gz with a model${whyNoCorpus}`, () => {
+  it('creates the same archive if it is repeated, with vectors that another daemon uses unchanged', async () => {
     const archive = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
     const pages = [...archive].filter(([path]) => /^(?:index\.html|docs\/[a-m])/.test(path)).slice(0, 30);
     const service = await exporterOf('corpus', Object.fromEntries(pages), { search: { model: 'builtin' } });

@@ -210,7 +210,7 @@ function anchorsOf(html: string): Set<string> {
   );
 }
 
-describe.skipIf(corpus === undefined).each(BUNDLES)(`the sections of $name${whyNoCorpus}`, (known) => {
+describe.skipIf(corpus === undefined).each(BUNDLES)(`the search sections of the site $name${whyNoCorpus}`, (known) => {
   const pages = new Map<string, { readonly extracted: ExtractedPage; readonly path: string; readonly html: string }>();
   const files = new Set<string>();
   let trailingSlash: ReturnType<TrailingSlashVotes['decide']>;

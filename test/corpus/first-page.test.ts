@@ -12,10 +12,14 @@ describe.skipIf(corpus === undefined)(`readFirstPage() of real sites${whyNoCorpu
     ['vitepress-docs.zip', 'fa/index.html', 'VitePress', /^ویت‌پرس/, 'fa-IR'],
     ['starlight.tar.zst', 'index.html', 'Starlight 🌟 Build documentation sites with Astro', /^Starlight helps/, 'en'],
     ['postgres-15.tar.gz', 'html/index.html', 'PostgreSQL 15.20 Documentation', null, null],
-  ])('reads the title of %s, %s: %s', { timeout: 120_000 }, async (name, path, title, description, language) => {
-    const page = readFirstPage((await readArchive(bundleFile(name))).get(path)?.toString() ?? '');
-    expect([page.title, page.language, page.refresh]).toEqual([title, language, null]);
-    if (description === null) expect(page.description).toBeNull();
-    else expect(page.description).toMatch(description);
-  });
+  ])(
+    'reads title, description and language from a page, in the bundle %s: %s has the title %s',
+    { timeout: 120_000 },
+    async (name, path, title, description, language) => {
+      const page = readFirstPage((await readArchive(bundleFile(name))).get(path)?.toString() ?? '');
+      expect([page.title, page.language, page.refresh]).toEqual([title, language, null]);
+      if (description === null) expect(page.description).toBeNull();
+      else expect(page.description).toMatch(description);
+    },
+  );
 });

@@ -26,7 +26,7 @@ describe.skipIf(corpus === undefined)(`search in vitepress-docs.zip${whyNoCorpus
   }
 
   it.each(['es', 'ru'] as const)(
-    'ranks the right page first with keywords alone, for questions with inflected words, in %s',
+    'ranks the right page first with keywords alone, for questions with inflected words in the language %s',
     async (language) => {
       const right = await firsts(language);
       console.log(`figure: questions ${language}, keywords only, ${right}/40`);

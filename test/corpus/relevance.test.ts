@@ -21,10 +21,10 @@ const FLOORS = [
 ] as const;
 const KEY = 'svc_dsc_relevance';
 
-describe.skipIf(corpus === undefined)(`relevance on the development sets${whyNoCorpus}`, () => {
+describe.skipIf(corpus === undefined)(`search relevance on the question sets for development${whyNoCorpus}`, () => {
   const bench = openBench(afterEach);
 
-  it.each(FLOORS)('reaches the minimum score on %s: %d', async (name, floor) => {
+  it.each(FLOORS)('reaches the minimum nDCG@10 score on the set %s: %d', async (name, floor) => {
     const set = readTestSets().find((each) => each.name === name);
     if (set === undefined) throw new Error(`no set ${name}`);
     const folder = await bench.folder();

@@ -21,7 +21,7 @@ interface ReadFile {
   readonly found: FoundReferences;
 }
 
-describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}`, ({ name, pages }) => {
+describe.skipIf(corpus === undefined).each(SITES)(`rewriting references in $name${whyNoCorpus}`, ({ name, pages }) => {
   let files: ReadFile[];
   let read: ReadFile[];
 

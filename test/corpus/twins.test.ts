@@ -15,7 +15,7 @@ const SHOWN_OTHERWISE = {
   tables: { 'guide/markdown.md': [expect.stringMatching(/^equation \| description \| \$/)] },
 };
 
-describe.skipIf(corpus === undefined)(`the Markdown of VitePress’s pages${whyNoCorpus}`, () => {
+describe.skipIf(corpus === undefined)(`the Markdown version of VitePress pages${whyNoCorpus}`, () => {
   let files: ReadonlyMap<string, Buffer>;
   beforeAll(async () => {
     files = await readArchive(bundleFile('vitepress-docs.zip'));
@@ -53,7 +53,7 @@ describe.skipIf(corpus === undefined)(`the Markdown of VitePress’s pages${whyN
 describe
   .skipIf(corpus === undefined)
   .each(['docusaurus-classic.tar.gz', 'nextjs-a-2024-06-01.tar.gz', 'sphinx-manual.tar.gz', 'starlight.tar.zst'])(
-  `the Markdown of %s${whyNoCorpus}`,
+  `the Markdown version of the pages in %s${whyNoCorpus}`,
   (name) => {
     it('contains at least 98 % of the words that the search indexes', { timeout: 300_000 }, async () => {
       let [words, lost] = [0, 0];

@@ -23,7 +23,7 @@ describe('a daemon that was killed during an import or a swap', () => {
     ['during the swap', NEW],
     ['before an old version label is removed', NEW],
     ['before an old release is removed', NEW],
-  ])('(%s) serves version %s completely at the next start, and can import the archive', async ([when, served]) => {
+  ])('serves a complete version and can import after a restart (killed %s, serves %s)', async ([when, served]) => {
     const store = await copyOf(seed);
     const before = await openDaemon(store, { keep: 9 });
     await before.deployment.activate(OLD);

@@ -150,7 +150,7 @@ describe('DaemonRegistration', () => {
     await registration.withdraw();
   });
 
-  test('writes the final state after many concurrent changes', async () => {
+  test('writes the final state to its heartbeat file after many concurrent changes', async () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);

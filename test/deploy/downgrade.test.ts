@@ -129,7 +129,7 @@ describe('the trusted comment of a signature', () => {
     ['another domain', { domain: 'globex' }, 'signature_mismatch'],
     ['another version', { version: 'v02' }, 'signature_mismatch'],
     ['another time', { created: '2024-06-02T10:00:00Z' }, 'signature_mismatch'],
-  ] as const)('is compared with the bundle: %s', async (_name, changes, code) => {
+  ] as const)('is compared with domain, version and date of the bundle: %s', async (_name, changes, code) => {
     expect(await importWith(changes)).toBe(code);
   });
 

@@ -178,7 +178,7 @@ describe('rollback()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('names the version that was active last if there is no earlier activation', async () => {
+  test('fails if there is no earlier activation, and suggests activating the version that was active last', async () => {
     const { deployment } = await startDaemon(store);
     const next = async () => toDocshelfError(await deployment.rollback().catch((error: unknown) => error)).next;
     expect(await next()).toContain('a version that "docshelf bundle list" shows');

@@ -223,7 +223,7 @@ describe('targetOf()', () => {
       { active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) },
       serve('v2', B),
     ],
-  ])('chooses the target for %s', (_, words, { mustFetch = true, ...found }, target) => {
+  ])('returns off, serve, fetch or missing for %s', (_, words, { mustFetch = true, ...found }, target) => {
     const there = observed(found);
     expect(targetOf(wanted(words), there, there.preloaded, mustFetch)).toEqual(target);
   });
@@ -284,7 +284,7 @@ describe('plan()', () => {
       { exportAtMs: 1_000, hasStartedRound: false },
       { do: 'wait', untilMs: null },
     ],
-  ])('%s', (_, wantedState, progress, step) => {
+  ])('chooses the next step: %s', (_, wantedState, progress, step) => {
     expect(plan(wantedState, observed({ active: active() }), settled(progress))).toEqual(step);
   });
 });

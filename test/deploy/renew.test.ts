@@ -115,7 +115,7 @@ async function start(settings: SettingsOf): Promise<TestDaemon> {
 
 const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
 
-describe('an invalid link', () => {
+describe('an invalid bundle link with staticExport.renew', () => {
   test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)(
     'is renewed after the error %s',
     async (code) => {
@@ -293,7 +293,7 @@ describe('staticExport.renew.every', () => {
     expect(daemon.deployment.journal.lastError).toBeNull();
   });
 
-  test('does not swap if the site is unchanged', async () => {
+  test('keeps the active release if an export creates the same bundle', async () => {
     const daemon = await startServingMarch();
     const before = { active: daemon.deployment.active, opened: source.opened.length };
     links.next = seed.march;
@@ -367,7 +367,7 @@ describe('staticExport.renew.every', () => {
   test.each([
     ['one interval after the start', 0, DAY_MS],
     ['up to a tenth of the interval later, so that daemons do not send requests at the same time', 1, 1.1 * DAY_MS],
-  ])('starts an export %s', async (_, random, waitMs) => {
+  ])('starts an export after the interval and a random delay: %s', async (_, random, waitMs) => {
     vi.spyOn(Math, 'random').mockReturnValue(random);
     await startServingMarch();
     links.next = april;

@@ -96,7 +96,9 @@ async function expectCopies(siteDir: string, sames: readonly string[]): Promise<
     expect(statSync(file).nlink, file).toBe(1);
 }
 
-test('a file on another file system is copied (EXDEV)', async ({ skip }) => {
+test('extractArchive() writes a separate copy of a file if the identical file is on another file system (EXDEV)', async ({
+  skip,
+}) => {
   const elsewhere = folderElsewhere();
   if (elsewhere === null) return skip();
   const { siteDir, sames } = await extractNextTo(elsewhere);
@@ -114,10 +116,13 @@ function refuseLinks(code: string) {
   return refused;
 }
 
-test.each(['EMLINK', 'EPERM'])('a file that cannot be linked is copied (%s)', async (code) => {
-  const refused = refuseLinks(code);
-  const { siteDir, sames } = await extractNextTo(newFolder());
-  // The small file is written before it, the large one after it.
-  expect(refused).toHaveBeenCalledTimes(2);
-  await expectCopies(siteDir, sames);
-});
+test.each(['EMLINK', 'EPERM'])(
+  'extractArchive() writes a separate copy of a file if a link to the identical file fails with %s',
+  async (code) => {
+    const refused = refuseLinks(code);
+    const { siteDir, sames } = await extractNextTo(newFolder());
+    // The small file is written before it, the large one after it.
+    expect(refused).toHaveBeenCalledTimes(2);
+    await expectCopies(siteDir, sames);
+  },
+);

@@ -256,7 +256,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('serves the stored digest in sha256 without a fetch, and does not return to it on a reload or restart after another version was imported or activated', async () => {
+  test('serves the stored digest in sha256 without a fetch, but keeps a version that is imported or activated later over reloads and restarts', async () => {
     const settings = { link: LINK, sha256: seed.february.digest };
     const daemon = await startDaemon(store, settings);
     expect([stateOf(daemon).version, daemon.source.opened]).toEqual([V2, []]);
@@ -447,7 +447,7 @@ describe('a disabled daemon', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('serves no page when its status reports that no version is active', async () => {
+  test('serves no page as soon as its status reports that no version is active', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store);
     const reloading = daemon.reload({ enabled: false });

@@ -1,4 +1,4 @@
-import { access, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -516,25 +516,30 @@ describe('pruning on a folder of several sites', () => {
 describe('whileStored()', () => {
   test('continues without the lock if the lock cannot be created', async () => {
     const store = await storeOf(newFolder(), 'acme');
-    await rm(store.paths.releases, { recursive: true });
-    expect(await store.whileStored('exclusive', async () => 'done')).toBe('done');
-    await expect(access(store.paths.releases)).rejects.toThrow();
+    await rm(join(store.paths.dir, 'lock'), { force: true });
+    await mkdir(join(store.paths.dir, 'lock'));
+    // With a lock, the inner call would wait for the outer call.
+    const inner = () => store.whileStored('exclusive', async () => 'done');
+    expect(await store.whileStored('exclusive', inner)).toBe('done');
   });
 
-  test('allows several shared locks at once, but no exclusive lock at the same time', async () => {
+  test('allows several shared locks at once, and delays an exclusive lock until they are released', async () => {
     const store = await storeOf(newFolder(), 'acme');
     const seen: string[] = [];
-    const both = Promise.withResolvers<void>();
+    const [both, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const look = (name: string) =>
       store.whileStored('shared', async () => {
         seen.push(name);
         if (seen.length === 2) both.resolve();
-        await both.promise;
+        await release.promise;
       });
-    const removed = Promise.all([look('one'), look('two')]).then(() =>
-      store.whileStored('exclusive', async () => seen.push('removed')),
-    );
-    await removed;
+    const looks = [look('one'), look('two')];
+    await both.promise;
+    const removal = store.whileStored('exclusive', async () => seen.push('removed'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(seen).toEqual(['one', 'two']);
+    release.resolve();
+    await Promise.all([...looks, removal]);
     expect(seen).toEqual(['one', 'two', 'removed']);
   });
 });

@@ -28,28 +28,32 @@ describe('sweepStaging()', () => {
     expect(await readdir(paths.staging)).toEqual([]);
   });
 
-  test('compares the start time of a process, because another process can reuse the process ID', async () => {
-    const me = thisProcess();
-    expect(isAlive(me)).toBe(true);
-    expect(isAlive({ ...me, startTicks: '1' })).toBe(false);
-    expect(isAlive({ ...me, host: `${hostname()}-other` })).toBeNull();
-  });
-
   test.each([
     ["another host's folder for a day", { host: 'elsewhere', pid: 1, startTicks: null }, 23 * HOUR_MS, 25 * HOUR_MS],
     ['a folder without an owner file for a minute', null, 50_000, 70_000],
-  ])('keeps %s', async (_, owner, youngMs, oldMs) => {
-    const { paths } = await newStore();
-    const folder = join(paths.staging, 'folder');
-    await mkdir(folder);
-    if (owner !== null) await writeFile(join(folder, 'owner.json'), JSON.stringify(owner));
-    const nowMs = Date.now();
-    await utimes(folder, nowMs / 1000, nowMs / 1000);
-    await sweepStaging(paths, nowMs + youngMs);
-    expect(await readdir(paths.staging)).toEqual(['folder']);
-    await sweepStaging(paths, nowMs + oldMs);
-    expect(await readdir(paths.staging)).toEqual([]);
-  });
+  ])(
+    'keeps a folder whose owner process cannot be checked only for a limited time: %s',
+    async (_, owner, youngMs, oldMs) => {
+      const { paths } = await newStore();
+      const folder = join(paths.staging, 'folder');
+      await mkdir(folder);
+      if (owner !== null) await writeFile(join(folder, 'owner.json'), JSON.stringify(owner));
+      const nowMs = Date.now();
+      await utimes(folder, nowMs / 1000, nowMs / 1000);
+      await sweepStaging(paths, nowMs + youngMs);
+      expect(await readdir(paths.staging)).toEqual(['folder']);
+      await sweepStaging(paths, nowMs + oldMs);
+      expect(await readdir(paths.staging)).toEqual([]);
+    },
+  );
+});
+
+test('isAlive() compares the start time of a process, and returns null for a process on another host', () => {
+  const me = thisProcess();
+  expect(isAlive(me)).toBe(true);
+  // Another process can reuse the process ID.
+  expect(isAlive({ ...me, startTicks: '1' })).toBe(false);
+  expect(isAlive({ ...me, host: `${hostname()}-other` })).toBeNull();
 });
 
 test('foldsCase() returns whether the folder ignores case, and leaves no file in it', async () => {

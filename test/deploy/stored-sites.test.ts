@@ -92,7 +92,7 @@ describe('removeSite()', () => {
     }
   });
 
-  test('removes the stored domain, so that a config without sites can use another domain in the data folder', async () => {
+  test('removes the stored domain, so that a config with one site can use another domain in the same data folder', async () => {
     const store = await copyOf(seed);
     await store.settleDomain('acme', null);
     await removeSite(store.paths, 'acme');
@@ -102,7 +102,7 @@ describe('removeSite()', () => {
   });
 });
 
-describe('a change from a config without sites to a list of sites', () => {
+describe('a change of the config from one site to a list of sites', () => {
   /** A folder of a single site that has served `V1`, from a bundle without a domain. */
   async function singleForm(domain: string | null): Promise<SiteStore> {
     const store = await copyOf(seed);
@@ -119,13 +119,13 @@ describe('a change from a config without sites to a list of sites', () => {
     return active?.version ?? null;
   }
 
-  test('passes the stored versions to the list entry with the same domain', async () => {
+  test('makes the stored versions available to the listed site with the same domain', async () => {
     const single = await singleForm('acme');
     await settleListedDomains(single.paths, ['beta', 'acme']);
     expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
   });
 
-  test('passes the versions of the default domain "docs" to the only site of the list without a folder', async () => {
+  test('moves the versions of the default domain "docs" to the only listed site that has no folder yet', async () => {
     const single = await singleForm(null);
     expect(single.domain).toBe('docs');
     await importBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
@@ -135,7 +135,7 @@ describe('a change from a config without sites to a list of sites', () => {
   });
 
   test.each([[['acme', 'beta']], [['docs', 'acme']]])(
-    'keeps the versions of the default domain "docs" in the folder of "docs" if the list contains "docs" or two new sites: %j',
+    'keeps the versions of the default domain "docs" if the list contains "docs" or two new sites: %j',
     async (domains) => {
       const single = await singleForm(null);
       await adoptDefaultDomain(single.paths, domains);
@@ -150,7 +150,7 @@ describe('a change from a config without sites to a list of sites', () => {
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
-  test('passes the versions of "docs" only to the list entry "docs" if the earlier config contained this domain', async () => {
+  test('moves the versions of "docs" to no other site if the earlier config set this domain', async () => {
     const single = await singleForm('docs');
     await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
@@ -169,7 +169,7 @@ describe('a change from a config without sites to a list of sites', () => {
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
   });
 
-  test('moves archives in the inbox to the folder of their site and back, and reports archives without a list entry', async () => {
+  test('moves archives in the inbox to the inbox of their site and back, and reports archives of a site that is not listed', async () => {
     const single = await singleForm('acme');
     const { inbox } = single.paths;
     const listed = new SiteStore(single.paths, 'acme').site.inbox;
@@ -184,7 +184,7 @@ describe('a change from a config without sites to a list of sites', () => {
     expect([await readFile(join(inbox, 'a.tar.gz'), 'utf8'), await readdir(listed)]).toEqual(['a.tar.gz', []]);
   });
 
-  test('stores no domain in a new folder, so that a later config without sites can use any domain of the list', async () => {
+  test('stores no domain in a new data folder, so that a later config with one site can use any listed domain', async () => {
     const paths = await openDataFolder(newFolder());
     await settleListedDomains(paths, ['acme']);
     const listed = await startDaemon(new SiteStore(paths, 'acme'), { domain: 'acme' });

@@ -8,7 +8,7 @@ describe('parseOciReference()', () => {
     ['oci://registry.example/docs/acme:2024-06-01', 'registry.example', 'docs/acme', '2024-06-01', null],
     ['oci://Registry.Example:5000/acme:v1.2.3', 'registry.example:5000', 'acme', 'v1.2.3', null],
     [`oci://[::1]:5000/a/b__c/d-e@${DIGEST}`, '[::1]:5000', 'a/b__c/d-e', null, DIGEST],
-  ])('parses %s', (link, registry, repository, tag, digest) => {
+  ])('parses the valid link %s', (link, registry, repository, tag, digest) => {
     expect(parseOciReference(link)).toEqual({ registry, repository, tag, digest });
   });
 
@@ -22,7 +22,7 @@ describe('parseOciReference()', () => {
     'oci://registry.example/docs@sha256:abc',
     'https://registry.example/docs:1',
     `oci://registry.example/${'a/'.repeat(600)}a:1`,
-  ])('rejects %s', (link) => {
+  ])('rejects the invalid link %s', (link) => {
     expect(parseOciReference(link)).toBeNull();
   });
 });
@@ -32,7 +32,7 @@ describe('parseS3Link()', () => {
     ['s3://bundles/acme.tar.gz', 'bundles', 'acme.tar.gz'],
     ['s3://docs.acme.dev/a//b c/ä%20+.zip', 'docs.acme.dev', 'a//b c/ä%20+.zip'],
     ['s3://Old_Bucket/a', 'Old_Bucket', 'a'],
-  ])('parses %s', (link, bucket, key) => {
+  ])('parses the valid link %s', (link, bucket, key) => {
     expect(parseS3Link(link)).toEqual({ bucket, key });
   });
 
@@ -48,20 +48,20 @@ describe('parseS3Link()', () => {
     's3://bundles/a\nb',
     'https://bundles/a',
     `s3://bundles/${'ä'.repeat(513)}`,
-  ])('rejects %s', (link) => {
+  ])('rejects the invalid link %s', (link) => {
     expect(parseS3Link(link)).toBeNull();
   });
 });
 
 describe('isLinkLike()', () => {
   test.each([...Object.keys(LINK_SCHEMES).map((scheme) => `${scheme}:bundle.zip`), 'ftp://host.example/a'])(
-    'accepts %s',
+    'accepts the link %s',
     (link) => {
       expect(isLinkLike(link)).toBe(true);
     },
   );
 
-  test.each(['bundle.zip', './oci:bundle.zip', 'C:\\bundle.zip', 'acme:v1.zip'])('rejects %s', (name) => {
+  test.each(['bundle.zip', './oci:bundle.zip', 'C:\\bundle.zip', 'acme:v1.zip'])('rejects the file name %s', (name) => {
     expect(isLinkLike(name)).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ describe('parseDatabaseUrl()', () => {
     ['postgres://docshelf@db.acme.dev/docs?sslmode=verify-full', { ...PLAIN, tls: 'verified' }],
     ['postgres://docshelf@[::1]:6432/docs', { ...PLAIN, host: '::1', port: 6432 }],
     ['postgres://docshelf@%2Frun%2Fpostgresql/docs', { ...PLAIN, host: '/run/postgresql' }],
-  ])('parses %s', (url, address) => {
+  ])('parses the valid URL %s', (url, address) => {
     expect(parseDatabaseUrl(url)).toEqual(address);
   });
 
@@ -29,7 +29,7 @@ describe('parseDatabaseUrl()', () => {
     'postgres://docshelf@db/%E0%A4%A',
     'db:5432/docs',
     '',
-  ])('rejects %j', (url) => {
+  ])('rejects the invalid URL %j', (url) => {
     expect(parseDatabaseUrl(url)).toBeNull();
   });
 });

@@ -22,11 +22,14 @@ const other: Organization = {
 describe('SiteDirectory', () => {
   const sites = new SiteDirectory([acme, other]);
 
-  it.each(['acme', 'ACME', 'docs.acme.dev', 'Docs.Acme.DEV'])('finds a site by %s', (name) => {
-    expect(sites.find(name)).toEqual({ organization: acme, ...acme.sites[0], domain: 'acme' });
-  });
+  it.each(['acme', 'ACME', 'docs.acme.dev', 'Docs.Acme.DEV'])(
+    'finds a site by its domain or host, in upper or lower case: %s',
+    (name) => {
+      expect(sites.find(name)).toEqual({ organization: acme, ...acme.sites[0], domain: 'acme' });
+    },
+  );
 
-  it.each(['', 'acm', 'acme.dev', 'constructor', '__proto__'])('finds no site by %j', (name) => {
+  it.each(['', 'acm', 'acme.dev', 'constructor', '__proto__'])('finds no site by the unknown name %j', (name) => {
     expect(sites.find(name)).toBeNull();
   });
 

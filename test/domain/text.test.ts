@@ -26,12 +26,12 @@ describe('printable()', () => {
     ['half \ude00', 'half \\u{de00}'],
     ['tag \u{e0041}', 'tag \\u{e0041}'],
     ['del \u007f', 'del \\u{7f}'],
-  ])('escapes %j', (text, shown) => {
+  ])('escapes control and invisible characters in %j', (text, shown) => {
     expect(printable(text)).toBe(shown);
   });
 
   it.each(['Größe – “quoted” \\ 列表 🙂', 'می‌خواهم', 'क्‍ष', '👨‍👩‍👧', '👍🏽‍🦱', 'Doku\u00admentation'])(
-    'keeps %s',
+    'keeps all characters of the visible text %s',
     (text) => {
       expect(printable(text)).toBe(text);
     },

@@ -46,7 +46,7 @@ describe('FileStore.put()', () => {
     ['an empty file', 0],
     ['a small file', 1000],
     ['a large file', 3 * 1024 ** 2 + 17],
-  ])('stores %s from disk with the same bytes', async (_case, size) => {
+  ])('stores the bytes of %s on disk unchanged', async (_case, size) => {
     const bytes = randomBytes(size);
     await writeFile(join(dir, 'a.bin'), bytes);
     const stored = await store.put({ file: join(dir, 'a.bin') });
@@ -123,7 +123,7 @@ describe('FileStore.putBlocking()', () => {
     expect(info.mtimeMs).toBeGreaterThan(Date.now() - HOUR_MS / 2);
   });
 
-  it('creates deleted folders again', async () => {
+  it('creates the folders of the store again if they were deleted', async () => {
     store.putBlocking(Buffer.from('hello'));
     await rm(join(dir, 'files'), { recursive: true });
     const stored = store.putBlocking(Buffer.from('hello'));
@@ -175,7 +175,7 @@ describe('FileStore.sweep()', () => {
     expect((await storedNames()).length).toBe(2);
   });
 
-  it('accepts a missing folder', async () => {
+  it('removes no file, and causes no error, if the folder of the store is missing', async () => {
     expect(await store.sweep(KEEP_NONE, 0)).toEqual({ files: 0, bytes: 0 });
   });
 

@@ -70,7 +70,7 @@ test('sweepTemporaries() removes only old temporary files of killed processes', 
 test.each([
   ['with the program sync', process.env.PATH],
   ['without the program sync', '/nowhere'],
-])('flushTree() flushes a tree %s', async (_, path) => {
+])('flushTree() succeeds for a folder with subfolders %s', async (_, path) => {
   const folder = newFolder();
   await mkdir(join(folder, 'a/b'), { recursive: true });
   await writeFile(join(folder, 'a/b/file'), 'text');

@@ -15,7 +15,7 @@ function refusal(file: string): string {
 
 describe('values that the chart rejects', () => {
   it.each(valueFiles('test/helm/bad-values'))(
-    'cause the error that $name expects: $firstLine',
+    'cause the error in the first line of the values file $name: $firstLine',
     ({ file, firstLine }) => {
       const text = refusal(file);
       expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));

@@ -202,7 +202,7 @@ describe('export API pods of the chart', () => {
   });
 });
 
-describe('bundles in images', () => {
+describe('container images with bundles in the chart', () => {
   const reference = 'registry.example/bundle@sha256:aa';
 
   it('are mounted as the preload folder if there is one image volume', () => {
@@ -241,16 +241,19 @@ describe('volumes of the chart', () => {
       'persistentVolumeClaim',
       1,
     ],
-  ])('use the expected update strategy, volume type and claims for %s', (_what, settings, strategy, kind, claims) => {
-    const manifests = templateWith(...settings);
-    const { spec } = siteOf(manifests);
-    expect(spec.strategy.type).toBe(strategy);
-    expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
-    expect(manifests.filter((each) => each.kind === 'PersistentVolumeClaim')).toHaveLength(claims);
-  });
+  ])(
+    'set the update strategy, the volume type and the number of claims: %s',
+    (_what, settings, strategy, kind, claims) => {
+      const manifests = templateWith(...settings);
+      const { spec } = siteOf(manifests);
+      expect(spec.strategy.type).toBe(strategy);
+      expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
+      expect(manifests.filter((each) => each.kind === 'PersistentVolumeClaim')).toHaveLength(claims);
+    },
+  );
 });
 
-describe('several replicas with separate downloads', () => {
+describe('several replicas with separate downloads in the chart', () => {
   const several = ['replicas=2', 'persistence.enabled=false'];
   it.each([
     ['a link that does not expire', ['staticExport.bundleUrl=https://mirror.example/a.tar.gz']],
@@ -259,7 +262,7 @@ describe('several replicas with separate downloads', () => {
       ['staticExport.existingSecret.name=a', 'staticExport.existingSecret.expires=false'],
     ],
     ['bundles in images', [`staticExport.bundleUrl=${LINK}`, 'bundles.images[0].image=a']],
-  ])('are allowed with %s', (_what, settings) => {
+  ])('are allowed if each replica can always download the bundle: %s', (_what, settings) => {
     expect(siteOf(templateWith(...several, ...settings)).spec.replicas).toBe(2);
   });
 });
@@ -300,7 +303,7 @@ describe('NOTES.txt', () => {
       ['replicas=2', 'persistence.accessModes={ReadWriteMany}'],
       'Import with --no-activate',
     ],
-  ])('shows the next step for %s', (_what, settings, step) => {
+  ])('shows the next step after an installation with %s', (_what, settings, step) => {
     const notes = notesWith(...settings);
     expect(notes).toContain(step);
     expect(notes).not.toContain('canary');

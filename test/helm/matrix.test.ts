@@ -70,14 +70,17 @@ describe('Helm chart', () => {
     expect(MATRIX.length).toBeGreaterThanOrEqual(14);
   });
 
-  it.each(MATRIX)('creates valid and restricted manifests with a loadable config for $name', async ({ name, file }) => {
-    const manifests = template('--values', file);
-    await expectSound(manifests);
-    expectRestricted(manifests);
-    expect(await expectLoads(manifests, join(dir, name))).toBeGreaterThan(0);
-    const outside = manifests.filter(({ kind }) => kind !== 'Secret');
-    expect(JSON.stringify(outside)).not.toContain(LINK_CANARY);
-  });
+  it.each(MATRIX)(
+    'creates valid and restricted manifests with a loadable config for the values file $name',
+    async ({ name, file }) => {
+      const manifests = template('--values', file);
+      await expectSound(manifests);
+      expectRestricted(manifests);
+      expect(await expectLoads(manifests, join(dir, name))).toBeGreaterThan(0);
+      const outside = manifests.filter(({ kind }) => kind !== 'Secret');
+      expect(JSON.stringify(outside)).not.toContain(LINK_CANARY);
+    },
+  );
 
   it('works as a subchart that uses global values of its parent', async () => {
     const parent = join(dir, 'parent');

@@ -25,7 +25,7 @@ describe('resource names of the chart', () => {
     ['docs.v1', 'docs-v1-docshelf'],
     [`${'a'.repeat(39)}.bbb`, 'a'.repeat(39)],
     [`${'a'.repeat(53)}`, 'a'.repeat(40)],
-  ])('are valid for a Service: %s', (name, expected) => {
+  ])('are valid names of a Service for the release name %s', (name, expected) => {
     expect(release(name, 'docs').filter(({ kind }) => kind === 'Service')[0].metadata.name).toBe(expected);
   });
 

@@ -301,11 +301,14 @@ const GROUPS = grouped(
 );
 
 describe('usual settings of the chart', () => {
-  it.each(GROUPS)('take effect in valid manifests: group that starts with $rows.0.0', async ({ values, rows }) => {
-    const manifests = templateOfValues(JSON.stringify(values));
-    for (const [row, place, expected] of rows) expect.soft(valueAt(manifests, place), row).toEqual(expected);
-    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
-  });
+  it.each(GROUPS)(
+    'take effect in valid manifests: the group of settings that starts with $rows.0.0',
+    async ({ values, rows }) => {
+      const manifests = templateOfValues(JSON.stringify(values));
+      for (const [row, place, expected] of rows) expect.soft(valueAt(manifests, place), row).toEqual(expected);
+      expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+    },
+  );
 
   it('are rejected under a name that other charts use, and the error contains the name in this chart', () => {
     const values = Object.keys(OTHER_NAMES).map((name) =>
@@ -346,14 +349,17 @@ interface ValuesFile {
 }
 const VALUES_FILES: readonly ValuesFile[] = parse(readFileSync(join(import.meta.dirname, 'other-charts.yaml'), 'utf8'));
 
-describe('values files of other charts', () => {
-  it.each(VALUES_FILES.filter(({ accepted }) => accepted))('take effect: $name', async ({ values, accepted }) => {
-    const manifests = templateOfValues(values);
-    for (const [place, expected] of Object.entries(accepted ?? {})) {
-      expect(valueAt(manifests, place), place).toEqual(expected);
-    }
-    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
-  });
+describe('values files that were written for other charts', () => {
+  it.each(VALUES_FILES.filter(({ accepted }) => accepted))(
+    'take effect if this chart has the same values: $name',
+    async ({ values, accepted }) => {
+      const manifests = templateOfValues(values);
+      for (const [place, expected] of Object.entries(accepted ?? {})) {
+        expect(valueAt(manifests, place), place).toEqual(expected);
+      }
+      expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+    },
+  );
 
   it.each(VALUES_FILES.filter(({ rejected }) => rejected))(
     'are rejected with a sentence for each wrong value: $name',
@@ -393,7 +399,7 @@ describe('an upgrade to a newer chart', () => {
   });
 });
 
-describe('common labels and annotations', () => {
+describe('common labels and annotations of the chart', () => {
   it('are on every object and pod, and on no selector', () => {
     const options = ['--set', 'commonAnnotations.owner=docs', '--set', 'dashboard.enabled=true'];
     const manifests = template('--values', EVERYTHING, ...options).filter(({ metadata }) => {
@@ -412,7 +418,7 @@ describe('common labels and annotations', () => {
   });
 });
 
-describe('a version without quotes', () => {
+describe('a version without quotes in the values of the chart', () => {
   it.each([
     ['staticExport: { version: 3.10 }', 'staticExport.version', 'version'],
     ['staticExport: { minVersion: 3.10 }', 'staticExport.minVersion', 'minVersion'],

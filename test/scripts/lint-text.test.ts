@@ -54,7 +54,7 @@ describe('word list', () => {
     'The letter `a` stands for a vowel.',
     'The threshold is a limit.',
     'The command contacts the daemon of its own data folder.',
-  ])('accepts "%s"', (text) => {
+  ])('accepts the text "%s"', (text) => {
     expect(findWords(text)).toEqual([]);
   });
 

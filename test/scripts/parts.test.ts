@@ -58,7 +58,7 @@ it('the SBOM of an image contains Node, the operating system and its installed p
   expect(added('', [])).toEqual([node]);
 });
 
-it('the threat model names only existing tests', () => {
+it('the threat model names only existing test files', () => {
   const text = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
   const named = Array.from(text.matchAll(/`(test\/[\w./-]+\.test\.ts)`/g), ([, file = '']) => file);
   expect(named.length).toBeGreaterThan(15);
@@ -101,7 +101,7 @@ describe('the files for GitHub and GitLab', () => {
   const workflows = ['check', 'release'].map((name) => `.github/workflows/${name}.yml`);
   const load = (file: string) => parse(read(file), { strict: true, uniqueKeys: true });
 
-  it.each(workflows)('%s limits its permissions and its run time, and pins each action by version', (file) => {
+  it.each(workflows)('limit permissions and run time of the workflow %s, and pin each action by version', (file) => {
     const { on, permissions, jobs } = load(file);
     expect(Object.keys(on).length).toBeGreaterThan(0);
     expect(permissions).toEqual({ contents: 'read' });

@@ -68,7 +68,7 @@ describe('publish.sh', () => {
   it.each([
     ['manifest push', IMAGES],
     ['helm push', PUBLISHED.slice(0, 3)],
-  ])('publishes no other file after a failed "%s", and can run again', (fail, before) => {
+  ])('stops after the command "%s" has failed, and can run again', (fail, before) => {
     const failed = publish(fail);
     expect(failed.code).not.toBe(0);
     expect(failed.files).toEqual(before.map(digestOf));
@@ -85,7 +85,7 @@ describe('publish.sh', () => {
       () => writeFileSync(join(root, 'package.json'), '{ "version": "0.2.0" }'),
       'does not contain docshelf-0.2.0.tgz',
     ],
-  ])('publishes nothing if a file %s', (_, change, reason) => {
+  ])('stops before it publishes any file if a file %s', (_, change, reason) => {
     change();
     const { code, stderr, calls } = publish();
     expect(code).not.toBe(0);

@@ -226,7 +226,7 @@ describe('a release, installed in a clean place,', () => {
     ['systemd', 'the archive', 'useradd'],
     ['install', 'the npm package', 'npm install --global'],
     ['install', 'the archive without root rights', 'tar -xzf docshelf'],
-  ])('serves a bundle after the commands of %s.md for %s', async (page, _, words) => {
+  ])('serves a bundle after the commands of the page %s.md for %s', async (page, _, words) => {
     const blocks = blocksOf(manualPage(page), 'sh');
     const install = blocks.find((block) => block.includes(words)) ?? '';
     const [port, admin, api] = (await freePorts(3)) as [number, number, number];

@@ -78,7 +78,7 @@ describe('openLogs()', () => {
   });
 
   it.each(['json', 'auto', 'pretty'])(
-    'lets the process exit if its output pipe is full and not read (%s)',
+    'lets the process exit if its output pipe is full and not read (format %s)',
     async (format) => {
       const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
       onTestFinished(() => rm(folder, { recursive: true }));

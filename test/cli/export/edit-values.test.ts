@@ -55,7 +55,7 @@ describe('editValues()', () => {
       '---\nstaticExport:\n  version: v1\n...\n',
       `---\nstaticExport:\n  ${VERSION_LINE}\n  ${URL_LINE}\n  ${SHA_LINE}\n...\n`,
     ],
-  ])('%s', (_, before, after) => {
+  ])('edits each form of YAML: %s', (_, before, after) => {
     expect(editValues(before, VALUES)).toBe(after);
     expect(editValues(after, VALUES)).toBe(after);
   });
@@ -68,7 +68,7 @@ describe('editValues()', () => {
     ['a section that is an alias', 'a: &a { x: 1 }\nstaticExport: *a\n'],
     ['a value with an anchor that an alias uses', 'staticExport:\n  version: &v v1\nother: *v\n'],
     ['a duplicate key', 'staticExport:\n  version: a\n  version: b\n'],
-  ])('rejects %s', (_, text) => {
+  ])('rejects a text in which it cannot set the values: %s', (_, text) => {
     expect(() => editValues(text, VALUES)).toThrow(DocshelfError);
   });
 

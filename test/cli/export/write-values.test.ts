@@ -60,7 +60,7 @@ test.each([
   ['text that is not a map', 'cannot_write', () => writeFile(file, '- a\n')],
   ['text that is not UTF-8', 'cannot_read', () => writeFile(file, Buffer.from([0xff, 0xfe]))],
   ['a config with bundleUrlFile', 'cannot_write', () => writeFile(file, 'staticExport: { bundleUrlFile: link }\n')],
-])('checkValuesFile() rejects %s', async (_, code, prepare) => {
+])('checkValuesFile() rejects a file to which the values cannot be written: %s', async (_, code, prepare) => {
   await prepare();
   await expect(checkValuesFile(file)).rejects.toMatchObject({ code });
 });

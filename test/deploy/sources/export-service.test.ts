@@ -52,7 +52,7 @@ async function errorOf(promise: Promise<unknown>): Promise<DocshelfError> {
   throw error;
 }
 
-describe.each([false, true])('a service with digests and Retry-After in its responses (%s)', (extras) => {
+describe.each([false, true])('ExportServiceClient of a service that returns digests and Retry-After (%s)', (extras) => {
   test('start() sends only the given values', async () => {
     const { vendor, service } = await setUp({ extras });
     expect(await service.start({ domain: 'acme', version: 'v3', paths: ['/a', '/b'] }, signal)).toEqual({
@@ -94,7 +94,7 @@ describe.each([false, true])('a service with digests and Retry-After in its resp
   });
 });
 
-describe('wait()', () => {
+describe('ExportServiceClient.wait()', () => {
   test('throws the error of a failed job', async () => {
     const { vendor, service } = await setUp({ failure: 'The folder is not there.' });
     const error = await errorOf(service.wait(vendor.completed(), { timeoutMs: 1000, signal }));
@@ -146,7 +146,7 @@ describe('wait()', () => {
   });
 });
 
-describe('an error response', () => {
+describe('an error response of the export service', () => {
   test.each<[status: number, body: string, code: string, said: string]>([
     [
       400,
@@ -169,7 +169,7 @@ describe('an error response', () => {
       'unauthorized',
       '[redacted]',
     ],
-  ])('is reported with its cause: %i %s', async (status, body, code, expected) => {
+  ])('is reported with its cause: status %i, body %s', async (status, body, code, expected) => {
     const { vendor, service } = await setUp();
     vendor.fault(/./, (_, response) => response.writeHead(status).end(body));
     const error = await errorOf(service.status('se_1', signal));
@@ -206,7 +206,7 @@ describe('an error response', () => {
   });
 });
 
-describe('the API key', () => {
+describe('the API key of the export service', () => {
   test('is not sent to the target of a redirect, not even on the same host', async () => {
     const other = await httpServer((_, response) => response.writeHead(200).end('{}'));
     endings.push(() => other.close());
@@ -227,7 +227,7 @@ describe('the API key', () => {
   });
 });
 
-describe('a response', () => {
+describe('a response of the export service', () => {
   test('causes a temporary error if it is truncated or does not arrive', async () => {
     const { vendor, service } = await setUp({}, httpClientOf({ idleTimeoutMs: 200 }));
     vendor.fault(

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const open = (path: string) => new FileBundleSource([folder]).open(new Secret(pathToFileURL(path).href), REQUEST);
 
-test('a folder, a FIFO and a missing file cause cannot_read', async () => {
+test('FileBundleSource rejects a link to a folder, a FIFO or a missing file with cannot_read', async () => {
   await mkdir(join(folder, 'dir'));
   execFileSync('mkfifo', [join(folder, 'fifo')]);
   for (const name of ['dir', 'fifo', 'missing.zip']) {
@@ -23,12 +23,12 @@ test('a folder, a FIFO and a missing file cause cannot_read', async () => {
   }
 });
 
-test('a file: link to another machine causes cannot_read', async () => {
+test('FileBundleSource rejects a link to another machine with cannot_read', async () => {
   const link = new Secret('file://server/share/a.zip');
   await expect(new FileBundleSource([folder]).open(link, REQUEST)).rejects.toMatchObject({ code: 'cannot_read' });
 });
 
-test('a file with a space, a percent sign and an umlaut in its name is read', async () => {
+test('FileBundleSource opens a file with a space, a percent sign and an umlaut in its name', async () => {
   const file = join(folder, 'ä 100%.zip');
   await writeFile(file, 'x');
   const bundle = await open(file);
@@ -36,7 +36,7 @@ test('a file with a space, a percent sign and an umlaut in its name is read', as
   expect(bundle.fileName).toBe('ä 100%.zip');
 });
 
-test('the stream of a file that shrinks during the read ends before the announced size', async () => {
+test('FileBundleSource ends the stream before the announced size if the file shrinks during the read', async () => {
   const file = join(folder, 'a.zip');
   await writeFile(file, Buffer.alloc(600 * 1024));
   const bundle = await open(file);
@@ -49,7 +49,7 @@ test('the stream of a file that shrinks during the read ends before the announce
   expect(bytes).toBeLessThan(600 * 1024);
 });
 
-test('a path or symbolic link to a file outside the allowed folders causes cannot_read, but links within these folders work', async () => {
+test('FileBundleSource rejects a path or symbolic link to a file outside of the allowed folders, but follows symbolic links within these folders', async () => {
   await mkdir(join(folder, 'in'));
   await writeFile(join(folder, 'secret'), 'x');
   await writeFile(join(folder, 'in', 'a.zip'), 'x');

@@ -84,11 +84,14 @@ describe('an error response to a fetch', () => {
       xml('RequestTimeTooSkewed', 'The difference'),
       `/b?${PAST}`,
     ],
-  ])('suggests checking the clock of the signing machine: %s', async (_, body, path) => {
-    const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
-    expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
-  });
+  ])(
+    'suggests checking the clock of the signing machine if the store rejects the time of the signature: %s',
+    async (_, body, path) => {
+      const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
+      expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
+    },
+  );
 
   test.each([
     ['S3', 403, xml('InvalidObjectState', 'The operation is not valid for the storage class of the object'), {}],
@@ -97,8 +100,8 @@ describe('an error response to a fetch', () => {
     ['Azure, by its header', 409, '', { 'x-ms-error-code': 'BlobArchived' }],
     ['Azure, while it is restored', 409, xml('BlobBeingRehydrated', 'no'), {}],
     ['Oracle', 409, '{ "code" : "NotRestored", "message" : "The object is archived" }', {}],
-  ])('suggests restoring an archived object: %s', async (name, status, body, headers) => {
-    const path = name.endsWith('over') ? `/b?${PAST}` : '/b';
+  ])('suggests restoring the object if the store has archived it: %s', async (name, status, body, headers) => {
+    const path = name.endsWith('expired link') ? `/b?${PAST}` : '/b';
     await expect(openFrom(answerWith(status, body, headers), null, path)).rejects.toMatchObject({
       code: 'source_failed',
       message: expect.stringMatching(/archive/),
@@ -124,7 +127,7 @@ describe('an error response to a fetch', () => {
       xml('AccessDenied', 'Access Denied'),
       '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
     ],
-  ])('suggests quoting the link: %s', async (_, body, path) => {
+  ])('suggests quoting the link if the store rejects the signature or the permission: %s', async (_, body, path) => {
     await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
       code: 'link_refused',
       next: expect.stringMatching(/in quotes/),
@@ -181,7 +184,7 @@ describe('an error response to a fetch', () => {
   });
 });
 
-describe('an opened bundle', () => {
+describe('a bundle opened over HTTP', () => {
   test.each([
     // Node's servers write a string header as Latin-1: each character is one byte.
     ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
@@ -247,7 +250,7 @@ describe('resuming a download', () => {
     ['a length that contradicts the range', range('bytes 4-9/10', '45')],
     ['no Content-Range', answerWith(206, '456789', { etag: '"v1"' })],
     ['another ETag', range('bytes 4-9/10', '456789', { etag: '"v3"' })],
-  ])('requests the whole content after %s', async (_, partial) => {
+  ])('requests the whole content again if the response is invalid: %s', async (_, partial) => {
     const bundle = await openFrom(rangeOnly(partial), RESUME);
     expect(bundle).toMatchObject({ offset: 0, totalBytes: 10, etag: '"v2"' });
     expect(await textOf(bundle)).toBe('0123456789');

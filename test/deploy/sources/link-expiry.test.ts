@@ -9,7 +9,7 @@ describe('expiryOfLink()', () => {
     ['Google', 'X-Goog-Date=20240601T120000Z&X-Goog-Expires=1', '2024-06-01T12:00:01Z'],
     ['S3 version 2', 'AWSAccessKeyId=a&Expires=1717243200&Signature=s', '2024-06-01T12:00:00Z'],
     ['Azure', 'sv=2022-11-02&se=2024-06-01T12%3A00%3A00Z&sig=s', '2024-06-01T12:00:00Z'],
-  ])('reads the expiry time of a link of %s', (_, query, end) => {
+  ])('reads the expiry time from a presigned link of %s', (_, query, end) => {
     expect(expiryOfLink(`https://store.example/b.tar.gz?${query}`)).toBe(Date.parse(end));
   });
 
@@ -20,13 +20,13 @@ describe('expiryOfLink()', () => {
     'https://store.example/b?Expires=soon',
     'https://store.example/b?se=2024-06-01',
     'no link',
-  ])('returns null for %s', (link) => {
+  ])('returns null for a link without a readable expiry time: %s', (link) => {
     expect(expiryOfLink(link)).toBe(null);
   });
 });
 
 describe('saysExpired()', () => {
-  test('accepts the error code of a docshelf service', () => {
+  test('returns true for the error code link_expired of a docshelf service', () => {
     expect(saysExpired('{"code":"link_expired"}')).toBe(true);
   });
 
@@ -35,7 +35,7 @@ describe('saysExpired()', () => {
     '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
     '<p>Your session expired, log in</p>',
     '',
-  ])('does not accept %s', (body) => {
+  ])('returns false for a response that does not report an expired link: %s', (body) => {
     expect(saysExpired(body)).toBe(false);
   });
 });

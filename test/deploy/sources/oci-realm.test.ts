@@ -42,7 +42,7 @@ test.each<[string, (port: string) => string, (host: string) => string[]]>([
   ['on the host of the registry', (port) => `http://127.0.0.1:${port}/token`, () => []],
   ['that network.tokenHosts names', (port) => `http://localhost:${port}/token`, () => ['LOCALHOST']],
   ['that network.tokenHosts names with its port', (port) => `http://localhost:${port}/token`, (host) => [host]],
-])('credentials of a registry are sent to a realm %s', async (_, realmOf, tokenHosts) => {
+])('credentials of a registry are sent only to a trusted realm: a realm %s', async (_, realmOf, tokenHosts) => {
   const { authorizations } = await pull(realmOf, tokenHosts);
   expect(authorizations).toEqual([BASIC]);
 });
