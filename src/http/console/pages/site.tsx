@@ -298,7 +298,8 @@ const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: st
   },
   off: {
     note: 'Browsers report no requests, because features.enforce is off.',
-    empty: 'Set features.enforce to report to collect browser reports. To check an archive, run docshelf bundle audit.',
+    empty:
+      'To collect browser reports, set features.enforce to "report". To check an archive, run "docshelf bundle audit".',
   },
 };
 
