@@ -71,7 +71,7 @@ describe('Scope of a crawl', () => {
     expect(scope.canonical(new URL(url))).toBe(canonical);
   });
 
-  it('replaces the crawled origin in published addresses with the first configured host', () => {
+  it('replaces the crawled origin of an address with the first configured host', () => {
     expect(scope.published('http://127.0.0.1:3000/docs/a')).toBe('https://docs.acme.dev/docs/a');
     expect(scope.published('https://cdn.dev/a')).toBe('https://cdn.dev/a');
   });

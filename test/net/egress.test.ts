@@ -36,7 +36,7 @@ describe('requests to docshelf listeners', () => {
     expect([own.requests.length, other.requests.length]).toEqual([0, 1]);
   });
 
-  it('are not confused with requests to the same port of other machines, or to other ports of this machine', async () => {
+  it('do not include requests to the same port of another machine, or to another port of this machine', async () => {
     const policy = new EgressPolicy(egressRulesOf({ ownPorts: [8080] }));
     expect(policy.allowsAddress('10.1.2.3', 'docs.internal', 8080)).toBe(true);
     expect(policy.allowsAddress('127.0.0.1', 'localhost', 8082)).toBe(true);

@@ -44,7 +44,7 @@ const sectionsOf = (args: number[], options: { readonly allowed: Uint8Array | nu
   ...leg().nearest(QUERY, args, options).keys(),
 ];
 
-describe('SemanticLeg.nearest()', () => {
+describe('SemanticLeg.nearest() (sections near the query in meaning)', () => {
   it('finds only sections in a language that the model can read', () => {
     expect(sectionsOf([], { allowed: null, limit: 2 })).toEqual([0, 3]);
   });
@@ -60,7 +60,7 @@ describe('SemanticLeg.nearest()', () => {
   });
 });
 
-describe('SemanticLeg.read()', () => {
+describe('SemanticLeg.read() (vector of a query)', () => {
   it('calls the model immediately, so that the caller can continue while the model works', async () => {
     const queries: string[] = [];
     const reading = leg({ queries: queries }).read('keys');

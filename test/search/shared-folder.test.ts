@@ -103,7 +103,7 @@ it('EmbeddedEngine embeds a release itself if the daemon that has the lock makes
   }
 });
 
-it('EmbeddedEngine reports missing vectors at once if another daemon embeds but has written none', async () => {
+it('EmbeddedEngine calls onProgress immediately with the number of missing vectors if another daemon is embedding the release', async () => {
   const both = await release();
   const { engine, search } = replica();
   await search.index(both, new AbortController().signal);

@@ -51,7 +51,7 @@ it.each([
   ['rewrites the start page', ['guide.html'], '/ /guide 200', false],
   ['rewrites the start page to a missing page', ['guide.html'], '/ /start 200', true],
 ])(
-  'SiteSwitch reports a missing start page only if the root address returns no page, for a version that %s (%#)',
+  'SiteSwitch adds a notice of a missing start page only if the root address returns no page, for a version that %s (%#)',
   async (_case, paths, redirects, isReported) => {
     const files = Object.fromEntries(paths.map((path) => [path, page()]));
     const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
@@ -112,7 +112,7 @@ it.each([
   ['/internal/* /404 404', {}, 0],
   ['/a/* /404 404!\n/b/* /404 404!\n/c/* /gone 404!', {}, 2],
 ])(
-  'SiteSwitch reports rules that hide no pages because their 404 page is missing: rules %j, files %j, %i notices',
+  'SiteSwitch adds a notice if rules hide no pages because their 404 page is missing: rules %j, files %j, %i notices',
   async (rules, files, count) => {
     const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
     const release = releases.make({ 'index.html': page(), ...files, _redirects: rules }, { version: 'v9' });
@@ -144,7 +144,7 @@ it('SiteSwitch labels the search box in the language of the page', async () => {
 it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
-])('SiteSwitch reports whether a Content-Security-Policy blocks the search box: %s', async (policy, count) => {
+])('SiteSwitch adds a notice if a Content-Security-Policy blocks the search box: %s', async (policy, count) => {
   const searchBox = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
     replaces: false,
@@ -163,7 +163,7 @@ it.each([
   }
 });
 
-it('SiteSwitch replaces a search box that uses an external service, and reports the replacement', async () => {
+it('SiteSwitch replaces a search box that uses an external service, and adds a notice for the operator', async () => {
   const box = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
     replaces: true,

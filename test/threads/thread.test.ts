@@ -144,7 +144,7 @@ describe('Progress of Thread.call()', () => {
 });
 
 describe('Abort of Thread.call()', () => {
-  it('reaches the handler, and the call rejects with its reason after the handler has ended', async () => {
+  it('reaches the handler in the thread, and makes the call reject with the abort reason after the handler has ended', async () => {
     const thread = start({ abortWithinMs: 10_000 });
     const stop = new AbortController();
     const waiting = thread.call('wait', null, { signal: stop.signal });

@@ -56,7 +56,7 @@ describe('DiskBundleStore.put()', () => {
     expect(await readFile(kept)).toEqual(bytes);
   });
 
-  it('keeps the original file if the move fails', async () => {
+  it('leaves the file at its original path if the file cannot be moved into the store', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await mkdir(join(dir, 'bundles', `${bundle.sha256}.tar.gz`), { recursive: true });
     await expect(store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'EISDIR' });
@@ -109,7 +109,7 @@ describe('DiskBundleStore.link()', () => {
   });
 });
 
-describe('DiskBundleStore.follow()', () => {
+describe('DiskBundleStore.follow() (check of a download link)', () => {
   it('returns the path and the header values of the linked bundle', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: 'größe.tar.gz' }, 1000);

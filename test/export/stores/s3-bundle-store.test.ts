@@ -471,30 +471,33 @@ describe('S3BundleStore when the store fails', () => {
     [400, 'KMS.DisabledException', false, /its KMS key/],
     [400, 'EntityTooLarge', false, /400/],
     [507, 'XMinioStorageFull', true, /507/],
-  ])('explains the response %i %s without showing credentials', async (status, code, retryable, sentence) => {
-    const { origin } = await service((call, response) => {
-      if (call.name.startsWith('HEAD')) response.writeHead(404).end();
-      else refuse(response, status, code);
-    });
-    const bundle = await packedBundle(dir, randomBytes(10));
-    const error = await storeAt(origin)
-      .put(bundle, NEVER)
-      .catch((reason) => reason);
-    expect(error).toMatchObject({
-      code: 'store_failed',
-      message: expect.stringMatching(sentence),
-      next: expect.any(String),
-      fields: { storeCode: code, storeStatus: status, retryable },
-    });
-    expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
-  });
+  ])(
+    'explains the response %i %s in an error that contains no credentials',
+    async (status, code, retryable, sentence) => {
+      const { origin } = await service((call, response) => {
+        if (call.name.startsWith('HEAD')) response.writeHead(404).end();
+        else refuse(response, status, code);
+      });
+      const bundle = await packedBundle(dir, randomBytes(10));
+      const error = await storeAt(origin)
+        .put(bundle, NEVER)
+        .catch((reason) => reason);
+      expect(error).toMatchObject({
+        code: 'store_failed',
+        message: expect.stringMatching(sentence),
+        next: expect.any(String),
+        fields: { storeCode: code, storeStatus: status, retryable },
+      });
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
+    },
+  );
 
   it.each([
     [403, false],
     [301, false],
     [400, false],
     [503, true],
-  ])('explains a response %i without a body as precisely as the status permits', async (status, retryable) => {
+  ])('states in the error for a response %i without a body whether a retry can succeed', async (status, retryable) => {
     const { origin } = await service((_, response) => response.writeHead(status).end());
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
       code: 'store_failed',

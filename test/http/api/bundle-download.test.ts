@@ -58,7 +58,7 @@ const send = (headers: Record<string, string> = {}, method = 'GET'): Promise<Res
   fetch(`${listener.url}${PATH}`, { method, headers });
 const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
-describe('bundleDownload()', () => {
+describe('bundleDownload() (handler of download links)', () => {
   const WHOLE = {
     'content-type': 'application/gzip',
     'content-disposition': `attachment; filename=${NAME}`,

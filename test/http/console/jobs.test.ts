@@ -104,7 +104,7 @@ describe('export jobs on the console', () => {
     expect(await whole.json()).toMatchObject({ jobId, findings });
   });
 
-  it('can be started only for sites that docshelf can export, and fail with an error code for any other site', async () => {
+  it('can be started only for sites that docshelf can export', async () => {
     const { operator } = await open();
     const page = await operator.page('/jobs');
     expect([...page.matchAll(/<option value="([^"]+)"/g)].map(([, domain]) => domain)).toEqual(['acme', 'globex']);

@@ -19,7 +19,7 @@ function ratesOf() {
   };
 }
 
-describe('ClientRates', () => {
+describe('ClientRates (rate limit per client)', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 

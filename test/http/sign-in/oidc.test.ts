@@ -98,7 +98,7 @@ describe('OIDC sign-in', () => {
     }
   });
 
-  it('rejects a session of another site, key or group, and an expired session', async () => {
+  it('rejects a session that has expired, belongs to another site, or has an old key or a disallowed group', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     await using site = await oidcSite(provider, { allowedGroups: ['staff', 'docs'], keys: ['b'.repeat(40), KEY] });
     const browser = new BrowserLike();
