@@ -119,7 +119,7 @@ describe('assignNames() (file names for crawled addresses)', () => {
     ]);
   });
 
-  it('does not assign names that already exist', () => {
+  it('assigns another name if the export already contains a file with the usual name', () => {
     expect(namesOf([['/404']], ['404.html'])).toEqual([expect.stringMatching(/^404-[0-9a-f]{8}\.html$/)]);
   });
 

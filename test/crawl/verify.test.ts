@@ -14,7 +14,7 @@ const page = (fields: Partial<BrowserPage>): BrowserPage => ({
   ...fields,
 });
 
-describe('sampleOf()', () => {
+describe('sampleOf() (pages to compare with the live site)', () => {
   it('returns the whole list if it is short', () => {
     expect(sampleOf([1, 2, 3], 3)).toEqual([1, 2, 3]);
   });

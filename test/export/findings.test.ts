@@ -7,7 +7,7 @@ function add(findings: FindingList, kind: string, count: number): void {
 }
 
 describe('FindingList (size-limited list in an export report)', () => {
-  it('lists all findings of a rare kind, however many other findings exist', () => {
+  it('lists all findings of a rare kind, however many findings of a frequent kind exist', () => {
     const findings = new FindingList();
     add(findings, 'left_out', 90_000);
     add(findings, 'broken_reference', 700);

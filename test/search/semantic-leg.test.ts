@@ -49,7 +49,7 @@ describe('SemanticLeg.nearest() (sections near the query in meaning)', () => {
     expect(sectionsOf([], { allowed: null, limit: 2 })).toEqual([0, 3]);
   });
 
-  it('also scores sections that the keyword search found, except sections that the model cannot read', () => {
+  it('returns a score for each section that the keyword search found, except sections that the model cannot read', () => {
     expect(sectionsOf([0, 1, 2], { allowed: null, limit: 1 })).toEqual([0, 1]);
     const far = leg().nearest(QUERY, [1], { allowed: null, limit: 1 }).get(1);
     expect(far?.cosine).toBeLessThan(0);

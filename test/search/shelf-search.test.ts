@@ -57,7 +57,7 @@ it('ShelfSearch throws the reason of the abort signal', async () => {
   await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');
 });
 
-it('ShelfSearch merges the facets of all sites, and reports whether any site searches by meaning', async () => {
+it('ShelfSearch merges the facets of all sites, and returns whether any site searches by meaning', async () => {
   const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
   const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
   const sites = [

@@ -40,7 +40,7 @@ it('SiteSearch is off, and responds with 503 and a retry time, before the site h
   expect(await fault()).toEqual(BUILDING);
 });
 
-it('SiteSearch makes keyword search ready before semantic search, and reports the number of embedded sections', async () => {
+it('SiteSearch makes keyword search ready before semantic search, and counts the embedded sections in its status', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

@@ -168,7 +168,7 @@ describe('Markdown of a page', () => {
     expect(await (await send('/anything')).text()).toContain('Home');
   });
 
-  it('is missing, also from llms.txt and llms-full.txt, if rules hide all addresses of the page', async () => {
+  it('is not served, and is missing from llms.txt and llms-full.txt, if rules hide all addresses of the page', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
     const { send } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
     expect((await send('/guide/start.md')).status).toBe(404);

@@ -182,7 +182,7 @@ describe('JobRunner', () => {
     expect(kinds()).toEqual(['fault', 'started', 'completed']);
   });
 
-  it('removes the work folder that a killed process left only if the job of this folder has ended', async () => {
+  it('keeps the work folder of an unfinished job, and removes the work folder of an ended job whose process was killed', async () => {
     await bench.exported('over');
     await bench.add('waits', 'other');
     await bench.queue.claim(15_000);

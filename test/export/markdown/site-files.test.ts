@@ -35,7 +35,7 @@ describe('collectMarkdown()', () => {
     expect(site.pages).toBe(3);
   });
 
-  it('writes the same bytes in the same order if the source folder has another path', async () => {
+  it('writes the same bytes in the same order, whatever the path of the source folder', async () => {
     const [first, second] = [await render(PLAIN), await render(PLAIN)];
     expect([...second.files]).toEqual([...first.files]);
   });
@@ -145,7 +145,7 @@ describe('collectMarkdown()', () => {
     expect(relative).toEqual([]);
   });
 
-  it('uses the 404 page of the folder, including its links', async () => {
+  it('uses the 404.md page of the folder, with links that work at any depth', async () => {
     const site = await render({ ...PLAIN, '404.md': '# Lost\n\nGo [on](guides/start.md).\n' });
     expect(textOf(site.element('404.html', 'h1'))).toBe('Lost');
     expect(site.links('404.html', 'article')).toEqual(['/guides/start.html']);
@@ -221,7 +221,7 @@ describe('collectMarkdown()', () => {
     await expect(run).rejects.toBe(reason);
   });
 
-  it('reports its progress in pages', async () => {
+  it('passes the number of rendered pages to onProgress', async () => {
     const seen: [number, number][] = [];
     await render(PLAIN, { onProgress: (done: number, total: number) => seen.push([done, total]) });
     expect(seen).toEqual([

@@ -139,7 +139,7 @@ describe('SigningKeys (keys that sign download links)', () => {
   );
 
   it.each(['', '{}', '{"secret":"AAAA","createdAt":"2024-06-01T12:00:00Z"}', 'null', '{"secret":"canary'])(
-    'reports a key file with %j as damaged, without its content',
+    'rejects a damaged key file with the content %j, and omits this content from the error',
     async (text) => {
       await keysHere().current();
       await writeFile(join(dir, '1.json'), text);

@@ -30,7 +30,7 @@ describe('listener from openListener()', () => {
     expect(reported).toEqual([['internal', 'trace-1']]);
   });
 
-  it('reports that the port is in use, with the config key of the port', async () => {
+  it('fails to open if the port is in use, with an error that names the config key of the port', async () => {
     const { port } = await open();
     await expect(open({ port, name: 'admin' })).rejects.toMatchObject({
       code: 'port_taken',
@@ -39,11 +39,11 @@ describe('listener from openListener()', () => {
     });
   });
 
-  it.each(['192.0.2.1', 'no-such-host.invalid'])('reports that it cannot listen on the host %s', async (host) => {
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('fails to open with cannot_listen on the host %s', async (host) => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  it('returns a URL that accepts requests, even if the listener uses all addresses', async () => {
+  it('has a URL that accepts requests, even if the listener uses all addresses', async () => {
     const { url, port } = await open({ host: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);

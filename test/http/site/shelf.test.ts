@@ -63,7 +63,7 @@ describe('shelf page (list of all sites)', () => {
     expect(items[0]?.text).toContain('نسخه2024-06-01زبانانگلیسی');
   });
 
-  it('links also to a site whose last update failed', async () => {
+  it('links to a site whose last update failed', async () => {
     const { items } = read(await page(shelfWith([listed('old', { state: 'stale' })])));
     expect(items[0]?.href).toBe('/old/');
   });

@@ -125,7 +125,7 @@ describe('/_docshelf/ of a site', () => {
 });
 
 describe('unexpected error of a site', () => {
-  it('is reported to the operator and returns 500', async () => {
+  it('is passed to onError and returns 500', async () => {
     const faults: unknown[] = [];
     const app = siteApp({
       state: () => {

@@ -331,7 +331,7 @@ describe('KeywordIndex.search() with a language filter, on pages that state no l
 });
 
 describe('KeywordIndex.search() with two words that texts write as one', () => {
-  it('finds the joined word, also with an inflection', () => {
+  it('finds the joined word and its inflections', () => {
     const index = indexOf([{ text: 'Use typehints.' }, { text: 'A hint.' }, { text: 'A type.' }]);
     expect(found(index, 'type hint')[0]).toBe(0);
   });
