@@ -449,7 +449,7 @@ describe('structure test', () => {
       /a\.ts -> site\/b\.ts -> site\/a/,
     ],
     ['text that is not TypeScript', { 'site/a.ts': 'const = ;' }, /does not parse/],
-  ])('reports a violation of the structure rules: %s', (_, tree, breach) => {
+  ])('finds a violation of the structure rules: %s', (_, tree, breach) => {
     expect(judge(tree).join('\n')).toMatch(breach);
   });
 });

@@ -156,7 +156,7 @@ describe('crawl of a site', () => {
     expect(crawled.text('index.html')).toContain('integrity="sha384-kept"');
   });
 
-  it('converts pages in other charsets to UTF-8', async () => {
+  it('converts pages in any charset to UTF-8', async () => {
     const japanese = Buffer.from('<meta charset=shift_jis><p>\x95\x5c <a href="/">a</a>', 'latin1');
     const wide = Buffer.from('\ufeff<p>é <a href="/">a</a>', 'utf16le');
     const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a> <a href="/c">c</a>', 'latin1');
@@ -238,7 +238,7 @@ describe('crawl of a site', () => {
     expect(other.paths).toContain('a.html');
   });
 
-  it('is limited to the requested pages and the files that they load', async () => {
+  it('exports only the requested pages, and the files that these pages load, if the job requests pages', async () => {
     const site = await bench.open({
       '/': '<p>start',
       '/a': '<a href="/b">b</a><img src="/i.png">',

@@ -70,7 +70,7 @@ describe('Metrics', () => {
     expect(off).not.toContain('docshelf_search_sections_waiting{');
   });
 
-  it('names only the active version, and no version if serving is off', async () => {
+  it('contains a version metric for the active version only, and none if no version is active', async () => {
     const metrics = new Metrics();
     const infosOf = async (version: string | null) => {
       const active = version === null ? [] : [{ version, digest: DIGESTS.one, activatedAt: '2026-01-01T00:00:00Z' }];

@@ -71,7 +71,7 @@ it('IndexBuilds builds an index once if two daemons share the folder, and remove
   expect([await readdir(both.releaseDir), await keywordOf(both)]).toEqual([['search'], 'one']);
 });
 
-it('IndexBuilds builds an index in a waiting daemon if the build of the first daemon fails, even if another waiting build was aborted', async () => {
+it('IndexBuilds builds an index in a waiting daemon if the build of the first daemon fails', async () => {
   const both = await release('one');
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const one = buildsBy(() => {

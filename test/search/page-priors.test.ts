@@ -33,7 +33,7 @@ describe('PagePriors (weight of each page in the search)', () => {
     expect([...priors.decide()]).toEqual([['/x/', 1]]);
   });
 
-  it('give a secondary page a lower prior than other pages', () => {
+  it('give a secondary page such as a change log a lower weight than ordinary pages', () => {
     const priors = new PagePriors(['/a', '/changes', '/b']);
     priors.add(0, prints('/changes', '/b'));
     priors.add(1, prints(), true);

@@ -160,7 +160,7 @@ describe('Markdown of a page', () => {
     expect([await answer.text(), answer.headers.get('vary')]).toEqual([SITE['guide/start.html'], 'Accept-Encoding']);
   });
 
-  it('is served only if no rule applies, but takes precedence over spaFallback', async () => {
+  it('is not served if a _redirects rule applies to its path, but takes precedence over spaFallback', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/start.md /elsewhere 302' });
     const { send } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
     expect((await send('/guide/start.md')).headers.get('location')).toBe('/elsewhere');

@@ -308,7 +308,7 @@ describe('response headers', () => {
     expect(await header(await send('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
   });
 
-  it('apply the preset to documents, and apply nosniff and operator headers to all files', async () => {
+  it('contain the headers of the preset for documents only, and headers of the operator for all files', async () => {
     const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
     const { send } = await site({}, form, {
       'a.html': 'x',

@@ -105,7 +105,7 @@ describe('references in checkSite()', () => {
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
   });
 
-  it('of the page a/index.html are resolved against /a or /a/, depending on which of these addresses other pages link to', async () => {
+  it('on the page a/index.html are resolved against /a or /a/, depending on which of these addresses the links to the page use', async () => {
     // For a link without the slash, relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
@@ -115,7 +115,7 @@ describe('references in checkSite()', () => {
     expect(await check(withoutSlash)).toEqual([]);
   });
 
-  it('of the page a/index.html are resolved in folder a, even if a page a.html exists', async () => {
+  it('on the page a/index.html are resolved in folder a, even if a page a.html exists', async () => {
     const site = {
       'index.html': links('/a', '/b', '/c'),
       'a.html': '',

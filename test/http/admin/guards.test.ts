@@ -54,7 +54,7 @@ describe('TokenGuard (check of the admin token)', () => {
     for (let tries = 0; tries < 20; tries += 1) expect(await codeOf('wrong')).toBe('unauthorized');
   }
 
-  it('limits wrong tokens per client, and counts all wrong tokens', async () => {
+  it('responds with rate_limited to a client that has sent 20 wrong tokens, and limits each client separately', async () => {
     const site = guarded();
     await exhaust(site);
     const late = site.codeOf('wrong');

@@ -254,7 +254,7 @@ describe('connection limit of a listener', () => {
     for (const client of [waiting, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
   });
 
-  it('leaves half of the connections to clients with other addresses', async () => {
+  it('lets the connections of one client address use at most half of the limit', async () => {
     const listener = await open(new ClientBudget({ connections: 8 }));
     const others = await Promise.all(Array.from({ length: 4 }, () => still(listener, { from: '127.0.0.8' })));
     for (let at = 0; at < 20; at++) await still(listener, { from: '127.0.0.9' });

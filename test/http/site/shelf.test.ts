@@ -210,7 +210,7 @@ describe('shelf (list of all sites) over HTTP', () => {
     ]);
   });
 
-  it('responds with 304 until a site changes', async () => {
+  it('responds with 304 to the current ETag until a site changes', async () => {
     const sites = [...SITES];
     const app = shelfWith(sites);
     const etag = (await app.request('/')).headers.get('etag') ?? '';

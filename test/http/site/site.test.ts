@@ -115,7 +115,7 @@ describe('/_docshelf/ of a site', () => {
     ]);
   });
 
-  it('serves no other file, even if the release contains this file', async () => {
+  it('does not serve the files that a release contains in its folder _docshelf', async () => {
     const app = appOf(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
     for (const path of ['/_docshelf/manifest.json', '/_docshelf/', '/_docshelf']) {
       expect((await app.request(path)).status, path).toBe(404);

@@ -179,7 +179,7 @@ describe('KeywordIndex', () => {
     expect(found(index, 'webhook').at(-1)).toBe(0);
   });
 
-  it('ranks the page with the higher prior first if two pages match equally', () => {
+  it('ranks the page with the higher page weight (prior) first if two pages match equally', () => {
     const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
     expect(found(index, 'same text')).toEqual([1, 0]);
   });

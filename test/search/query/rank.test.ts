@@ -19,7 +19,7 @@ const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
   new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
 const order = (...args: Parameters<typeof legs>) => fuse(legs(...args), 100).map(({ section }) => section);
 
-it('partsOf() lowers the meaning score of a section on a secondary page', () => {
+it('partsOf() lowers the meaning score of a section on a secondary page such as a change log', () => {
   const given = { ...legs({ 1: 1, 2: 1 }, { 1: 0.8, 2: 0.8 }), partOf: (section: number) => (section === 1 ? 0.7 : 1) };
   const [first, second] = [1, 2].map((section) => partsOf(section, given).meaning ?? 0);
   expect(first).toBeCloseTo(0.7 * (second ?? 0), 10);
