@@ -183,7 +183,7 @@ describe('crawl of a hostile site', () => {
     expect(site.requests.length).toBeLessThan(300);
   });
 
-  it('sends no request to metadata services or private addresses that are not allowed, however the address is written', async () => {
+  it('sends no request to a metadata service, or to a private address outside allowAddresses, however the address is written', async () => {
     const inside = await bench.open({ '/a.png': { type: 'image/png', body: 'inside' } });
     const { port } = new URL(inside.origin);
     const hosts = [
