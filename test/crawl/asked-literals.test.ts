@@ -20,7 +20,7 @@ function written(text: string): string {
   return Buffer.from(spliceBytes(Buffer.from(text), edits)).toString();
 }
 
-describe('AskedLiterals', () => {
+describe('AskedLiterals (addresses in string literals of a page)', () => {
   it.each([
     ['fetch("https://docs.acme.dev/api/data")', 'fetch("/api/data")'],
     ["fetch('http://127.0.0.1:8080/api/data#x')", "fetch('/api/data#x')"],

@@ -6,7 +6,7 @@ const rendered = (text: string, html = `<!DOCTYPE html><meta charset="utf-8"><p>
   dom: { html, text, links: [] },
 });
 
-describe('chooseHtml()', () => {
+describe('chooseHtml() (original or rendered page for the export)', () => {
   it('keeps the original page if it contains the text of the rendered page, even if styles hide a part and scripts add a few words', () => {
     const original = `<nav hidden>${words(20, 'menu')}</nav><main>${words(200)}</main>`;
     expect(chooseHtml(original, rendered(`${words(200)} Copy Copied`), 'keep')).toEqual({ kind: 'original' });
@@ -81,7 +81,7 @@ describe('chooseHtml()', () => {
   });
 });
 
-describe('dropScripts()', () => {
+describe('dropScripts() (removal of scripts from a page)', () => {
   it.each([
     [
       'scripts of every kind',

@@ -96,7 +96,7 @@ describe('crawl of a site', () => {
     expect(crawled.text('start.html')).toContain('url=caf%C3%A9.html');
   });
 
-  it('uses an .html name for a page that redirects if the target of the redirect cannot be fetched', async () => {
+  it('exports a redirect as an .html page if the redirect target cannot be fetched', async () => {
     const crawled = await bench.crawl({
       '/': '<!doctype html><a href=/start>a</a><a href=/plain>b</a><a href=/zip>c</a><a href=/logo.png>d</a><a href=/both>e</a><a href=/out>f</a>',
       '/start': { status: 302, headers: { location: '/gone.html' } },
@@ -114,7 +114,7 @@ describe('crawl of a site', () => {
     for (const path of pages) expect(crawled.text(path)).toContain('http-equiv="refresh"');
   });
 
-  it('exports the files that a page needs, in any notation of their address', async () => {
+  it('exports the files that a page loads by relative and absolute addresses, including imports of its scripts', async () => {
     const site = await bench.open({
       '/docs/': `<base href="/docs/deep/"><a href="page">page</a><link rel="icon" href="/i.ico"><script type="module">import './m.js'</script>`,
       '/docs/deep/page': '<p>page',
@@ -144,7 +144,7 @@ describe('crawl of a site', () => {
     expect(crawled.text('index.html')).toContain('url=docs/index.html');
   });
 
-  it('computes integrity digests again for changed files', async () => {
+  it('updates the integrity attributes of links to files that the crawl rewrites', async () => {
     const crawled = await bench.crawl({
       '/': '<link rel=stylesheet href=/a.css integrity="sha384-old"><link rel=stylesheet href=/b.css integrity="sha384-kept">',
       '/a.css': { type: 'text/css', body: '@import "/b.css"; x{}' },
@@ -156,7 +156,7 @@ describe('crawl of a site', () => {
     expect(crawled.text('index.html')).toContain('integrity="sha384-kept"');
   });
 
-  it('converts pages in other charsets to UTF-8', async () => {
+  it('converts pages in any charset to UTF-8', async () => {
     const japanese = Buffer.from('<meta charset=shift_jis><p>\x95\x5c <a href="/">a</a>', 'latin1');
     const wide = Buffer.from('\ufeff<p>é <a href="/">a</a>', 'utf16le');
     const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a> <a href="/c">c</a>', 'latin1');
@@ -238,7 +238,7 @@ describe('crawl of a site', () => {
     expect(other.paths).toContain('a.html');
   });
 
-  it('is limited to the requested pages and the files that they load', async () => {
+  it('exports only the requested pages, and the files that these pages load, if the job requests pages', async () => {
     const site = await bench.open({
       '/': '<p>start',
       '/a': '<a href="/b">b</a><img src="/i.png">',
@@ -437,7 +437,7 @@ describe('crawled page', () => {
     expect(site.text('index.html')).toBe(page);
   });
 
-  it('is exported if its Refresh header has a long delay or names the page itself, and becomes a redirect if the delay is 3 s', async () => {
+  it('becomes a redirect if its Refresh header points to another page after a delay of at most 3 s', async () => {
     const site = await bench.crawl({
       '/': '<a href="/late">x</a><a href="/self">x</a><a href="/news">x</a><a href="/old">x</a>',
       '/late': { headers: { refresh: '30; url=/' }, body: '<p>late' },

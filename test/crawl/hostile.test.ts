@@ -14,7 +14,7 @@ const endless = (pageOf: (path: string) => string): Promise<Origin> =>
 const limits = (more: object) => ({ limits: { ...crawlOf('http://x/').limits, ...more } });
 
 describe('crawl of a hostile site', () => {
-  it('stops at the page limit for endless links, and reports the omitted pages', async () => {
+  it('stops at the page limit for endless links, and lists the omitted pages in the export report', async () => {
     let at = 0;
     const site = await endless(() => {
       at += 1;
@@ -159,7 +159,7 @@ describe('crawl of a hostile site', () => {
     ]);
   });
 
-  it('stops at the page limit if a page has 100,000 links and another is 50,000 elements deep', async () => {
+  it('exports no more pages than the page limit allows from a site with a page of 100,000 links', async () => {
     const links = Array.from({ length: 100_000 }, (_, n) => `<a href="/n${n}">x</a>`).join('');
     const pages: Readonly<Record<string, string>> = {
       '/': `<a href="/deep">deep</a>${links}`,
@@ -183,7 +183,7 @@ describe('crawl of a hostile site', () => {
     expect(site.requests.length).toBeLessThan(300);
   });
 
-  it('sends no request to metadata services or neighbors of allowed addresses, in any notation', async () => {
+  it('sends no request to a metadata service, or to a private address outside allowAddresses, however the address is written', async () => {
     const inside = await bench.open({ '/a.png': { type: 'image/png', body: 'inside' } });
     const { port } = new URL(inside.origin);
     const hosts = [

@@ -23,7 +23,7 @@ function namesOf(
   return files.map(({ url }) => names.get(url));
 }
 
-describe('assignNames()', () => {
+describe('assignNames() (file names for crawled addresses)', () => {
   it.each([
     ['/', HTML, 'index.html'],
     ['/a', HTML, 'a.html'],
@@ -82,7 +82,7 @@ describe('assignNames()', () => {
     expect(namesOf([['/a'], ['/a/b'], ['/a/']])).toEqual(['a.html', 'a/b.html', 'a/index.html']);
   });
 
-  it('creates a file for each query, and assigns the name without a query to the shortest address', () => {
+  it('assigns a separate file name to each query of a page', () => {
     expect(namesOf([['/list?page=2'], ['/list'], ['/list?q=a%20b']])).toEqual([
       'list@page=2.html',
       'list.html',
@@ -119,11 +119,11 @@ describe('assignNames()', () => {
     ]);
   });
 
-  it('does not assign names that already exist', () => {
+  it('assigns another name if the export already contains a file with the usual name', () => {
     expect(namesOf([['/404']], ['404.html'])).toEqual([expect.stringMatching(/^404-[0-9a-f]{8}\.html$/)]);
   });
 
-  it('returns the same valid and unique names for addresses in any order, and each name is served at its address', () => {
+  it('returns valid and unique names, whatever the order of the addresses', () => {
     const segment = fc.oneof(
       fc.constantFrom('a', 'A', 'a.html', '%2e%2e', 'con', '..%2f', '%00', 'x'.repeat(400), '.git', 'é', 'e\u0301', ''),
       fc.string({ maxLength: 12, unit: 'binary' }),

@@ -6,7 +6,7 @@ import { segmentsOf } from '../../src/web/rewrite/generators/index.ts';
 
 const at = (path: string) => new URL(path, 'https://docs.test');
 
-describe('Robots', () => {
+describe('Robots (rules of robots.txt)', () => {
   const rules = (...lines: string[]) => new Robots(['User-agent: *', ...lines].join('\n'));
 
   it.each<[string[], string, boolean]>([
@@ -71,7 +71,7 @@ describe('Scope of a crawl', () => {
     expect(scope.canonical(new URL(url))).toBe(canonical);
   });
 
-  it('replaces the crawled origin in published addresses with the first configured host', () => {
+  it('replaces the crawled origin of an address with the first configured host', () => {
     expect(scope.published('http://127.0.0.1:3000/docs/a')).toBe('https://docs.acme.dev/docs/a');
     expect(scope.published('https://cdn.dev/a')).toBe('https://cdn.dev/a');
   });
@@ -96,7 +96,7 @@ describe('prefixOf()', () => {
 });
 
 describe('readSitemap()', () => {
-  it('reads pages, indexes, CDATA and entities, and ignores images', () => {
+  it('returns the addresses of pages and nested sitemaps, and ignores addresses of images', () => {
     const xml = `<?xml version="1.0"?><urlset xmlns:image="x"><url><loc> https://a/?x=1&amp;y=2 </loc><image:image><image:loc>https://a/i.png</image:loc></image:image></url><url><loc><![CDATA[https://a/b]]></loc></url></urlset>`;
     expect(readSitemap(xml)).toMatchObject({ pages: ['https://a/?x=1&y=2', 'https://a/b'], sitemaps: [] });
     const translated =
@@ -171,7 +171,7 @@ describe('Traps (detection of endless addresses)', () => {
       expect(judge.judge(at(path), true)).toBeNull();
   });
 
-  it('counts the different queries of pages separately from the queries of images', () => {
+  it('counts the queries of page addresses separately from the queries of image addresses', () => {
     const judge = traps();
     const results = (isPage: boolean) => [1, 2, 3].map((n) => judge.judge(at(`/a?w=${n}`), isPage) !== null);
     expect(results(true)).toEqual([false, false, true]);

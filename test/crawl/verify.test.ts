@@ -14,7 +14,7 @@ const page = (fields: Partial<BrowserPage>): BrowserPage => ({
   ...fields,
 });
 
-describe('sampleOf()', () => {
+describe('sampleOf() (pages to compare with the live site)', () => {
   it('returns the whole list if it is short', () => {
     expect(sampleOf([1, 2, 3], 3)).toEqual([1, 2, 3]);
   });
@@ -31,7 +31,7 @@ describe('sampleOf()', () => {
   });
 });
 
-describe('compareText()', () => {
+describe('compareText() (visible text of the live page and the exported page)', () => {
   it('ignores differences in white space and Unicode form', () => {
     expect(compareText('Cafe\u0301  and\n\ntea ', 'Café and tea')).toBeNull();
   });
@@ -53,7 +53,7 @@ describe('compareText()', () => {
   });
 });
 
-describe('resolveOnHost()', () => {
+describe('resolveOnHost() (exported file for a path)', () => {
   const files = new Map(
     ['index.html', 'a.html', 'b/index.html', 'c/d.png', 'e', 'f g/index.html'].map((path) => [path, 1]),
   );
@@ -71,18 +71,18 @@ describe('resolveOnHost()', () => {
   ])('resolves the path "%s" to %j', (path, answer) => {
     expect(resolveOnHost(files, path)).toEqual(answer);
   });
-
-  it('finds each page at the address that addressOf() returns', () => {
-    expect(['index.html', 'b/index.html', 'a.html', 'f g/ü?.html'].map(addressOf)).toEqual([
-      `${WRITTEN_ORIGIN}/`,
-      `${WRITTEN_ORIGIN}/b/`,
-      `${WRITTEN_ORIGIN}/a.html`,
-      `${WRITTEN_ORIGIN}/f%20g/%C3%BC%3F.html`,
-    ]);
-  });
 });
 
-describe('judgePage()', () => {
+it('addressOf() returns the address from which the browser loads an exported file', () => {
+  expect(['index.html', 'b/index.html', 'a.html', 'f g/ü?.html'].map(addressOf)).toEqual([
+    `${WRITTEN_ORIGIN}/`,
+    `${WRITTEN_ORIGIN}/b/`,
+    `${WRITTEN_ORIGIN}/a.html`,
+    `${WRITTEN_ORIGIN}/f%20g/%C3%BC%3F.html`,
+  ]);
+});
+
+describe('judgePage() (comparison of an exported page with its live page)', () => {
   const kinds = ({ findings }: { findings: readonly { kind: string; detail: string }[] }) =>
     findings.map(({ kind, detail }) => [kind, detail]);
 
@@ -98,7 +98,7 @@ describe('judgePage()', () => {
     ]);
   });
 
-  it('reports every request to another site, without its query', () => {
+  it('returns a finding for every request to another site, without the query of the request', () => {
     const failures = [{ url: 'https://fonts.test/a.css?key=secret', why: 'address_not_allowed' }];
     const live = { failures: ['https://fonts.test/a.css?key=secret'], consoleErrors: [] };
     expect(kinds(judgePage('a.html', page({ failures }), live, null))).toEqual([
@@ -125,19 +125,19 @@ describe('judgePage()', () => {
   });
 });
 
-describe('findingsOf()', () => {
-  it('reports nothing for a page that navigated away, or for a missing file of the exported site', () => {
+describe('findingsOf() (errors of an exported page in a browser)', () => {
+  it('returns no finding for a page that navigated away, or for a missing file of the exported site', () => {
     expect(findingsOf('a.html', page({ failures: [{ url: 'https://site.test/x.png', why: '404' }] }))).toEqual([]);
     expect(findingsOf('a.html', page({ state: 'left', reason: 'it went on' }))).toEqual([]);
   });
 
-  it.each(['unsettled', 'hung', 'crashed', 'failed'] as const)('reports a page that is %s', (state) => {
+  it.each(['unsettled', 'hung', 'crashed', 'failed'] as const)('returns a finding for a page that is %s', (state) => {
     expect(findingsOf('a.html', page({ state, reason: 'why' }))).toEqual([
       { kind: 'not_rendered', page: 'a.html', detail: `${state}: why` },
     ]);
   });
 
-  it('reports requests that the browser was not allowed to send', () => {
+  it('returns a finding for each request that the browser was not allowed to send', () => {
     const failures = ['method', 'stream', 'budget'].map((why) => ({ url: `https://site.test/${why}`, why }));
     const found = findingsOf('a.html', page({ failures }));
     expect(found.map(({ kind }) => kind)).toEqual(['request_refused', 'request_refused', 'request_refused']);

@@ -6,8 +6,8 @@ function add(findings: FindingList, kind: string, count: number): void {
   for (let at = 0; at < count; at += 1) findings.add({ kind, page: `${String(at).padStart(6, '0')}.html`, detail: '' });
 }
 
-describe('FindingList', () => {
-  it('lists all findings of a rare kind, however many other findings exist', () => {
+describe('FindingList (size-limited list in an export report)', () => {
+  it('lists all findings of a rare kind, however many findings of a frequent kind exist', () => {
     const findings = new FindingList();
     add(findings, 'left_out', 90_000);
     add(findings, 'broken_reference', 700);

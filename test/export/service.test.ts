@@ -41,7 +41,7 @@ describe('start() of the export service', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('limits queued jobs by the current settings', async () => {
+  it('rejects a job if the queue has as many jobs as the current settings allow', async () => {
     const settings = { linkTtlMs: 1000, queuedMax: 1 };
     const { exports } = await withJob({ settings: () => settings });
     await expect(exports.start(SITE, WHOLE)).rejects.toMatchObject({ code: 'queue_full' });

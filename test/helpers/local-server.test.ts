@@ -41,7 +41,7 @@ async function serving(answer: Answer) {
 /** Node reports an unhandled rejection after the microtasks of its turn. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-describe('httpServer()', () => {
+describe('httpServer() (test server)', () => {
   it('does not fail the test run if the client disconnects while the handler reads the request', async () => {
     const { server, ended } = await serving((incoming) => text(incoming));
     const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
@@ -66,7 +66,7 @@ describe('httpServer()', () => {
   });
 });
 
-describe('breakOffOnceStored()', () => {
+describe('breakOffOnceStored() (test server that cuts off its response)', () => {
   it('ends without an error if the test has removed its folder', async () => {
     const { server, ended } = await serving((_, response) => {
       response.write('half');

@@ -70,7 +70,7 @@ describe('Metrics', () => {
     expect(off).not.toContain('docshelf_search_sections_waiting{');
   });
 
-  it('names only the active version, and no version if serving is off', async () => {
+  it('contains a version metric for the active version only, and none if no version is active', async () => {
     const metrics = new Metrics();
     const infosOf = async (version: string | null) => {
       const active = version === null ? [] : [{ version, digest: DIGESTS.one, activatedAt: '2026-01-01T00:00:00Z' }];
@@ -84,7 +84,7 @@ describe('Metrics', () => {
     expect(await infosOf(null)).toEqual([]);
   });
 
-  it('distinguishes failed downloads from rejected bundles', async () => {
+  it('counts failed downloads separately from rejected bundles', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite(null);
     const failed = (step: string, error: Error) => site.onDeployEvent({ kind: 'failed', step, error });
@@ -133,7 +133,7 @@ describe('Metrics', () => {
     expect(second).toBeLessThan((user + system) / 1e6 + 5);
   });
 
-  it('reports the current state and the memory of the process', async () => {
+  it('contains the deployment state of docshelf, and the memory of the process', async () => {
     const text = await new Metrics().expose({ ...READINGS, states: [{ site: null, state: 'stale' }] });
     expect(text).toContain('docshelf_state{state="stale"} 1');
     expect(text).toContain('docshelf_state{state="ready"} 0');
@@ -260,7 +260,7 @@ describe('Metrics', () => {
     expect(defined.filter((name) => !moved.includes(name))).toEqual([]);
   });
 
-  it('has only event methods that the program calls', () => {
+  it('has no event method that src/ never calls', () => {
     const cwd = join(import.meta.dirname, '../../src');
     const source = globSync('**/*.ts', { cwd, exclude: ['http/metrics/**'] })
       .map((path) => readFileSync(join(cwd, path), 'utf8'))

@@ -36,7 +36,7 @@ describe('requests to docshelf listeners', () => {
     expect([own.requests.length, other.requests.length]).toEqual([0, 1]);
   });
 
-  it('are not confused with requests to the same port of other machines, or to other ports of this machine', async () => {
+  it('do not include requests to the same port of another machine, or to another port of this machine', async () => {
     const policy = new EgressPolicy(egressRulesOf({ ownPorts: [8080] }));
     expect(policy.allowsAddress('10.1.2.3', 'docs.internal', 8080)).toBe(true);
     expect(policy.allowsAddress('127.0.0.1', 'localhost', 8082)).toBe(true);
@@ -93,7 +93,7 @@ describe('crawl in EgressPolicy', () => {
     expect(crawl.allowsAddress('127.0.0.1', '127.0.0.1', 9090)).toBe(false);
   });
 
-  it('can also use port 443 of its own host if the crawled site uses port 80, but no other port', () => {
+  it('can use ports 80 and 443 of the crawled host, but no further port, if the site uses port 80', () => {
     const crawl = policy(['10.0.0.0/8'], {}, ['http://docs.internal/']);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 443)).toBe(true);
     expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 8443)).toBe(false);

@@ -84,7 +84,7 @@ describe('client with access to private addresses', () => {
   });
 });
 
-describe('lookupFor()', () => {
+describe('lookupFor() (DNS lookup without private addresses)', () => {
   const policy = new EgressPolicy(egressRulesOf({ allowPrivate: false }));
   const found = (...addresses: string[]) =>
     vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, callback: unknown) => {

@@ -64,7 +64,7 @@ function withHeader(change: (header: object) => unknown): string {
   return releaseDir;
 }
 
-describe('BundleVectors', () => {
+describe('BundleVectors (reader of the vectors in a bundle)', () => {
   it('reads the records that BundleVectorWriter wrote', () => {
     const releaseDir = written();
     expect(readdirSync(folderOf(releaseDir)).sort()).toEqual([HEADER, VECTORS]);
@@ -203,7 +203,7 @@ describe('BundleVectors', () => {
   });
 });
 
-describe('BundleVectorWriter', () => {
+describe('BundleVectorWriter (writer of the vectors in a bundle)', () => {
   it('writes the same bytes for the same input', () => {
     const [one, other] = [written(), written()];
     for (const name of readdirSync(folderOf(one)))

@@ -35,7 +35,7 @@ async function writeSite(siteDir: string): Promise<FileEntry[]> {
   return files;
 }
 
-describe('BundleSearchMaker', { timeout: 300_000 }, () => {
+describe('BundleSearchMaker (creation of search data for a bundle)', { timeout: 300_000 }, () => {
   it('does not keep the sections or vectors of a site in the heap', async () => {
     const siteDir = join(dir, 'site');
     const files = await writeSite(siteDir);

@@ -113,7 +113,7 @@ function vectorsIn(searchDir: string, modelDigest: string) {
   }
 }
 
-describe('BundleSearchMaker', () => {
+describe('BundleSearchMaker (creation of search data for a bundle)', () => {
   it('writes the same vectors that a deployment computes for the same pages', async () => {
     const files = await writeSite();
     const made = await make(makerOf(builtin), files, 'made');
@@ -285,7 +285,7 @@ describe('BundleSearchMaker', () => {
     expect(await readdir(into)).toEqual([]);
   });
 
-  it('reports why the model is invalid', async () => {
+  it('rejects with the reason if the model is invalid', async () => {
     const noModel = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
     await expect(make(makerOf(noModel), await writeSite(), 'made')).rejects.toMatchObject({ code: 'model_invalid' });
     const endpoint = countingModel(() => {

@@ -126,7 +126,7 @@ async function computedBy(turn: number): Promise<string[]> {
 }
 
 describe('vectors of a bundle', { timeout: 120_000 }, () => {
-  it('are used by the release, which then embeds no text and reports no notice', async () => {
+  it('are used for the release, so that the model embeds no text of this release', async () => {
     const release = await newRelease('one');
     const { search, status, refusals, best } = await serve(release);
     expect(embedded).toEqual([]);
@@ -194,23 +194,26 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     ['a missing shard', (folder) => rm(join(folder, VECTORS))],
     ['a later format', (folder) => writeFile(join(folder, HEADER), '{"formatVersion":4}')],
     ['a header that is not JSON', (folder) => writeFile(join(folder, HEADER), '{')],
-  ])('are reported and computed again by the model if they have %s, also after a restart', async (_, damage) => {
-    const release = await newRelease('one');
-    await damage(searchFolder(release));
-    const first = await serve(release);
-    expect([first.best, embedded.length]).toEqual([expect.stringContaining('Lantern'), 3]);
-    expect(first.refusals).toEqual(['bad_search_data']);
-    expect(first.search.notices).toEqual([
-      expect.stringMatching(/search data.*\(bad_search_data\)\. docshelf computes the vectors again/),
-    ]);
+  ])(
+    'are replaced by vectors of the model if they have %s, and a notice for the operator states this',
+    async (_, damage) => {
+      const release = await newRelease('one');
+      await damage(searchFolder(release));
+      const first = await serve(release);
+      expect([first.best, embedded.length]).toEqual([expect.stringContaining('Lantern'), 3]);
+      expect(first.refusals).toEqual(['bad_search_data']);
+      expect(first.search.notices).toEqual([
+        expect.stringMatching(/search data.*\(bad_search_data\)\. docshelf computes the vectors again/),
+      ]);
 
-    await restart();
-    const second = await serve(release);
-    expect(second.search.notices).toEqual(first.search.notices);
-    expect([second.refusals, embedded.length]).toEqual([[], 3]);
-    second.search.close();
-    expect(second.search.notices).toEqual([]);
-  });
+      await restart();
+      const second = await serve(release);
+      expect(second.search.notices).toEqual(first.search.notices);
+      expect([second.refusals, embedded.length]).toEqual([[], 3]);
+      second.search.close();
+      expect(second.search.notices).toEqual([]);
+    },
+  );
 
   it('are computed again by the model if they are damaged after the index was built', async () => {
     const release = await newRelease('one');

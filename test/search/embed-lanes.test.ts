@@ -3,7 +3,7 @@ import { EmbedLanes } from '../../src/search/embedded-engine.ts';
 
 const MIB = 1024 ** 2;
 
-describe('EmbedLanes', () => {
+describe('EmbedLanes (limit of concurrent embeddings)', () => {
   it('leaves one processor core free, and allows no more concurrent embeddings than models fit in the memory', () => {
     const max = (cores: number, mib: number) => new EmbedLanes(cores, mib * MIB).max;
     expect([max(1, 4096), max(2, 4096), max(8, 4096), max(8, 384), max(8, 64)]).toEqual([1, 1, 7, 2, 1]);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Fingerprints } from '../../src/search/compact.ts';
 
-describe('Fingerprints', () => {
+describe('Fingerprints (numbered set of text hashes)', () => {
   it('numbers distinct texts in order of arrival, with one number for equal texts', () => {
     const fingerprints = new Fingerprints();
     expect(['a', 'b', 'a', '', 'c', 'b'].map((text) => fingerprints.numberOf(text))).toEqual([0, 1, 0, 2, 3, 1]);

@@ -71,7 +71,7 @@ it('IndexBuilds builds an index once if two daemons share the folder, and remove
   expect([await readdir(both.releaseDir), await keywordOf(both)]).toEqual([['search'], 'one']);
 });
 
-it('IndexBuilds builds an index in a waiting daemon if the build of the first daemon fails, even if another waiting build was aborted', async () => {
+it('IndexBuilds builds an index in a waiting daemon if the build of the first daemon fails', async () => {
   const both = await release('one');
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const one = buildsBy(() => {
@@ -92,7 +92,7 @@ it('IndexBuilds builds an index in a waiting daemon if the build of the first da
   expect(await keywordOf(both)).toBe('other');
 });
 
-it('IndexBuilds skips a page that takes too long to read, and reports the page in progress', async () => {
+it('IndexBuilds skips a page that takes too long to read', async () => {
   const orders: BuildIndexRequest[] = [];
   const reported: string[] = [];
   const builds = buildsBy(async (order, onPage, ended) => {
@@ -121,7 +121,7 @@ it('IndexBuilds skips all large pages of a release after three large pages kille
   expect(orders.at(-1)?.leftOut).toEqual(['page-0.html', 'page-1.html', 'page-2.html']);
 });
 
-it('IndexBuilds reports that a second site waits while the first site is indexed', async () => {
+it('IndexBuilds states in the progress of a second site that it waits while the first site is indexed', async () => {
   const end = Promise.withResolvers<void>();
   const builds = buildsBy(() => end.promise);
   const { signal } = new AbortController();

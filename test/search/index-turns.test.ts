@@ -20,7 +20,7 @@ function release(steps: number, log: string[], name: string) {
   };
 }
 
-it('IndexTurns interrupts a huge release for waiting releases, and then runs the huge release to its end', async () => {
+it('IndexTurns (queue of index builds and embeddings) interrupts a huge release for waiting releases, and then runs the huge release to its end', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const huge = turns.embed(release(12, log, 'huge'), NEVER);
@@ -37,7 +37,7 @@ it('IndexTurns interrupts a huge release for waiting releases, and then runs the
   expect(log.filter((line) => line.startsWith('huge from'))).toHaveLength(2);
 });
 
-it('IndexTurns alternates between two huge releases, so that each turn makes progress', async () => {
+it('IndexTurns (queue of index builds and embeddings) alternates between two huge releases, so that each turn makes progress', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const step = async (signal: AbortSignal, wasDone: number): Promise<number> => {
@@ -60,7 +60,7 @@ it('IndexTurns alternates between two huge releases, so that each turn makes pro
   expect(log).toEqual(['one', 'other', 'one', 'other', 'one', 'other']);
 });
 
-it('IndexTurns does not count the time to resume work as part of a turn', async () => {
+it('IndexTurns (queue of index builds and embeddings) does not count the time to resume work as part of a turn', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   let calls = 0;
   const slowToBegin = async (signal: AbortSignal, onBegun: () => void): Promise<void> => {
@@ -73,7 +73,7 @@ it('IndexTurns does not count the time to resume work as part of a turn', async 
   expect(calls).toBe(1);
 });
 
-it('IndexTurns rejects the call if its work fails, and then starts the next work', async () => {
+it('IndexTurns (queue of index builds and embeddings) rejects the call if its work fails, and then starts the next work', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const failing = turns.embed(() => Promise.reject(new Error('no model')), NEVER);
   const next = turns.embed(async () => 'next', NEVER);
@@ -81,7 +81,7 @@ it('IndexTurns rejects the call if its work fails, and then starts the next work
   expect(await next).toBe('next');
 });
 
-it('IndexTurns removes waiting work from the queue immediately if this work is aborted', async () => {
+it('IndexTurns (queue of index builds and embeddings) removes waiting work from the queue immediately if this work is aborted', async () => {
   const turns = new IndexTurns({ turnMs: TURN_MS });
   const end = Promise.withResolvers<void>();
   const first = turns.embed(() => end.promise, NEVER);
@@ -96,7 +96,7 @@ it('IndexTurns removes waiting work from the queue immediately if this work is a
   expect(await turns.embed(async () => 'third', NEVER)).toBe('third');
 });
 
-it('IndexTurns interrupts an embedding for a build, and resumes the embedding after the build', async () => {
+it('IndexTurns (queue of index builds and embeddings) interrupts an embedding for a build, and resumes the embedding after the build', async () => {
   const turns = new IndexTurns();
   const log: string[] = [];
   const embedding = turns.embed(release(5, log, 'huge'), NEVER);
@@ -119,7 +119,7 @@ it('IndexTurns interrupts an embedding for a build, and resumes the embedding af
 const SOON = { longBuildMs: 10 };
 const settled = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it('IndexTurns starts the smallest waiting build first', async () => {
+it('IndexTurns (queue of index builds and embeddings) starts the smallest waiting build first', async () => {
   const turns = new IndexTurns();
   const log: number[] = [];
   const end = Promise.withResolvers<void>();
@@ -132,7 +132,7 @@ it('IndexTurns starts the smallest waiting build first', async () => {
   expect(log).toEqual([3, 3, 5, 7]);
 });
 
-it('IndexTurns runs one smaller build at a time in parallel to a long build, and larger builds after the long build', async () => {
+it('IndexTurns (queue of index builds and embeddings) runs one smaller build at a time in parallel to a long build, and larger builds after the long build', async () => {
   const turns = new IndexTurns(SOON);
   const log: string[] = [];
   const ends = { huge: Promise.withResolvers<void>(), first: Promise.withResolvers<void>() };
@@ -161,7 +161,7 @@ it('IndexTurns runs one smaller build at a time in parallel to a long build, and
   expect(log.at(-1)).toBe('larger main');
 });
 
-it('IndexTurns removes an aborted build from the queue, and rejects a build that fails in parallel to another build', async () => {
+it('IndexTurns (queue of index builds and embeddings) removes an aborted build from the queue, and rejects a build that fails in parallel to another build', async () => {
   const turns = new IndexTurns(SOON);
   const end = Promise.withResolvers<void>();
   const huge = turns.build(100, () => end.promise, NEVER);

@@ -35,7 +35,7 @@ async function follow(release: IndexedRelease): Promise<SiteSearch> {
 
 const page = (text: string): string => `<!doctype html><title>Home</title><main><h1>Home</h1><p>${text}</p></main>`;
 
-it('EmbeddedEngine skips pages that need too much memory, indexes the other pages, and reports the skipped pages, also after a restart', {
+it('EmbeddedEngine (built-in search engine) skips pages that need too much memory, and names the skipped pages in a notice for the operator', {
   timeout: 120_000,
 }, async () => {
   const release = await releaseOf({
@@ -54,7 +54,7 @@ it('EmbeddedEngine skips pages that need too much memory, indexes the other page
   expect((await follow(release)).notices).toEqual([notice]);
 });
 
-it('EmbeddedEngine indexes the beginning of pages with extremely deep nesting, without a restart of the process', {
+it('EmbeddedEngine (built-in search engine) indexes the beginning of pages with extremely deep nesting, without a restart of the process', {
   timeout: 120_000,
 }, async () => {
   const units = ['<div>', '<div><p>x', '<ul><li>x', '<i>a ', '<table><tr><td>x', '<svg><g>'];
@@ -64,7 +64,7 @@ it('EmbeddedEngine indexes the beginning of pages with extremely deep nesting, w
   expect(search.status.sections).toBe(units.length);
 });
 
-it('EmbeddedEngine gives pages without a clear language the language of the first page with a clear language', {
+it('EmbeddedEngine (built-in search engine) gives pages without a clear language the language of the first page with a clear language', {
   timeout: 120_000,
 }, async () => {
   const plain = (title: string, text: string): string => `<title>${title}</title><main><h1>${title}</h1><p>${text}</p>`;

@@ -58,7 +58,7 @@ const built = async (made: IndexedRelease): Promise<IndexedRelease> => {
   return made;
 };
 
-it('EmbeddedEngine searches each site in its own release, in one thread for all sites', async () => {
+it('EmbeddedEngine (built-in search engine) searches each site in its own release, in one thread for all sites', async () => {
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough', 'Engine parts'].map(async (text) => ({
       ...site(),
@@ -73,7 +73,7 @@ it('EmbeddedEngine searches each site in its own release, in one thread for all 
   expect(threads.started.length - before).toBe(1);
 });
 
-it('EmbeddedEngine shares the index of two sites with the same release, and keeps the index when one site closes', async () => {
+it('EmbeddedEngine (built-in search engine) shares the index of two sites with the same release, and keeps the index when one site closes', async () => {
   const both = await built(await release('Lantern oil'));
   const [one, other] = [site(), site()];
   one.search.switchTo(both, 'v1');
@@ -94,7 +94,7 @@ it('EmbeddedEngine shares the index of two sites with the same release, and keep
   expect(await one.found('lantern')).toBe('Lantern oil 0.');
 });
 
-it('EmbeddedEngine rebuilds a damaged index only once if two sites share the index, without effect on a third site', async () => {
+it('EmbeddedEngine (built-in search engine) rebuilds a damaged index only once if two sites share the index, without effect on a third site', async () => {
   const [shared, sound] = [await built(await release('Lantern oil')), await built(await release('Bread dough'))];
   await damage(shared);
   const [one, other, third] = [site(), site(), site()];
@@ -112,7 +112,7 @@ it('EmbeddedEngine rebuilds a damaged index only once if two sites share the ind
   expect(await readdir(shared.releaseDir)).not.toContainEqual(expect.stringMatching(/^\.search/));
 });
 
-it('EmbeddedEngine reports the error only for the site whose release is unreadable', async () => {
+it('EmbeddedEngine (built-in search engine) still searches a second site if the release of the first site is unreadable', async () => {
   const [bad, good] = [await release('Lantern oil'), await built(await release('Bread dough'))];
   await rm(join(bad.releaseDir, 'files.table'));
   const [one, other] = [site(), site()];
@@ -129,7 +129,7 @@ it('EmbeddedEngine reports the error only for the site whose release is unreadab
   expect([other.kinds(), await other.found('dough')]).toEqual([[], 'Bread dough 0.']);
 });
 
-it('EmbeddedEngine responds for every site from a new thread after the query thread died', async () => {
+it('EmbeddedEngine (built-in search engine) responds for every site from a new thread after the query thread died', async () => {
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough'].map(async (text) => ({ ...site(), release: await built(await release(text)) })),
   );
@@ -143,7 +143,7 @@ it('EmbeddedEngine responds for every site from a new thread after the query thr
   expect(sites.flatMap(({ kinds }) => kinds())).toEqual([]);
 });
 
-it('EmbeddedEngine responds or returns an error for each pending query when the query thread dies, and recovers', async () => {
+it('EmbeddedEngine (built-in search engine) responds or returns an error for each pending query when the query thread dies, and recovers', async () => {
   const made = await built(await release('Lantern oil', 200));
   const { search, until, found, fault, kinds } = site();
   search.switchTo(made, 'v1');
@@ -160,7 +160,7 @@ it('EmbeddedEngine responds or returns an error for each pending query when the 
   expect(threads.alive()).toBe(1);
 });
 
-it('EmbeddedEngine indexes a small site without waiting for the index of a large site', {
+it('EmbeddedEngine (built-in search engine) indexes a small site without waiting for the index of a large site', {
   timeout: 120_000,
 }, async () => {
   const [large, small] = [await release('Fixing the engine', 1_500), await release('Knead the dough')];
@@ -179,7 +179,7 @@ it('EmbeddedEngine indexes a small site without waiting for the index of a large
   expect(await found('dough')).toBe('Knead the dough 0.');
 });
 
-it('EmbeddedEngine embeds one site at a time in one process, while keyword search works for all sites', {
+it('EmbeddedEngine (built-in search engine) embeds one site at a time in one process, while keyword search works for all sites', {
   timeout: 120_000,
 }, async () => {
   const huge = await built(await release('Fixing the engine of a vehicle', 400));

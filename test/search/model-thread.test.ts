@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => threads.stop());
 
-describe('ModelThreads', () => {
+describe('ModelThreads (threads that compute vectors)', () => {
   it('returns the same vectors as the model in the main thread, and the same readable languages', async () => {
     const here = await EmbeddingModel.load(MODEL);
     const there = await ModelThreads.load(MODEL);
@@ -49,7 +49,7 @@ describe('ModelThreads', () => {
     await model.close();
   });
 
-  it('reports an invalid model, and ends the thread', async () => {
+  it('rejects a request if the model is invalid, and ends the thread', async () => {
     const folder = join(scratch, 'damaged');
     mkdirSync(folder);
     cpSync(MODEL, folder, { recursive: true });

@@ -5,7 +5,7 @@ import { SECONDARY_PRIOR } from '../../src/search/keyword/ranking.ts';
 const prints = (...links: readonly string[]) => linkPrints(links);
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 
-describe('PagePriors', () => {
+describe('PagePriors (weight of each page in the search)', () => {
   it('weigh pages by the logarithm of their incoming links, in any form of the address', () => {
     const priors = new PagePriors(PAGES);
     priors.add(0, prints('/a', '/b', '/c', '/nowhere'));
@@ -26,14 +26,14 @@ describe('PagePriors', () => {
     expect([...priors.decide()]).toEqual([['/a', 1]]);
   });
 
-  it('count links to an address that two pages share only for the page that was added last', () => {
+  it('count a link for the page that was added last if the address of the link belongs to two pages', () => {
     const priors = new PagePriors(['/x', '/x/']);
     priors.add(0, prints('/x/'));
     priors.add(1, prints('/x'));
     expect([...priors.decide()]).toEqual([['/x/', 1]]);
   });
 
-  it('give a secondary page a lower prior than other pages', () => {
+  it('give a secondary page such as a change log a lower weight than ordinary pages', () => {
     const priors = new PagePriors(['/a', '/changes', '/b']);
     priors.add(0, prints('/changes', '/b'));
     priors.add(1, prints(), true);

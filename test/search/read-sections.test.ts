@@ -22,7 +22,7 @@ async function siteOf(pages: Readonly<Record<string, string>>) {
 }
 
 describe('readSections()', () => {
-  it('returns each section once, from the preferred page, in page order, with its prior and passages', async () => {
+  it('returns each section once, in page order, even if two pages contain the same section', async () => {
     const site = await siteOf({
       'a-longer-path.html': page('Same', 'Said twice.'),
       'b.html': page('B', 'Only here.', ['c.html', 'same.html']),

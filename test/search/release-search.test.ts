@@ -68,7 +68,7 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('ReleaseSearch', () => {
+describe('ReleaseSearch (search of one release)', () => {
   it('shows the passage nearest in meaning, or the heading of a section without text', async () => {
     const { search, pending } = await openRelease();
     const searching = search();

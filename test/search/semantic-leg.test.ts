@@ -44,12 +44,12 @@ const sectionsOf = (args: number[], options: { readonly allowed: Uint8Array | nu
   ...leg().nearest(QUERY, args, options).keys(),
 ];
 
-describe('SemanticLeg.nearest()', () => {
+describe('SemanticLeg.nearest() (sections near the query in meaning)', () => {
   it('finds only sections in a language that the model can read', () => {
     expect(sectionsOf([], { allowed: null, limit: 2 })).toEqual([0, 3]);
   });
 
-  it('also scores sections that the keyword search found, except sections that the model cannot read', () => {
+  it('returns a score for each section that the keyword search found, except sections that the model cannot read', () => {
     expect(sectionsOf([0, 1, 2], { allowed: null, limit: 1 })).toEqual([0, 1]);
     const far = leg().nearest(QUERY, [1], { allowed: null, limit: 1 }).get(1);
     expect(far?.cosine).toBeLessThan(0);
@@ -60,7 +60,7 @@ describe('SemanticLeg.nearest()', () => {
   });
 });
 
-describe('SemanticLeg.read()', () => {
+describe('SemanticLeg.read() (vector of a query)', () => {
   it('calls the model immediately, so that the caller can continue while the model works', async () => {
     const queries: string[] = [];
     const reading = leg({ queries: queries }).read('keys');

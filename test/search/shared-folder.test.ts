@@ -60,7 +60,7 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   return { engine, asked, ...searchOf(engine, { isSemantic: true, againAfterMs: 60_000 }) };
 }
 
-it('EmbeddedEngine embeds a release once for two daemons, and both search with the vectors', async () => {
+it('EmbeddedEngine (built-in search engine) embeds a release once for two daemons, and both search with the vectors', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);
@@ -73,7 +73,7 @@ it('EmbeddedEngine embeds a release once for two daemons, and both search with t
   for (const { events } of [one, other]) expect(events.filter(({ kind }) => kind === 'failed')).toEqual([]);
 });
 
-it('EmbeddedEngine continues an embedding that failed in another daemon, from the point of failure', async () => {
+it('EmbeddedEngine (built-in search engine) continues an embedding that failed in another daemon, from the point of failure', async () => {
   const both = await release();
   const [one, other] = [replica({ failures: Number.POSITIVE_INFINITY }), replica()];
   await one.search.index(both, new AbortController().signal);
@@ -89,7 +89,7 @@ it('EmbeddedEngine continues an embedding that failed in another daemon, from th
   expect(other.asked.filter((text) => one.asked.includes(text))).toEqual([]);
 });
 
-it('EmbeddedEngine embeds a release itself if the daemon that has the lock makes no progress', async () => {
+it('EmbeddedEngine (built-in search engine) embeds a release itself if the daemon that has the lock makes no progress', async () => {
   const both = await release();
   const one = replica({ othersSilentMs: 500 });
   await one.search.index(both, new AbortController().signal);
@@ -103,7 +103,7 @@ it('EmbeddedEngine embeds a release itself if the daemon that has the lock makes
   }
 });
 
-it('EmbeddedEngine reports missing vectors at once if another daemon embeds but has written none', async () => {
+it('EmbeddedEngine (built-in search engine) calls onProgress immediately with the number of missing vectors if another daemon is embedding the release', async () => {
   const both = await release();
   const { engine, search } = replica();
   await search.index(both, new AbortController().signal);
@@ -124,7 +124,7 @@ it('EmbeddedEngine reports missing vectors at once if another daemon embeds but 
   }
 });
 
-it('EmbeddedEngine repairs a damaged index for both daemons', async () => {
+it('EmbeddedEngine (built-in search engine) repairs a damaged index for both daemons', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);

@@ -26,7 +26,7 @@ const pathsOf = async (sites: readonly SearchedSite[]) => {
   return results.map(({ site, path }) => `${site}${path}`);
 };
 
-it('ShelfSearch searches all sites and merges their results into one page of results', async () => {
+it('ShelfSearch (search over all sites) searches all sites and merges their results into one page of results', async () => {
   const sites = [
     { site: 'acme', search: answering(0.9, 0.8) },
     { site: 'beta', search: answering(0.5, 0.4) },
@@ -34,7 +34,7 @@ it('ShelfSearch searches all sites and merges their results into one page of res
   expect(await pathsOf(sites)).toEqual(['acme/p0', 'beta/p0', 'acme/p1']);
 });
 
-it('ShelfSearch ignores a site whose search is unavailable', async () => {
+it('ShelfSearch (search over all sites) ignores a site whose search is unavailable', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: answering(0.5) },
@@ -42,7 +42,7 @@ it('ShelfSearch ignores a site whose search is unavailable', async () => {
   expect(await pathsOf(sites)).toEqual(['beta/p0']);
 });
 
-it('ShelfSearch throws the first error if every site fails, and returns no results if there are no sites', async () => {
+it('ShelfSearch (search over all sites) throws the first error if every site fails, and returns no results if there are no sites', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },
     { site: 'beta', search: failing('queue_full') },
@@ -51,13 +51,13 @@ it('ShelfSearch throws the first error if every site fails, and returns no resul
   expect(await pathsOf([])).toEqual([]);
 });
 
-it('ShelfSearch throws the reason of the abort signal', async () => {
+it('ShelfSearch (search over all sites) throws the reason of the abort signal', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
   const shelf = new ShelfSearch(() => [{ site: 'acme', search: answering(0.9) }]);
   await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');
 });
 
-it('ShelfSearch merges the facets of all sites, and reports whether any site searches by meaning', async () => {
+it('ShelfSearch (search over all sites) merges the facets of all sites, and returns whether any site searches by meaning', async () => {
   const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
   const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
   const sites = [

@@ -40,7 +40,7 @@ it('SiteSearch is off, and responds with 503 and a retry time, before the site h
   expect(await fault()).toEqual(BUILDING);
 });
 
-it('SiteSearch makes keyword search ready before semantic search, and reports the number of embedded sections', async () => {
+it('SiteSearch makes keyword search ready before semantic search, and counts the embedded sections in its status', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');
@@ -82,7 +82,7 @@ it('SiteSearch delays a query while the index opens', async () => {
   expect(await pending).toBe('/june/v1');
 });
 
-it('SiteSearch builds a missing index, reports the build, and responds with 503 until the index exists', async () => {
+it('SiteSearch builds a missing index, and responds with 503 until the index exists', async () => {
   const index = new FakeIndex();
   const building = Promise.withResolvers<void>();
   index.gates.build = building.promise;
@@ -224,7 +224,7 @@ it('SiteSearch throws an error unchanged, and starts no rebuild, if the index ha
   expect(kinds()).toEqual([]);
 });
 
-it('SiteSearch.index() reports a built index or a failed build as an event, and does not throw if the build fails', async () => {
+it('SiteSearch.index() emits an event for a built index or a failed build, and does not throw if the build fails', async () => {
   const index = new FakeIndex();
   const { search, events } = siteSearch(index);
   const never = new AbortController().signal;
@@ -235,14 +235,14 @@ it('SiteSearch.index() reports a built index or a failed build as an event, and 
   expect(events[1]).toMatchObject({ kind: 'failed', step: 'index', error: { code: 'cannot_write' } });
 });
 
-it('SiteSearch.index() rejects with the reason of the abort signal, and reports no event', async () => {
+it('SiteSearch.index() rejects with the reason of the abort signal, and emits no event', async () => {
   const { search, events } = siteSearch(new FakeIndex());
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(search.index(JUNE, signal)).rejects.toThrow('enough');
   expect(events).toEqual([]);
 });
 
-it('SiteSearch does not report failures that a stop of the daemon causes', async () => {
+it('SiteSearch emits no event for a failure that a stop of the daemon causes', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
   search.switchTo(JUNE, 'v1');

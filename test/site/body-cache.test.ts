@@ -15,7 +15,7 @@ function fileOf(release: ReleaseView, path: string): SiteFile {
 
 const TEXT = 'all work and no play '.repeat(200);
 
-describe('BodyCache', () => {
+describe('BodyCache (response bodies in memory)', () => {
   it('returns the bytes in each encoding', async () => {
     const file = fileOf(releases.make({ 'a.html': TEXT }), 'a.html');
     const cache = new BodyCache(1024 ** 2);

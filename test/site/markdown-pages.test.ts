@@ -160,7 +160,7 @@ describe('Markdown of a page', () => {
     expect([await answer.text(), answer.headers.get('vary')]).toEqual([SITE['guide/start.html'], 'Accept-Encoding']);
   });
 
-  it('is served only if no rule applies, but takes precedence over spaFallback', async () => {
+  it('is not served if a _redirects rule applies to its path, but takes precedence over spaFallback', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/start.md /elsewhere 302' });
     const { send } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
     expect((await send('/guide/start.md')).headers.get('location')).toBe('/elsewhere');
@@ -168,7 +168,7 @@ describe('Markdown of a page', () => {
     expect(await (await send('/anything')).text()).toContain('Home');
   });
 
-  it('is missing, also from llms.txt and llms-full.txt, if rules hide all addresses of the page', async () => {
+  it('is not served, and is missing from llms.txt and llms-full.txt, if rules hide all addresses of the page', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
     const { send } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
     expect((await send('/guide/start.md')).status).toBe(404);

@@ -12,7 +12,7 @@ const MOUNTED = `<a href="/docs/b">${FILLER}`;
 const AT = { basePath: '/docs/' };
 
 describe('site served at another base path than it was built for', () => {
-  it('sends pages with rewritten links for request targets without the base path', async () => {
+  it('rewrites the links of its pages for the base path', async () => {
     const { send } = serve([releases.make({ 'a.html': PAGE })], AT);
     const response = await send('/a');
     expect(await response.text()).toBe(MOUNTED);

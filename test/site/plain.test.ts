@@ -19,7 +19,7 @@ function plainHeaders(plain: FastAnswer | null): Record<string, string | undefin
   return Object.fromEntries(pairs ?? []);
 }
 
-describe('fastAnswer() of SiteServer', () => {
+describe('fastAnswer() of SiteServer (responses from memory)', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['/', {}],
     ['/?q=1', {}],
@@ -106,7 +106,7 @@ describe('fastAnswer() of SiteServer', () => {
     ['/a#b', {}],
     ['http://x/a', {}],
     ['*', {}],
-  ])('returns null for the path %s with the headers %j', async (target, headers) => {
+  ])('returns null for the path %s with the headers %j, which need respond()', async (target, headers) => {
     const { server, send } = serve([releases.make(FILES)]);
     await send('/a');
     await send(target, headers);
@@ -136,7 +136,7 @@ describe('fastAnswer() of SiteServer', () => {
     expect(server.fastAnswer('/a', {})).toBeNull();
   });
 
-  it('counts responses from memory', async () => {
+  it('counts its response as a cache hit', async () => {
     const hits: boolean[] = [];
     const { server, send } = serve([releases.make(FILES)], { events: { onCache: (isHit) => hits.push(isHit) } });
     await send('/a');

@@ -79,7 +79,7 @@ describe('text file that is too large for one cached body', () => {
   });
 });
 
-describe('respond() when the storage fails', () => {
+describe('respond() of SiteServer when the storage fails', () => {
   it.each([1024 ** 2, 8 * 1024])('responds with 503 instead of 404 (cache of %i bytes)', async (cacheBytes) => {
     const faults: DocshelfError[] = [];
     const release = releases.make({ 'a.html': PAGE, 'a.js': 'x'.repeat(2000), '404.html': PAGE });
@@ -127,7 +127,7 @@ describe('respond() when the storage fails', () => {
   });
 });
 
-describe('switch to another release', () => {
+describe('switch of a SiteServer to another release', () => {
   it('affects the next request, but not a pending request', async () => {
     const old = releases.make({ 'a.html': 'old' });
     const next = releases.make({ 'a.html': 'new' });

@@ -17,7 +17,7 @@ const PRESET = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 };
 
-describe('respond() to a plain request', () => {
+describe('respond() of SiteServer to a plain request', () => {
   it('responds with the file and all its headers', async () => {
     const { send } = serve([releases.make({ 'a.html': PAGE })]);
     const response = await send('/a');
@@ -88,7 +88,7 @@ describe('respond() to a plain request', () => {
     );
   });
 
-  it('reports cache hits and misses', async () => {
+  it('calls onCache for each cache hit and each cache miss', async () => {
     const hits: boolean[] = [];
     const { send } = serve([releases.make({ 'a.html': PAGE })], { events: { onCache: (hit) => hits.push(hit) } });
     await send('/a');
@@ -97,7 +97,7 @@ describe('respond() to a plain request', () => {
   });
 });
 
-describe('respond() to a missing address', () => {
+describe('respond() of SiteServer to a missing address', () => {
   const site = () => releases.make({ 'index.html': 'root', '404.html': PAGE, 'ja/404.html': 'nai', 'a/b.html': '' });
 
   it("responds with the site's nearest 404 page, and never with 304", async () => {
@@ -138,7 +138,7 @@ describe('respond() to a missing address', () => {
   });
 });
 
-describe('respond() to conditional requests', () => {
+describe('respond() of SiteServer to conditional requests', () => {
   const site = () => releases.make({ 'a.html': PAGE });
 
   it('responds with 304 to the ETag of the encoding, without a body', async () => {

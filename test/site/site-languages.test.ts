@@ -54,7 +54,7 @@ describe('built-in 404 page of docshelf', () => {
     expect((await send('/nowhere')).headers.get('content-language')).toBe(tag);
   });
 
-  it('is sent from memory after docshelf has determined the language, and is one line of text for a missing asset', async () => {
+  it('is sent from memory after docshelf has determined the language of the site', async () => {
     const { send, server } = serve([releases.make(SITE)]);
     const headers: IncomingHttpHeaders = { host: 'docs.dev' };
     expect(server.fastAnswer('/fa/nowhere', headers)).toBeNull();

@@ -33,7 +33,7 @@ async function summaryOf(response: Response): Promise<string> {
   return `${response.status} ${response.headers.get('location') ?? (await response.text())}`;
 }
 
-describe('order of rules and files', () => {
+describe('site with _redirects rules', () => {
   it.each<[string, string, string]>([
     ['/a /b', '/a', '200 page a'],
     ['/a /b 301!', '/a', '301 /b'],
@@ -170,7 +170,7 @@ describe('order of rules and files', () => {
     },
   );
 
-  it('applies rules that lengthen the path within the work limit of one request', async () => {
+  it('stays within the work limit of one request if a rule lengthens the path', async () => {
     const release = releases.make({ ...FILES, _redirects: `/x/* /x/${':splat/'.repeat(20)}\n/y/* /a 200` });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const pages = server.current?.pages;
@@ -308,7 +308,7 @@ describe('response headers', () => {
     expect(await header(await send('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
   });
 
-  it('apply the preset to documents, and apply nosniff and operator headers to all files', async () => {
+  it('contain the headers of the preset for documents only, and headers of the operator for all files', async () => {
     const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
     const { send } = await site({}, form, {
       'a.html': 'x',

@@ -33,7 +33,7 @@ function recorded(form: SiteForm, surveyVersions?: () => Promise<VersionSurvey>)
   return { served, heads, site, use: (next: SiteForm) => site.applySettings({ form: next }) };
 }
 
-it('SiteSwitch uses the settings at the time of the swap if the config is reloaded before the swap', async () => {
+it('SiteSwitch (activation of a release for a site) uses the settings at the time of the swap if the config is reloaded before the swap', async () => {
   const { site, use } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
@@ -51,7 +51,7 @@ it.each([
   ['rewrites the start page', ['guide.html'], '/ /guide 200', false],
   ['rewrites the start page to a missing page', ['guide.html'], '/ /start 200', true],
 ])(
-  'SiteSwitch reports a missing start page only if the root address returns no page, for a version that %s (%#)',
+  'SiteSwitch (activation of a release for a site) adds a notice of a missing start page only if the root address returns no page, for a version that %s (%#)',
   async (_case, paths, redirects, isReported) => {
     const files = Object.fromEntries(paths.map((path) => [path, page()]));
     const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
@@ -63,7 +63,7 @@ it.each([
   },
 );
 
-it('SiteSwitch no longer sends immutable for a file after the import of a release with other bytes for the same name', async () => {
+it('SiteSwitch (activation of a release for a site) no longer sends immutable for a file after the import of a release with other bytes for the same name', async () => {
   const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
@@ -81,7 +81,7 @@ it('SiteSwitch no longer sends immutable for a file after the import of a releas
   expect(await cacheControl()).toBe('no-cache');
 });
 
-it('SiteSwitch adds a version switcher to pages if other versions exist and the bundle contains no version switcher', async () => {
+it('SiteSwitch (activation of a release for a site) adds a version switcher to pages if other versions exist and the bundle contains no version switcher', async () => {
   let survey = { hasOthers: true, own: [] as string[] };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
   const release = releases.make({ 'index.html': page() }, { version: 'v"2' });
@@ -112,7 +112,7 @@ it.each([
   ['/internal/* /404 404', {}, 0],
   ['/a/* /404 404!\n/b/* /404 404!\n/c/* /gone 404!', {}, 2],
 ])(
-  'SiteSwitch reports rules that hide no pages because their 404 page is missing: rules %j, files %j, %i notices',
+  'SiteSwitch (activation of a release for a site) adds a notice if rules hide no pages because their 404 page is missing: rules %j, files %j, %i notices',
   async (rules, files, count) => {
     const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
     const release = releases.make({ 'index.html': page(), ...files, _redirects: rules }, { version: 'v9' });
@@ -123,7 +123,7 @@ it.each([
   },
 );
 
-it('SiteSwitch labels the search box in the language of the page', async () => {
+it('SiteSwitch (activation of a release for a site) labels the search box in the language of the page', async () => {
   const searchBox = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
     replaces: false,
@@ -144,26 +144,29 @@ it('SiteSwitch labels the search box in the language of the page', async () => {
 it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
-])('SiteSwitch reports whether a Content-Security-Policy blocks the search box: %s', async (policy, count) => {
-  const searchBox = {
-    scripts: { loader: '/l.js', replacing: '/r.js' },
-    replaces: false,
-    isOfShelf: false,
-    page: '/_docshelf/search',
-  };
-  const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
-  const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
-  for (const [box, notices] of [
-    [searchBox, count],
-    [null, 0],
-  ] as const) {
-    const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
-    await (await site.prepare(release as unknown as ReleaseView, []))(NOW);
-    expect((await site.notices()).filter((notice) => notice.includes('blocks the search box'))).toHaveLength(notices);
-  }
-});
+])(
+  'SiteSwitch (activation of a release for a site) adds a notice if a Content-Security-Policy blocks the search box: %s',
+  async (policy, count) => {
+    const searchBox = {
+      scripts: { loader: '/l.js', replacing: '/r.js' },
+      replaces: false,
+      isOfShelf: false,
+      page: '/_docshelf/search',
+    };
+    const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
+    const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
+    for (const [box, notices] of [
+      [searchBox, count],
+      [null, 0],
+    ] as const) {
+      const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
+      await (await site.prepare(release as unknown as ReleaseView, []))(NOW);
+      expect((await site.notices()).filter((notice) => notice.includes('blocks the search box'))).toHaveLength(notices);
+    }
+  },
+);
 
-it('SiteSwitch replaces a search box that uses an external service, and reports the replacement', async () => {
+it('SiteSwitch (activation of a release for a site) replaces a search box that uses an external service, and adds a notice for the operator', async () => {
   const box = {
     scripts: { loader: '/l.js', replacing: '/r.js' },
     replaces: true,

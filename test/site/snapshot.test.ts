@@ -15,7 +15,7 @@ async function cacheControl(snapshot: SiteSnapshot, path: string): Promise<strin
   return found.file instanceof SiteFile ? found.file.validatorHeaders(FORMS.identity)['Cache-Control'] : 'not made yet';
 }
 
-describe('SiteSnapshot', () => {
+describe('SiteSnapshot (files that a site serves)', () => {
   it('keeps files unchanged if the site is served at the base path that it was built for', async () => {
     for (const [builtFor, basePath] of [
       ['/', undefined],

@@ -50,8 +50,8 @@ describe('page of a second site', { timeout: 300_000 }, () => {
   });
 });
 
-describe('reader who disconnects', { timeout: 300_000 }, () => {
-  it('cancels both the waiting and the running work', async () => {
+describe('client that disconnects', { timeout: 300_000 }, () => {
+  it('cancels the conversion of the requested page, whether it waits or runs', async () => {
     const site = serve([releases.make(slowPages(6))], { markdown: true, site: 'left' });
     const leaving = new AbortController();
     const left = Array.from({ length: 5 }, (_, at) =>
@@ -70,7 +70,7 @@ describe('reader who disconnects', { timeout: 300_000 }, () => {
     expect(site.server.current?.notices).toEqual([]);
   });
 
-  it('does not cancel a page that another reader waits for', async () => {
+  it('does not cancel the conversion of a page that another reader waits for', async () => {
     const site = serve([releases.make(slowPages(1))], { markdown: true, site: 'shared' });
     const leaving = new AbortController();
     const request = {

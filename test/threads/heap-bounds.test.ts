@@ -56,7 +56,7 @@ const DIED = {
 };
 
 describe('A thread that exceeds its heap limit', () => {
-  it('fails only the import whose archive it unpacks', async () => {
+  it('causes only the import to fail whose archive it unpacks', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });
     const unpack = async (name: string) => {
@@ -88,7 +88,7 @@ describe('A thread that exceeds its heap limit', () => {
     );
   });
 
-  it('fails only the job that it exports or packs', async () => {
+  it('causes only the packing or the cleanup of exported files to fail', async () => {
     const entry = new URL('../../src/app/export-thread.ts', import.meta.url);
     const folders = {
       filesDir: join(dir, 'files'),
@@ -107,7 +107,7 @@ describe('A thread that exceeds its heap limit', () => {
     await sound.terminate();
   });
 
-  it('fails only the job that it crawls, and the next job gets new threads', async () => {
+  it('causes only the job of the crawl to fail, and the next job gets new threads', async () => {
     const scope = { origin: 'https://acme.test', prefix: '/', hosts: [] };
     const open = () => new PageThreads(1, { filesDir: join(dir, 'files'), scope });
     const content = Buffer.from('<title>Home</title>');
@@ -123,7 +123,7 @@ describe('A thread that exceeds its heap limit', () => {
     await sound.end();
   });
 
-  it('fails only the opening of the job queue', async () => {
+  it('causes only the opening of the job queue to fail', async () => {
     const restore = shrink('queue');
     const file = join(dir, 'jobs.sqlite');
     await expect(openSqliteJobQueue({ file })).rejects.toMatchObject(DIED);
@@ -133,7 +133,7 @@ describe('A thread that exceeds its heap limit', () => {
     await queue.close();
   });
 
-  it('fails only the loading of the model', async () => {
+  it('causes only the loading of the model to fail', async () => {
     const restore = shrink('model');
     await expect(ModelThreads.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
     restore();
@@ -142,7 +142,7 @@ describe('A thread that exceeds its heap limit', () => {
     await model.close();
   });
 
-  it('fails only the password check (tested with a terminated thread), and docshelf does not record the password as wrong', async () => {
+  it('causes only the password check to fail, and the next check of the same password succeeds', async () => {
     const check = new PasswordCheck();
     const right = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
     const holds = async () => check.holds('a', 'correct horse', [right]);
@@ -157,7 +157,7 @@ describe('A thread that exceeds its heap limit', () => {
     await check.end();
   });
 
-  it('fails only the creation of search data for a bundle', async () => {
+  it('causes only the creation of search data for a bundle to fail', async () => {
     const siteDir = await writePages('site', 20);
     const files = filesOf(20);
     const vectorsOf = async (texts: readonly string[]) => texts.map(() => new Float32Array(32).fill(0.1));

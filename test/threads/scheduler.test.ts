@@ -166,7 +166,7 @@ describe('Shared task of Scheduler', () => {
     expect(await again).toBe('second');
   });
 
-  it('continues if one of two callers aborts, and is aborted if both abort, but the last call ends only after the task', async () => {
+  it('is aborted only if all its callers abort', async () => {
     const { begun, run } = sharedWork();
     const [one, other] = [new AbortController(), new AbortController()];
     const first = run('june', one.signal);

@@ -22,7 +22,7 @@ describe('A serving thread that dies', () => {
   beforeEach(() => void vi.resetModules());
   const server = async () => (await import('../site/helpers.ts')).serve;
 
-  it('fails only the request for the page that it rewrites for another base path', async () => {
+  it('causes only the request to fail for which it rewrites a page', async () => {
     const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([send('/a'), ending]);
@@ -30,7 +30,7 @@ describe('A serving thread that dies', () => {
     expect([await (await send('/a')).text(), (await send('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
   });
 
-  it('fails only the request for the page that it converts, and docshelf then has no Markdown of this page', async () => {
+  it('leaves docshelf without Markdown of the page that it converted, but does not affect other pages', async () => {
     const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([send('/a.md'), ending]);
@@ -38,7 +38,7 @@ describe('A serving thread that dies', () => {
     expect([(await send('/a.md')).status, (await send('/b.md')).status]).toEqual([404, 200]);
   });
 
-  it('fails only the comparison of two versions', async () => {
+  it('causes only the comparison of two versions to fail', async () => {
     const folders = await Promise.all(
       [PAGE, PAGE.replace('All', 'Some')].map(async (page) => {
         const release = releases.make({ 'index.html': page });

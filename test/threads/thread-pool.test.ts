@@ -27,7 +27,7 @@ describe('ThreadPool', () => {
     expect(watched.started).toHaveLength(2);
   });
 
-  it('terminates the thread of a failed call before it reports the failure', async () => {
+  it('terminates the thread of a failed call before it rejects the call', async () => {
     await count();
     await expect(pool.run((thread) => thread.call('fail', null))).rejects.toMatchObject({ message: 'unforeseen' });
     expect(watched.alive()).toBe(0);

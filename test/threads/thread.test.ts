@@ -117,7 +117,7 @@ describe('Thread.call()', () => {
     await expect(start().call('later', { value, ms: 0 })).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('can also send a call from the thread to its parent', async () => {
+  it('lets a handler in the thread call a function of the parent', async () => {
     const handlers = {
       double: async (value: number) => value * 2,
       refuse: async (value: number) => {
@@ -144,7 +144,7 @@ describe('Progress of Thread.call()', () => {
 });
 
 describe('Abort of Thread.call()', () => {
-  it('reaches the handler, and the call rejects with its reason after the handler has ended', async () => {
+  it('reaches the handler in the thread, and makes the call reject with the abort reason after the handler has ended', async () => {
     const thread = start({ abortWithinMs: 10_000 });
     const stop = new AbortController();
     const waiting = thread.call('wait', null, { signal: stop.signal });
@@ -228,7 +228,7 @@ describe('Thread that dies', () => {
     expect(started()).toHaveLength(1);
   });
 
-  it('reports the reason if it dies before it can respond', async () => {
+  it('rejects its call with the reason if it dies before it can respond', async () => {
     const thread = start({ entry: new URL('data:text/javascript,throw new Error("no such library")') });
     await expect(thread.call('count', null)).rejects.toMatchObject({
       code: 'internal',
@@ -288,7 +288,7 @@ describe('Thread with the option isProcess', () => {
     expect(await own.call('pid', null)).not.toBe(first);
   });
 
-  it('does not affect the parent if the heap of the process is full or the process fails, and reports the reason', async () => {
+  it('rejects its calls with the reason if the process ends or its heap is full, and does not affect the parent', async () => {
     const own = start({ isProcess: true });
     await expect(own.call('fill', null)).rejects.toThrow('Cannot test: its process needs more than 128 MiB of memory');
     await expect(own.call('exit', 3)).rejects.toThrow('Cannot test: its process ended with 3');

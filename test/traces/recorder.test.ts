@@ -34,7 +34,7 @@ describe('readTraceparent()', () => {
   });
 });
 
-describe('Recorder', () => {
+describe('Recorder (of trace spans)', () => {
   test('nests a span under the span of its parent header, or under the running span if there is no such header', async () => {
     const { tracer, named } = recorder();
     let carried: string | null = null;

@@ -30,8 +30,8 @@ function sender(...answers: SendSpans[]) {
   return { sending, received, reported, until };
 }
 
-describe('SpanSender', () => {
-  test('keeps spans while the collector is unavailable or busy, reports each change of this state once, and sends the spans later', async () => {
+describe('SpanSender (sender of trace spans to a collector)', () => {
+  test('keeps spans while the collector is unavailable or busy, and sends them when the collector is available', async () => {
     const { sending, reported, until } = sender(away, away, async () => answered(503));
     sending.add(span('one'));
     sending.add(span('two'));

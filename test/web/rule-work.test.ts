@@ -97,7 +97,7 @@ describe('request to a site with 10,000 rules', () => {
     expect(steps).toBeLessThan(60_000);
   });
 
-  it('finds the same rules as a check of each rule in turn', { timeout: 600_000 }, () => {
+  it('applies the same rules as a check of each rule in turn', { timeout: 600_000 }, () => {
     const seed = seedOfEnvironment() ?? 1;
     for (let run = 0; run < cases(12); run++) {
       const random = new SeededRandom(seed * 1_000_003 + run);

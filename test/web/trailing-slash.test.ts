@@ -10,7 +10,7 @@ function decide(pages: Readonly<Record<string, string>>, others: readonly string
 
 const link = (...urls: string[]) => urls.map((url) => `<a href="${url}">x</a>`).join('');
 
-describe('TrailingSlashVotes', () => {
+describe('TrailingSlashVotes (trailing slash policy of a site, from its links)', () => {
   it('returns "never" if links to folder pages have no slash', () => {
     expect(decide({ 'index.html': link('/a', '/b'), 'a/index.html': link('/b'), 'b/index.html': '' })).toBe('never');
   });

@@ -47,12 +47,12 @@ const broken = (page: string, url: string) => `broken_reference ${page} a href="
 const missing = (page: string, url: string) => `missing_fragment ${page} a href="${url}"`;
 
 describe('references in checkSite()', () => {
-  it('resolve as docshelf serves them: files, pages without extension, folders, encoded names, queries', async () => {
+  it('are valid if docshelf serves them: files, pages without extension, folders, encoded names, queries', async () => {
     const urls = ['/a', '/a.html', 'a', './a?x=1', '/b', '/b/', '/b/index.html', '/%C3%A9%20x.pdf', '/a#', '?q', ''];
     expect(await check({ 'index.html': links(...urls), 'a.html': '', 'b/index.html': '', 'é x.pdf': '' })).toEqual([]);
   });
 
-  it('are reported in the order of pages and references, as written', async () => {
+  it('cause findings that are sorted by page, then by position on the page', async () => {
     const found = await check({
       'b.html': links('/none', 'a'),
       'a.html': `${links('none/')}<img src=i.png><script src=/s.js></script><img srcset="1.png 1x, 2.png 2x">`,
@@ -67,7 +67,7 @@ describe('references in checkSite()', () => {
     ]);
   });
 
-  it('are also read in style sheets, relative to the style sheet', async () => {
+  it('in a style sheet are resolved against the address of the style sheet', async () => {
     const found = await check({
       'a/b.html':
         '<style>@import "none.css"; p { background: url(../img/i.png) }</style>' +
@@ -105,7 +105,7 @@ describe('references in checkSite()', () => {
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
   });
 
-  it('are resolved in a/index.html against /a or /a/, whichever address the links to this page use', async () => {
+  it('on the page a/index.html are resolved against /a or /a/, depending on which of these addresses the links to the page use', async () => {
     // For a link without the slash, relative references start one folder higher.
     const picture = '<img src="p.png">';
     const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
@@ -115,7 +115,7 @@ describe('references in checkSite()', () => {
     expect(await check(withoutSlash)).toEqual([]);
   });
 
-  it('are resolved against folder a in a/index.html, even if a page a.html exists', async () => {
+  it('on the page a/index.html are resolved in folder a, even if a page a.html exists', async () => {
     const site = {
       'index.html': links('/a', '/b', '/c'),
       'a.html': '',
@@ -128,10 +128,10 @@ describe('references in checkSite()', () => {
   });
 });
 
-describe('absolute references to the site itself', () => {
+describe('absolute references in checkSite()', () => {
   const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
 
-  it('count as internal if the canonical links of the pages contain the address, including a path prefix', async () => {
+  it('are internal if they begin with the origin and path prefix in the canonical links of the pages', async () => {
     const at = 'https://acme.github.io/docs';
     const site = {
       'index.html': canonical(`${at}/`),
@@ -141,20 +141,20 @@ describe('absolute references to the site itself', () => {
     expect(await check(site)).toEqual([broken('a.html', `${at}/none`)]);
   });
 
-  it('count as internal if the config contains the host', async () => {
+  it('are internal if the config lists their host as a host of the site', async () => {
     const site = { 'index.html': links('https://docs.acme.dev/none', '//docs.acme.dev/', 'https://acme.dev/none') };
     expect(await check(site, { hosts: ['docs.acme.dev'] })).toEqual([
       broken('index.html', 'https://docs.acme.dev/none'),
     ]);
   });
 
-  it('count as external if the canonical link of the page points to another page', async () => {
+  it('are external if the canonical link of their page names another page of the host', async () => {
     const site = { 'v1/a.html': canonical('https://acme.dev/v2/b') + links('https://acme.dev/none') };
     expect(await check(site)).toEqual([]);
   });
 });
 
-describe('fragments in checkSite()', () => {
+describe('fragments of links in checkSite()', () => {
   it('match ids and anchor names on the same page and on other pages, encoded or not', async () => {
     const site = {
       'index.html': `<h2 id="über uns">x</h2>${links('#%C3%BCber%20uns', '/a#old', '/a/#new', 'a.html#new')}`,
@@ -163,7 +163,7 @@ describe('fragments in checkSite()', () => {
     expect(await check(site)).toEqual([]);
   });
 
-  it('are reported if the target page does not contain the fragment, also after a redirect and on the page itself', async () => {
+  it('cause a finding if the target page does not contain the fragment', async () => {
     const site = {
       'index.html': links('#none', '/a/#none', '/b#x'),
       'a.html': '<p id=None>',
@@ -179,7 +179,7 @@ describe('fragments in checkSite()', () => {
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
   });
 
-  it('are not checked if the target is not a page, or if the page loads the target as a resource', async () => {
+  it('are not checked if the target is not a page', async () => {
     const site = {
       'index.html': `${links('/m.pdf#page=2')}<svg><use href="/s.svg#i"/><use href="#j"/></svg>`,
       'm.pdf': '',
@@ -188,14 +188,14 @@ describe('fragments in checkSite()', () => {
     expect(await check(site)).toEqual([]);
   });
 
-  it('are compared as text if the page has another encoding than UTF-8', async () => {
+  it('match the decoded ids of a target page that is not in UTF-8', async () => {
     const site = { 'index.html': links('/a#%C3%A9'), 'a.html': Buffer.from('<p id=\xe9>', 'latin1') };
     expect(await check(site, { types: { 'a.html': 'text/html; charset=windows-1252' } })).toEqual([]);
   });
 });
 
 describe('references to other hosts in checkSite()', () => {
-  it('are reported for files that a page loads, but not for links', async () => {
+  it('cause findings for files that a page loads, but not for links', async () => {
     const found = await check({
       'index.html': `<link rel=stylesheet href=https://fonts.dev/a.css><link rel=preconnect href=https://fonts.dev>
         <link rel=me href=https://social.dev/><link rel=canonical href=https://else.dev/x><a href=https://link.dev/>x</a>
@@ -210,8 +210,8 @@ describe('references to other hosts in checkSite()', () => {
   });
 });
 
-describe('checkSite()', () => {
-  it('reports progress for two passes over the pages, and finds no references in text files', async () => {
+describe('checkSite() (link check of an exported site)', () => {
+  it('counts each page twice in its progress, because it reads the pages in two passes', async () => {
     const reported: [number, number][] = [];
     const site = { 'a.html': '', 'b.htm': '', 'c.xhtml': '', 'd.txt': links('/none') };
     expect(await check(site, { onProgress: (done, total) => reported.push([done, total]) })).toEqual([]);
@@ -231,7 +231,7 @@ describe('checkSite()', () => {
     expect(done).toBe(5);
   });
 
-  it('shortens long text from pages, and removes control characters', async () => {
+  it('shortens long addresses and removes control characters from addresses in its findings', async () => {
     const [found = ''] = await check({ 'index.html': links(`/${'x'.repeat(5000)}\u001b`) });
     expect(found.length).toBeLessThan(300);
     expect(found).not.toContain('\u001b');

@@ -35,7 +35,7 @@ describe('collectSite()', () => {
     expect(files[0]?.sha256).toBe(files[1]?.sha256);
   });
 
-  it('uses the charset that a page declares', async () => {
+  it('writes the charset that a page declares to the content type of this page', async () => {
     const page = Buffer.from('<!doctype html><meta charset="iso-8859-1"><title>\xe4</title>', 'latin1');
     const { files } = await collect((sink) => sink.add('index.html', page));
     expect(files[0]?.type).toMatch(/iso-8859-1|windows-1252/i);

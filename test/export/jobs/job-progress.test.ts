@@ -7,7 +7,7 @@ type Step = Parameters<JobQueue['advance']>[1];
 const claimAt = (progress: number, pageCount: number) =>
   ({ attempt: 1, jobId: 'se_0000000000000001', progress, pageCount }) as StoredJob;
 
-describe('JobProgress', () => {
+describe('JobProgress (progress of an export job in the queue)', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -50,7 +50,7 @@ describe('JobProgress', () => {
     expect(steps.at(-1)).toEqual({ progress: 87.5, pageCount: 7 });
   });
 
-  it('never writes concurrently, and writes a checkpoint after a pending write', async () => {
+  it('runs its writes to the queue one after the other, without overlap', async () => {
     let writing = 0;
     let writingMax = 0;
     const { progress, steps } = track(async () => {
@@ -81,7 +81,7 @@ describe('JobProgress', () => {
     expect([steps.length, vi.getTimerCount()]).toEqual([length, 0]);
   });
 
-  it('reports that another attempt has taken the job, but not that the queue has failed', async () => {
+  it('calls onLost if another attempt has taken the job, but not if the queue fails', async () => {
     const lost = track(async () => false);
     await lost.progress.checkpoint('table');
     expect(lost.onLost).toHaveBeenCalledTimes(1);

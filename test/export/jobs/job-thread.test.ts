@@ -30,7 +30,7 @@ const sweep = (thread: JobThread) =>
     recordsDir: join(dir, 'records'),
   });
 
-describe('JobThread', () => {
+describe('JobThread (worker thread of an export job)', () => {
   it('uses one thread for consecutive steps, and a new thread after terminate()', async () => {
     const thread = openJobThread(ENTRY, new AbortController().signal);
     expect(watched.started).toEqual([]);

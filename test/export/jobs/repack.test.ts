@@ -6,7 +6,7 @@ import { repackBundle } from '../../../src/export/jobs/ended-jobs.ts';
 import type { RunJobOptions } from '../../../src/export/jobs/run-job.ts';
 import { JobBench } from './job-bench.ts';
 
-describe('repackBundle()', () => {
+describe('repackBundle() (archive of an earlier export job)', () => {
   let bench: JobBench;
 
   beforeEach(async () => {

@@ -134,7 +134,7 @@ describe('JobRunner', () => {
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });
 
-  it('completes a job without search data if the creation of search data fails, and reports the failure', async () => {
+  it('completes a job without search data if search data cannot be created, and states this in the export report', async () => {
     const failing: SearchData = {
       make: async (_site, into) => {
         await writeFile(join(into, 'half'), 'half');
@@ -182,7 +182,7 @@ describe('JobRunner', () => {
     expect(kinds()).toEqual(['fault', 'started', 'completed']);
   });
 
-  it('removes leftovers of killed processes only for ended jobs', async () => {
+  it('keeps the work folder of an unfinished job, and removes the work folder of an ended job whose process was killed', async () => {
     await bench.exported('over');
     await bench.add('waits', 'other');
     await bench.queue.claim(15_000);

@@ -46,7 +46,7 @@ describe('links between Markdown pages', () => {
     ]);
   });
 
-  it('are not changed if their target is missing, and are reported with their page', async () => {
+  it('stay unchanged if their target is missing, and are listed with their page in the export report', async () => {
     const text = '[a](nope.md#x) ![b](gone.png) <a href="../out.md">c</a> [d](/docs.json)\n';
     const site = await render({ ...tree, 'guides/deep.md': text });
     expect(site.links('guides/deep.html', 'article')).toEqual(['nope.md#x', '../out.md', '/docs.json']);
@@ -60,13 +60,13 @@ describe('links between Markdown pages', () => {
   });
 });
 
-describe('texts of settings and front matter', () => {
+describe('texts from docs.json and front matter', () => {
   const EVIL = `"><script>alert('x')</script>&amp;`;
   const ODD_NAME = `${EVIL.replaceAll('/', '')}.md`;
   const matter = (keys: readonly string[]) =>
     `---\n${keys.map((key) => `${key}: ${JSON.stringify(EVIL)}`).join('\n')}\n---\n`;
 
-  it('are escaped everywhere', async () => {
+  it('are escaped on every page and in every file that contains them', async () => {
     const site = await render(
       {
         'index.md': `${matter(['title', 'sidebarTitle', 'description', 'version', 'tags'])}## Next\n\n## And\n`,

@@ -99,7 +99,7 @@ describe('navigation from docs.json', () => {
     expect(site.elements('stray.html', 'nav', 'pager')).toEqual([]);
   });
 
-  it('causes reports of listed pages that are missing, and of pages that are not listed', async () => {
+  it('adds to the export report each listed page that is missing and each page that is not listed', async () => {
     const site = await render(tree);
     expect(site.found('missing_page')).toMatchObject([
       { page: 'docs.json', detail: expect.stringContaining('"nowhere"') },

@@ -24,7 +24,7 @@ describe('headings of renderMarkdown()', () => {
     ]);
   });
 
-  it('are listed as plain text if they have level 2 or 3, except in quotations', () => {
+  it('are in the returned list of headings, as plain text, if they have level 2 or 3 and are outside quotations', () => {
     const { headings } = render('## A *b* `c` <i>d</i>\n\n### E\n\n#### F\n\n> ## G\n');
     expect(headings).toEqual([
       { level: 2, id: 'a-b-c-d', text: 'A b c d' },
@@ -63,7 +63,7 @@ describe('lists and tables of renderMarkdown()', () => {
     expect(made).toContain('<li>[y] none</li>');
   });
 
-  it('set alignment with classes, and set an id on rows that begin with code', () => {
+  it('align table cells with CSS classes instead of style attributes', () => {
     const made = html('| A | B |\n|:-:|--:|\n| `key.a` | 1 |\n| `key.a` | 2 |\n| two words | 3 |\n');
     expect(made).toContain('<div class="table" role="region" aria-label="Table" tabindex="0">');
     expect(made).toContain('<td class="align-right">1</td>');

@@ -35,7 +35,7 @@ describe('collectMarkdown()', () => {
     expect(site.pages).toBe(3);
   });
 
-  it('writes the same bytes in the same order if the source folder has another path', async () => {
+  it('writes the same bytes in the same order, whatever the path of the source folder', async () => {
     const [first, second] = [await render(PLAIN), await render(PLAIN)];
     expect([...second.files]).toEqual([...first.files]);
   });
@@ -48,13 +48,13 @@ describe('collectMarkdown()', () => {
     expect(site.text('data.json')).toBe('{"a":1}\r\n');
   });
 
-  it('reports a file at the path of a rendered page, and does not copy that file', async () => {
+  it('does not copy a file whose path is the path of a rendered page, and lists the file in the export report', async () => {
     const site = await render({ ...PLAIN, 'guides/start.html': 'old' });
     expect(site.text('guides/start.html')).toContain('Begin.');
     expect(site.found('duplicate_path')).toMatchObject([{ page: 'guides/start.html' }]);
   });
 
-  it('reports the second file if two source files have the same page address', async () => {
+  it('renders only the first of two source files with the same page address, and lists the second in the export report', async () => {
     const site = await render({ 'index.md': '# A\n', 'x.md': '# First\n', 'x.markdown': '# Second\n' });
     expect(site.found('duplicate_path')).toHaveLength(1);
     expect(site.paths.filter((path) => path.startsWith('x.'))).toEqual(['x.html', 'x.md']);
@@ -67,7 +67,7 @@ describe('collectMarkdown()', () => {
     expect(site.text('a/README.html')).toContain('<h1>A</h1>');
   });
 
-  it('writes canonical addresses and the sitemap without extension', async () => {
+  it('writes canonical addresses and sitemap addresses without .html', async () => {
     const site = await render({
       ...PLAIN,
       'guides/index.md': '# Guides\n',
@@ -88,7 +88,7 @@ describe('collectMarkdown()', () => {
     expect(site.text('robots.txt')).toContain('Sitemap: https://x.dev/docs/sitemap.xml');
   });
 
-  it('uses a placeholder for canonical addresses if no URL is configured, and reports the missing URL', async () => {
+  it('uses a placeholder for canonical addresses if no URL is configured, and states this in the export report', async () => {
     const site = await render(PLAIN);
     expect(site.text('sitemap.xml')).toContain('<loc>https://acme.example/</loc>');
     expect(site.found('no_url')).toHaveLength(1);
@@ -145,7 +145,7 @@ describe('collectMarkdown()', () => {
     expect(relative).toEqual([]);
   });
 
-  it('uses the 404 page of the folder, including its links', async () => {
+  it('uses the 404.md page of the folder, with links that work at any depth', async () => {
     const site = await render({ ...PLAIN, '404.md': '# Lost\n\nGo [on](guides/start.md).\n' });
     expect(textOf(site.element('404.html', 'h1'))).toBe('Lost');
     expect(site.links('404.html', 'article')).toEqual(['/guides/start.html']);
@@ -159,7 +159,7 @@ describe('collectMarkdown()', () => {
     expect(site.pages).toBe(4);
   });
 
-  it('uses favicon, logo and stylesheet of the folder, and reports each of these files that is missing', async () => {
+  it('uses favicon, logo and stylesheet of the folder, and lists each missing one in the export report', async () => {
     const docs = { logo: 'logo.svg', favicon: 'none.png', css: '/own.css' };
     const site = await render({
       ...PLAIN,
@@ -194,7 +194,7 @@ describe('collectMarkdown()', () => {
     expect(site.found('broken_link')).toEqual([]);
   });
 
-  it('rejects a folder without pages, and paths without a page', async () => {
+  it('rejects a folder without pages, and a selection of paths that contain no page', async () => {
     await expect(render({ 'x.txt': 'x' })).rejects.toMatchObject({ code: 'bad_source' });
     await expect(render(PLAIN, { paths: ['/none'] })).rejects.toMatchObject({ code: 'bad_source' });
     await expect(renderFolder('/nowhere/at/all')).rejects.toMatchObject({ code: 'bad_source' });
@@ -221,7 +221,7 @@ describe('collectMarkdown()', () => {
     await expect(run).rejects.toBe(reason);
   });
 
-  it('reports its progress in pages', async () => {
+  it('passes the number of rendered pages to onProgress', async () => {
     const seen: [number, number][] = [];
     await render(PLAIN, { onProgress: (done: number, total: number) => seen.push([done, total]) });
     expect(seen).toEqual([

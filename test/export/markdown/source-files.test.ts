@@ -26,7 +26,7 @@ describe('files of a Markdown folder', () => {
     expect(site.found('not_utf8')).toEqual([]);
   });
 
-  it('are read as Windows-1252 if they are not valid UTF-8, and each of these files is reported once', async () => {
+  it('are read as Windows-1252 if they are not valid UTF-8, and are each listed once in the export report', async () => {
     const site = await render({ 'index.md': Buffer.from('# Gr\xfc\xdfe \x96 hier\n', 'latin1') });
     expect(textOf(site.element('index.html', 'h1'))).toBe('Grüße – hier');
     expect(site.found('not_utf8')).toMatchObject([{ page: 'index.md' }]);
@@ -63,7 +63,7 @@ describe('files of a Markdown folder', () => {
     expect(textOf(site.element('b.html', 'h1'))).toBe('B');
   });
 
-  it('keep front matter values that look like a number as written', async () => {
+  it('keep the exact text of front matter values that look like a number', async () => {
     const site = await render({ 'index.md': '---\ntitle: 1.0\ntags: 2.0, true\n---\nx\n' });
     expect(textOf(site.element('index.html', 'h1'))).toBe('1.0');
     expect(site.meta('index.html', 'keywords')).toBe('2.0, true');
@@ -125,7 +125,7 @@ describe('docs.json settings', () => {
     });
   });
 
-  it('may contain keys of other programs, which are reported', async () => {
+  it('may contain keys of other programs, which are listed in the export report', async () => {
     const site = await render({ 'index.md': '# H\n', 'docs.json': { $schema: 'x', theme: 'y', name: 'Acme' } });
     expect(site.found('unknown_setting')).toMatchObject([{ detail: expect.stringContaining('theme') }]);
     expect(site.files.has('docs.json')).toBe(false);
@@ -165,7 +165,7 @@ describe('the key `since` in front matter', () => {
     expect(site.found('broken_link')).toEqual([]);
   });
 
-  it('shows a page with a mark in the named version, and without a mark in later versions or if no version is set', async () => {
+  it('marks a page as new only in the version that the key names', async () => {
     for (const [version, marks] of [
       ['v1.10', 1],
       ['v1.11', 0],

@@ -42,7 +42,7 @@ async function collect({ path = site, paths = null, limits = {}, signal = NEVER 
   return sink;
 }
 
-describe('collectFolder()', () => {
+describe('collectFolder() (export of a folder)', () => {
   it('returns every file byte for byte', async () => {
     await write(SITE_FILES);
     const sink = await collect();
@@ -56,7 +56,7 @@ describe('collectFolder()', () => {
     expect([files.has('_headers'), files.has('_redirects'), files.has('.env')]).toEqual([true, true, false]);
   });
 
-  it('omits and reports files such as .DS_Store and __MACOSX, and ignores these files when it detects the top folder', async () => {
+  it('omits files of the operating system such as .DS_Store and __MACOSX, and lists them in the export report', async () => {
     const files = { 'Thumbs.db': '', 'html/index.html': 'x', 'html/._index.html': '', '__MACOSX/html/a.html': '' };
     await write({ ...files, 'html/a/Desktop.ini': '', 'html/a/b.html': 'y', '.DS_Store': '' });
     const sink = await collect();
@@ -81,7 +81,7 @@ describe('collectFolder()', () => {
     expect(sink.leftOut.sort()).toEqual(['README.txt', 'Start Docs.bat', 'serve.js']);
   });
 
-  it('omits start scripts and docshelf data in an archive, and reports their paths', async () => {
+  it('omits start scripts and docshelf data of an archive, and lists their paths in the export report', async () => {
     const path = join(dir, 'site.tar.gz');
     const names = ['html/index.html', 'html/Start Docs.sh', 'html/serve.js', '_docshelf/manifest.json'];
     await writeFile(path, gz(rawTar(names.map((name) => ({ name, body: 'x' })))));
@@ -90,7 +90,7 @@ describe('collectFolder()', () => {
     expect(sink.leftOut.sort()).toEqual(['_docshelf/', 'html/Start Docs.sh', 'html/serve.js']);
   });
 
-  it('removes a top folder that an importer would remove', async () => {
+  it('removes a folder that contains the whole site from the paths of the files', async () => {
     await write({ ...pages('html/index.html', 'html/a/b.html'), '.git/config': '' });
     expect((await collect()).paths).toEqual(['a/b.html', 'index.html']);
   });
@@ -106,7 +106,7 @@ describe('collectFolder()', () => {
     expect(sink.leftOut).toEqual(['.git', '_docshelf', 'a/.draft.html']);
   });
 
-  it('omits names that are not allowed in an archive', async () => {
+  it('omits files whose names are not allowed in an archive', async () => {
     await write({ ...pages('index.html', 'back\\slash.html', 'tab\there.html', 'é.html'.normalize('NFC')) });
     await writeFile(join(site, 'é.html'.normalize('NFD')), '');
     await writeFile(Buffer.concat([Buffer.from(`${site}/latin-`), Buffer.of(0xe9), Buffer.from('.html')]), '');
@@ -188,7 +188,7 @@ describe('paths of collectFolder()', () => {
     expect(sink.findings).toEqual([]);
   });
 
-  it('are reported if they have no page, and do not affect the other paths', async () => {
+  it('are listed in the export report if they have no page, while pages of valid paths are exported', async () => {
     await write(SITE);
     const sink = await collect({ paths: ['/a', '/none', '/%ff', '//elsewhere.dev/a'] });
     const missing = sink.findings.map(({ kind, page }) => [kind, page]);
@@ -201,7 +201,7 @@ describe('paths of collectFolder()', () => {
     await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('can select pages of one folder only, and the importer keeps this folder in the paths of the pages', async () => {
+  it('can select the pages of one folder, which stay in this folder when the export is imported', async () => {
     await write(pages('index.html', 'guides/index.html'));
     const { paths } = await collect({ paths: ['/guides/'] });
     expect(paths).toEqual(['guides/index.html']);
@@ -264,7 +264,7 @@ describe('source that cannot be exported', () => {
   });
 });
 
-describe('large folder', () => {
+describe('export of a large folder', () => {
   it('is read with a limited number of concurrent files, and progress that increases up to 100 %', async () => {
     await write(Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at % 20}/${at}.html`, 'x'.repeat(at)])));
     const sink = await collect();

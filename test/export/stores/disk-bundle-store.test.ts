@@ -56,7 +56,7 @@ describe('DiskBundleStore.put()', () => {
     expect(await readFile(kept)).toEqual(bytes);
   });
 
-  it('keeps the original file if the move fails', async () => {
+  it('leaves the file at its original path if the file cannot be moved into the store', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     await mkdir(join(dir, 'bundles', `${bundle.sha256}.tar.gz`), { recursive: true });
     await expect(store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'EISDIR' });
@@ -109,7 +109,7 @@ describe('DiskBundleStore.link()', () => {
   });
 });
 
-describe('DiskBundleStore.follow()', () => {
+describe('DiskBundleStore.follow() (check of a download link)', () => {
   it('returns the path and the header values of the linked bundle', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: 'größe.tar.gz' }, 1000);
@@ -178,7 +178,7 @@ describe('DiskBundleStore.follow()', () => {
     expect(saysExpired(error.message)).toBe(true);
   });
 
-  it('reports a forged link as invalid before it checks the expiry', async () => {
+  it('rejects an expired link with link_invalid if its signature is wrong', async () => {
     const sha256 = await storedBundle();
     const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
     nowMs += 61_000;
@@ -186,7 +186,7 @@ describe('DiskBundleStore.follow()', () => {
     await expect(store.follow(link)).rejects.toMatchObject({ code: 'link_invalid' });
   });
 
-  it('reports an expired link whose key was removed long ago as expired', async () => {
+  it('rejects an expired link with bundle_link_expired even if its signing key no longer exists', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: NAME }, 60_000);
     for (let week = 0; week < 3; week += 1) {
@@ -197,7 +197,7 @@ describe('DiskBundleStore.follow()', () => {
     await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
   });
 
-  it('reports a deleted bundle as not found', async () => {
+  it('rejects a link to a deleted bundle with not_found', async () => {
     const sha256 = await storedBundle();
     const { url } = await store.link({ sha256, fileName: NAME }, 60_000);
     await store.remove(sha256);

@@ -433,7 +433,7 @@ describe('S3BundleStore with encryption', () => {
 });
 
 describe('S3BundleStore in a bucket with versions', () => {
-  it('reports a removed object as missing, and stores it again', async () => {
+  it('treats an object with a delete marker as missing, and stores the bundle again', async () => {
     const bundle = await packedBundle(dir, randomBytes(10));
     // Delete marker of a DELETE without a version.
     let isMarked = false;
@@ -471,30 +471,33 @@ describe('S3BundleStore when the store fails', () => {
     [400, 'KMS.DisabledException', false, /its KMS key/],
     [400, 'EntityTooLarge', false, /400/],
     [507, 'XMinioStorageFull', true, /507/],
-  ])('explains the response %i %s without showing credentials', async (status, code, retryable, sentence) => {
-    const { origin } = await service((call, response) => {
-      if (call.name.startsWith('HEAD')) response.writeHead(404).end();
-      else refuse(response, status, code);
-    });
-    const bundle = await packedBundle(dir, randomBytes(10));
-    const error = await storeAt(origin)
-      .put(bundle, NEVER)
-      .catch((reason) => reason);
-    expect(error).toMatchObject({
-      code: 'store_failed',
-      message: expect.stringMatching(sentence),
-      next: expect.any(String),
-      fields: { storeCode: code, storeStatus: status, retryable },
-    });
-    expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
-  });
+  ])(
+    'explains the response %i %s in an error that contains no credentials',
+    async (status, code, retryable, sentence) => {
+      const { origin } = await service((call, response) => {
+        if (call.name.startsWith('HEAD')) response.writeHead(404).end();
+        else refuse(response, status, code);
+      });
+      const bundle = await packedBundle(dir, randomBytes(10));
+      const error = await storeAt(origin)
+        .put(bundle, NEVER)
+        .catch((reason) => reason);
+      expect(error).toMatchObject({
+        code: 'store_failed',
+        message: expect.stringMatching(sentence),
+        next: expect.any(String),
+        fields: { storeCode: code, storeStatus: status, retryable },
+      });
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
+    },
+  );
 
   it.each([
     [403, false],
     [301, false],
     [400, false],
     [503, true],
-  ])('explains a response %i without a body as precisely as the status permits', async (status, retryable) => {
+  ])('states in the error for a response %i without a body whether a retry can succeed', async (status, retryable) => {
     const { origin } = await service((_, response) => response.writeHead(status).end());
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
       code: 'store_failed',
@@ -502,7 +505,7 @@ describe('S3BundleStore when the store fails', () => {
     });
   });
 
-  it('reports that the connection was refused', async () => {
+  it('states in the error that the connection was refused', async () => {
     const server = await tcpServer(() => {});
     await server.close();
     const error = await storeAt(server.origin)
@@ -511,14 +514,14 @@ describe('S3BundleStore when the store fails', () => {
     expect(error).toMatchObject({ code: 'store_failed', message: expect.stringContaining('ECONNREFUSED') });
   });
 
-  it('reports that the response is not from S3', async () => {
+  it('rejects with store_failed if the response is not from S3', async () => {
     const { origin } = await service((_, response) => response.writeHead(403).end('<html>no</html>'));
     const bundle = await packedBundle(dir, randomBytes(10));
     await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
     await expect(storeAt(origin).remove(SHA256)).rejects.toMatchObject({ code: 'store_failed' });
   });
 
-  it('reports that the region is unknown', async () => {
+  it('names the config key of the region in the error if the region is unknown', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION']) vi.stubEnv(name, undefined);
     vi.stubEnv('AWS_CONFIG_FILE', join(dir, 'none'));
     const store = storeAt('', { endpoint: null, region: null });
@@ -559,7 +562,7 @@ describe('S3BundleStore over TLS', () => {
     expect(await later.has(SHA256)).toBe(false);
   });
 
-  it('reports a missing or invalid caFile', async () => {
+  it('throws an error if caFile is missing or contains no certificate', async () => {
     const none = join(dir, 'none.pem');
     expect(() => storeAt('https://127.0.0.1', { policy: trusting(none) })).toThrow(
       expect.objectContaining({ code: 'cannot_read' }),

@@ -25,7 +25,7 @@ const keysHere = (): SigningKeys =>
 const proofOf = ({ secret }: SigningKey): string => createHmac('sha256', secret).update('').digest('hex');
 const filesHere = async (): Promise<string[]> => (await readdir(dir)).sort();
 
-describe('SigningKeys', () => {
+describe('SigningKeys (keys that sign download links)', () => {
   it('creates a key on first use, and only the owner of the file can read the key', async () => {
     const key = await keysHere().current();
     expect(key.id).toBe('1');
@@ -119,7 +119,7 @@ describe('SigningKeys', () => {
     expect(await filesHere()).toEqual(['1.json', '2.json']);
   });
 
-  it('keeps its older key if the clock was ahead for some time', async () => {
+  it('still finds its older key after the clock was wrongly ahead and is correct again', async () => {
     const first = await keysHere().current();
     nowMs += 4000 * DAY_MS;
     await keysHere().current();
@@ -139,7 +139,7 @@ describe('SigningKeys', () => {
   );
 
   it.each(['', '{}', '{"secret":"AAAA","createdAt":"2024-06-01T12:00:00Z"}', 'null', '{"secret":"canary'])(
-    'reports a key file with %j as damaged, without its content',
+    'rejects a damaged key file with the content %j, and omits this content from the error',
     async (text) => {
       await keysHere().current();
       await writeFile(join(dir, '1.json'), text);

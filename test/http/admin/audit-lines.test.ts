@@ -108,7 +108,7 @@ describe('audit line of an admin operation', () => {
     expect(lines).toMatchObject([{ action: 'key-revoke', from: null }]);
   });
 
-  it('is written to the log first, and stored before the response', async () => {
+  it('is written to the log, then stored, before docshelf responds', async () => {
     const { send, steps } = audited();
     await send('POST /v1/versions/v2/activate');
     expect(steps).toEqual(['acted', 'logged', 'stored']);

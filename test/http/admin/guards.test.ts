@@ -4,7 +4,7 @@ import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { requireOwnName, TokenGuard } from '../../../src/http/admin/guards.ts';
 
-describe('requireOwnName()', () => {
+describe('requireOwnName() (check of the Host header)', () => {
   it.each([
     'http://localhost:9090/v1/status',
     'http://LOCALHOST./',
@@ -28,7 +28,7 @@ describe('requireOwnName()', () => {
   });
 });
 
-describe('TokenGuard', () => {
+describe('TokenGuard (check of the admin token)', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -54,7 +54,7 @@ describe('TokenGuard', () => {
     for (let tries = 0; tries < 20; tries += 1) expect(await codeOf('wrong')).toBe('unauthorized');
   }
 
-  it('limits wrong tokens per client, and counts all wrong tokens', async () => {
+  it('responds with rate_limited to a client that has sent 20 wrong tokens, and limits each client separately', async () => {
     const site = guarded();
     await exhaust(site);
     const late = site.codeOf('wrong');

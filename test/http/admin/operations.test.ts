@@ -28,14 +28,14 @@ async function onSocket(app: Hono<AdminEnv>) {
 }
 
 describe('operations of the admin listener', () => {
-  it('form a document that is valid according to the schema of OpenAPI 3.1', async () => {
+  it('are described by an OpenAPI document that is valid according to the OpenAPI 3.1 schema', async () => {
     const document = openApiDocument(Object.values(operations), INFO);
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors).toBeUndefined();
     expect(result.valid).toBe(true);
   });
 
-  it('contain a status schema that accepts a valid status, and rejects an unknown state', () => {
+  it('have a schema for the status response, which rejects an unknown state', () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     const check = ajv.compile(statusSchema);
@@ -44,7 +44,7 @@ describe('operations of the admin listener', () => {
     expect(check({ ...STATUS, state: 'idle' })).toBe(false);
   });
 
-  it('need only one definition and one handler for route, OpenAPI entry, client call and CLI help', async () => {
+  it('can be added with one definition, from which route, OpenAPI entry, client call and CLI help are derived', async () => {
     const greet = {
       ...operations.reload,
       id: 'greet',

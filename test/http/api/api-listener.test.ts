@@ -18,7 +18,7 @@ const head = (more: string) =>
 const CHUNK = `4000\r\n${' '.repeat(0x4000)}\r\n`;
 
 describe('API on a real socket', () => {
-  it('responds with the request id, also in errors', async () => {
+  it('sends the request id in every response, including errors', async () => {
     const { url } = await open();
     const found = await fetch(url, post({ query: 'a' }, { 'X-Request-Id': 'trace-1' }));
     expect([await found.json(), found.headers.get('x-request-id')]).toEqual([RESULTS, 'trace-1']);

@@ -291,7 +291,7 @@ describe('search API, failed search', () => {
     expect(await codeOf(response)).toBe('index_building');
   });
 
-  it('reports an unexpected error to the operator, and hides its message from the client', async () => {
+  it('passes an unexpected error to onError, and hides its message from the client', async () => {
     const { app, faults, reported } = failing(new Error('the password is canary'));
     const response = await app.request(PATH, post(QUERY));
     expect(await response.clone().text()).not.toContain('canary');
@@ -299,7 +299,7 @@ describe('search API, failed search', () => {
     expect([faults.length, reported]).toEqual([1, ['internal']]);
   });
 
-  it('reports no error if the client has disconnected', async () => {
+  it('does not pass an error to onError if the client has disconnected', async () => {
     const { app, faults, reported } = failing(new DOMException('left', 'AbortError'));
     await app.request(PATH, { ...post(QUERY), signal: AbortSignal.abort() });
     expect([faults, reported]).toEqual([[], ['bad_request']]);

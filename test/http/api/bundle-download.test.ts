@@ -58,7 +58,7 @@ const send = (headers: Record<string, string> = {}, method = 'GET'): Promise<Res
   fetch(`${listener.url}${PATH}`, { method, headers });
 const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
-describe('bundleDownload()', () => {
+describe('bundleDownload() (handler of download links)', () => {
   const WHOLE = {
     'content-type': 'application/gzip',
     'content-disposition': `attachment; filename=${NAME}`,
@@ -126,20 +126,17 @@ describe('bundleDownload()', () => {
     ['link_invalid', 403],
     ['bundle_link_expired', 403],
     ['not_found', 404],
-  ] as const)(
-    'responds with a problem document if the link fails with the error %s, with status %i',
-    async (code, status) => {
-      follow = async () => {
-        throw new DocshelfError(code, 'Cannot send it', { next: 'Ask again.' });
-      };
-      const answer = await send();
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(await answer.json()).toMatchObject({ code, status, error: 'Cannot send it', next: 'Ask again.' });
-      expect((await send({}, 'HEAD')).status).toBe(status);
-    },
-  );
+  ] as const)('responds to the link error %s with a problem document of status %i', async (code, status) => {
+    follow = async () => {
+      throw new DocshelfError(code, 'Cannot send it', { next: 'Ask again.' });
+    };
+    const answer = await send();
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toMatchObject({ code, status, error: 'Cannot send it', next: 'Ask again.' });
+    expect((await send({}, 'HEAD')).status).toBe(status);
+  });
 
   it('responds with 503 if the archive was just deleted', async () => {
     await rm(bundle.diskPath);

@@ -141,7 +141,7 @@ describe('API while the keys cannot be read', () => {
     expect(text).not.toContain('10.0.0.7');
   });
 
-  it('accepts known keys, and rejects values that cannot be a key', async () => {
+  it('accepts keys that it has already read, and rejects values that do not have the format of a key', async () => {
     expect((await send(KEY)).status).toBe(200);
     expect((await send('svc_guessed')).status).toBe(401);
   });

@@ -374,7 +374,7 @@ describe('download link', () => {
       }),
   }).app;
 
-  it('is served by the download handler, and keeps its Cache-Control', async () => {
+  it('is served with the Cache-Control header that the download handler sets', async () => {
     const response = await download.request('/v1/bundles/abc/acme-export-2024-06-01.tar.gz?signature=x');
     expect(await response.text()).toBe('GET abc acme-export-2024-06-01.tar.gz');
     expect(response.headers.get('cache-control')).toBe('private, max-age=60');

@@ -57,7 +57,7 @@ describe('AuditFile', () => {
     expect(await file.read(2, first.before)).toMatchObject({ lines: [{ target: 'a' }], before: null });
   });
 
-  it('ignores a line that a crash cut off, and keeps later lines', async () => {
+  it('ignores an incomplete line that a crash left, and keeps the lines after it', async () => {
     const file = openFile();
     await file.append(lineAt(timeOf(1)));
     await appendFile(join(dir, 'audit.jsonl'), '{"at":"2026-11-23T00:00:00.002Z","act');
@@ -80,7 +80,7 @@ describe('AuditFile', () => {
     expect(faults).toEqual([]);
   });
 
-  it('reports a failed write, and writes again after the folder is usable again', async () => {
+  it('passes a failed write to the error callback, and writes again after the folder is usable again', async () => {
     const file = openFile();
     await rm(dir, { recursive: true });
     await writeFile(dir, '');

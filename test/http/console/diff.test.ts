@@ -84,7 +84,7 @@ describe('console page that compares two versions', () => {
     expect(faults).toEqual([]);
   });
 
-  it('escapes names and titles from bundles, and counts unlisted pages', async () => {
+  it('escapes page names and titles from bundles', async () => {
     const named = { page: `${HOSTILE}.html`, title: HOSTILE };
     const lists = {
       added: [named],

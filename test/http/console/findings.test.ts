@@ -12,7 +12,7 @@ const operatorAt = (findings: Partial<SiteFindings>, notices: readonly string[] 
   });
 
 describe('console page of a site', () => {
-  it('shows the other origins that the site requests, and each invalid rule with its file and line', async () => {
+  it('shows each foreign origin that the site requests, and each invalid rule with its file and line', async () => {
     const operator = operatorAt({
       policy: 'on',
       origins: [{ origin: 'https://cdn.example', reports: 1234 }],

@@ -43,7 +43,7 @@ describe('export jobs on the console', () => {
     expect(list.match(/>v1</g)).toHaveLength(2);
   });
 
-  it('show their progress, also to a client that is not signed in', async () => {
+  it('show their progress to clients with and without a sign-in', async () => {
     const { operator, queue, desk } = await open();
     const { jobId } = await desk.start({ domain: 'globex.test' });
     queue.move(jobId, { status: 'running', progress: 42.9, pageCount: 1_234 });
@@ -104,7 +104,7 @@ describe('export jobs on the console', () => {
     expect(await whole.json()).toMatchObject({ jobId, findings });
   });
 
-  it('can be started only for sites that docshelf can export, and fail with an error code for any other site', async () => {
+  it('can be started only for sites that docshelf can export', async () => {
     const { operator } = await open();
     const page = await operator.page('/jobs');
     expect([...page.matchAll(/<option value="([^"]+)"/g)].map(([, domain]) => domain)).toEqual(['acme', 'globex']);

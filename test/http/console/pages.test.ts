@@ -131,7 +131,7 @@ describe('console actions', () => {
     expect(operator.calls).toEqual([['site', 'acme']]);
   });
 
-  it('keep the operator on the same page only after the forms for rollback, preview and removal', async () => {
+  it('keep the operator on the same page after a rollback, a preview or a removal, but not after an activation', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/sites/acme');
     const forms = [...page.matchAll(/<form method="post" action="([^"]+)"( data-stays)?/g)];

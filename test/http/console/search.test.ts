@@ -72,7 +72,7 @@ describe('search on the console', () => {
     expect(await operator.page('/sites/acme/search?q=x')).toContain('href="https://acme.example/docs/javascript:');
   });
 
-  it('is the only search that can explain scores, whatever fields an API request contains', () => {
+  it('can explain scores, while an API request cannot ask for this explanation', () => {
     const sent = { query: 'x', isExplained: true } as { readonly query: string };
     expect(searchRequestOf(sent)).not.toHaveProperty('isExplained');
   });

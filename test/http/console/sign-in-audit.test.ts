@@ -52,7 +52,7 @@ describe('audit lines of the console', () => {
     expect(lines).toHaveLength(22);
   });
 
-  it('record an uploaded signature, also if it is rejected', async () => {
+  it('record each uploaded signature, whether docshelf accepts or rejects the signature', async () => {
     const { lines, audit } = memoryAudit();
     const { app } = new Operator({ audit });
     const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });

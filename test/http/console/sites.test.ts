@@ -51,7 +51,7 @@ describe('list of sites on the console', () => {
     expect((await operator.page('/')).match(/name="site"/g)).toHaveLength(SITES.length);
   });
 
-  it('keeps its filter and order after a config reload, and lists the selected sites with errors, which docshelf retries', async () => {
+  it('keeps its filter and order after an operator retries the sites with errors', async () => {
     const operator = await Operator.signedIn({ status: async () => shelf() });
     const fields = { site: 'late', show: 'problems', q: 'a', sort: '-site' };
     const { query, page } = await operator.follow(await operator.act('/reload', fields), '/reload');
@@ -88,7 +88,7 @@ describe('console page that reviews an activation', () => {
     expect(page).not.toContain('class="primary"');
   });
 
-  it('reports a version that is not stored', async () => {
+  it('responds with 404 for a version that is not stored', async () => {
     const operator = await Operator.signedIn({ status });
     expect((await operator.get('/sites/acme/review?version=v9')).status).toBe(404);
   });

@@ -44,7 +44,7 @@ async function readAll(request: Request): Promise<[string, string | null, string
   return found;
 }
 
-describe('formParts()', () => {
+describe('formParts() (parser of multipart forms)', () => {
   const PARTS: [string, string][] = [
     ['name="formToken"', 'abc'],
     ['name="version"', ''],
@@ -178,7 +178,7 @@ describe('upload on the console', () => {
     expect([answer.status, accepted]).toEqual([401, ['a.zip']]);
   });
 
-  it('reports that an existing version label now belongs to another bundle', async () => {
+  it('states which bundle the uploaded bundle replaces if both have the same version label', async () => {
     const upload = async () => ({
       ...{ version: 'v1', digest: DIGEST, activated: false, unpacked: true },
       moved: 'e'.repeat(64),
@@ -253,7 +253,7 @@ describe('upload on the console', () => {
     },
   );
 
-  it('reports that no file was chosen', async () => {
+  it('shows an error if no file was chosen', async () => {
     const operator = await Operator.signedIn();
     expect(await verdictsOn(operator, [['bundle', zip('', '')]])).toMatchObject([
       { text: 'No archive was selected', problem: { next: expect.any(String) } },

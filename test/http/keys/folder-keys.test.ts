@@ -8,7 +8,7 @@ import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { madeKey } from './made-key.ts';
 
-describe('FolderKeys', () => {
+describe('FolderKeys (API keys in the data folder)', () => {
   let dir: string;
   const opened: FolderKeys[] = [];
   const faults: Error[] = [];
@@ -72,7 +72,7 @@ describe('FolderKeys', () => {
     expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
   });
 
-  it('starts without keys if the file is damaged, and reports the damage', async () => {
+  it('starts without keys if the file is damaged, and passes the error to its error callback', async () => {
     await writeFile(join(dir, 'keys.json'), '[]');
     const keys = await open();
     expect(keys.keys).toEqual([]);

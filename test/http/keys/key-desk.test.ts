@@ -16,7 +16,7 @@ const ORGANIZATIONS: readonly Organization[] = [
   { id: 'globex', plan: 'none', sites: [], keys: [] },
 ];
 
-describe('KeyDesk', () => {
+describe('KeyDesk (management of API keys)', () => {
   let subject: KeysSubject;
   let desk: KeyDesk;
   beforeEach(async () => {

@@ -13,7 +13,7 @@ const FILL = `
 const FILL_USES = `
   INSERT INTO docshelf.api_key_uses SELECT lpad(at::text, 64, '0'), '2026-11-23T10:00:00Z' FROM generate_series(1, $1::int) AS at`;
 
-describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
+describe.skipIf(!HAS_POSTGRES)('PostgresKeys (API keys in a PostgreSQL database)', () => {
   let server: PostgresServer;
   let database: Database;
   let keys: PostgresKeys;

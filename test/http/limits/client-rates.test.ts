@@ -19,7 +19,7 @@ function ratesOf() {
   };
 }
 
-describe('ClientRates', () => {
+describe('ClientRates (rate limit per client)', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -40,7 +40,7 @@ describe('ClientRates', () => {
     expect(take('192.0.2.2', 4)).toBe(3);
   });
 
-  it('counts an IPv6 network as one client, in any notation', () => {
+  it('counts all addresses of an IPv6 network as one client, however the addresses are written', () => {
     const take = ratesOf();
     expect(take('2001:db8::1', 3)).toBe(3);
     expect(take('2001:db8:0:0:ffff::9', 1)).toBe(0);

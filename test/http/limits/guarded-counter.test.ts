@@ -30,7 +30,7 @@ describe('GuardedCounter (rate limit with an open or closed failure mode)', () =
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('allows requests in mode open while the counter is unavailable, retries once a second, and reports the failure once', async () => {
+  it('allows requests in mode open while the counter is unavailable, and retries the counter once a second', async () => {
     const { counter, state, reported, goAway } = guarded('open');
     expect(await counter.take('acme')).toEqual(VERDICT);
     goAway();

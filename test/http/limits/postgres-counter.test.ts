@@ -55,7 +55,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresCounter (rate limit in a database)', () 
       .toBe(false);
   });
 
-  it('reports an unavailable database to all waiting requests, and resumes when the database is available', async () => {
+  it('rejects all waiting requests if the database is unavailable, and resumes when the database is available', async () => {
     const counter = new PostgresCounter(database);
     expect(await counter.take('acme')).toMatchObject({ remaining: 9_999 });
     await server.stop();

@@ -254,7 +254,7 @@ describe('connection limit of a listener', () => {
     for (const client of [waiting, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
   });
 
-  it('leaves half of the connections to clients with other addresses', async () => {
+  it('lets the connections of one client address use at most half of the limit', async () => {
     const listener = await open(new ClientBudget({ connections: 8 }));
     const others = await Promise.all(Array.from({ length: 4 }, () => still(listener, { from: '127.0.0.8' })));
     for (let at = 0; at < 20; at++) await still(listener, { from: '127.0.0.9' });
@@ -265,7 +265,7 @@ describe('connection limit of a listener', () => {
   });
 });
 
-describe('HeldAnswer', () => {
+describe('responses that wait for memory (HeldAnswer)', () => {
   const client = (moves: { unread: number; read: number }): Client => ({
     unreadBytes: () => moves.unread,
     readBytes: () => moves.read,
@@ -278,7 +278,7 @@ describe('HeldAnswer', () => {
     return answer;
   };
 
-  it('measures the idle time of a client from the last byte that it read', () => {
+  it('measure the idle time of a client from the last byte that the client read', () => {
     const moves = { unread: 10, read: 0 };
     const answer = answerOf(new ClientBudget(), client(moves));
     expect([answer.measureIdleMs(1_000), answer.measureIdleMs(31_000), answer.measureIdleMs(61_000)]).toEqual([
@@ -290,7 +290,7 @@ describe('HeldAnswer', () => {
     expect([answer.measureIdleMs(64_000), answer.measureIdleMs(99_000)]).toEqual([0, 0]);
   });
 
-  it('disconnects the client with the longest idle time if no response memory is free', () => {
+  it('cause the client with the longest idle time to be disconnected if no response memory is free', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit, stillMs: 0 });
     const cut: number[] = [];
@@ -308,7 +308,7 @@ describe('HeldAnswer', () => {
     expect([isActing, cut, budget.bytes]).toEqual([true, [0], 128 * KiB]);
   });
 
-  it('runs waiting responses in order when response memory is free, and frees the memory of each response at its end', () => {
+  it('are started in their order of arrival when response memory is free', () => {
     const limit = { requests: 9, bytes: 128 * KiB };
     const budget = new ClientBudget({ connection: limit, address: limit, all: limit });
     const acts: number[] = [];

@@ -55,7 +55,7 @@ it('FileSender sends part of a file after the response headers, to many clients 
   await expect.poll(isOpen).toBe(false);
 });
 
-it('FileSender aborts the response and reports the error if the file is truncated while it is sent', async () => {
+it('FileSender aborts the response and passes release_damaged to its error callback if the file is truncated while it is sent', async () => {
   const { listener, faults, isOpen } = await serving(randomBytes(1_000_000), (file) => truncateSync(file, 500_000));
   const answer = await send(listener);
   await expect(answer.toArray()).rejects.toThrow();

@@ -11,7 +11,7 @@ const { open, connectTo } = listenerBench();
 const gate = () => Promise.withResolvers<void>();
 const GET = 'GET /a?token=canary HTTP/1.1\r\nHost: x\r\n\r\n';
 
-describe('openListener()', () => {
+describe('listener from openListener()', () => {
   it('responds with a request id in every response', async () => {
     const { url } = await open();
     const kept = await fetch(url, { headers: { 'X-Request-Id': 'trace-1' } });
@@ -21,7 +21,7 @@ describe('openListener()', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('reports an uncaught error with the request id of the response', async () => {
+  it('calls onFault for an uncaught error, with the request id of the response', async () => {
     const reported: unknown[] = [];
     const onFault: ListenerOptions['onFault'] = ({ code }, requestId) => reported.push([code, requestId]);
     const { url } = await open({ fetch: () => Promise.reject(new Error('secret')), onFault });
@@ -30,7 +30,7 @@ describe('openListener()', () => {
     expect(reported).toEqual([['internal', 'trace-1']]);
   });
 
-  it('reports that the port is in use, with the config key of the port', async () => {
+  it('fails to open if the port is in use, with an error that names the config key of the port', async () => {
     const { port } = await open();
     await expect(open({ port, name: 'admin' })).rejects.toMatchObject({
       code: 'port_taken',
@@ -39,11 +39,11 @@ describe('openListener()', () => {
     });
   });
 
-  it.each(['192.0.2.1', 'no-such-host.invalid'])('reports that it cannot listen on the host %s', async (host) => {
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('fails to open with cannot_listen on the host %s', async (host) => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  it('returns a URL that accepts requests, even if the listener uses all addresses', async () => {
+  it('has a URL that accepts requests, even if the listener uses all addresses', async () => {
     const { url, port } = await open({ host: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('openListener()', () => {
     expect(await connection.untilClosed()).toMatch(/hello$/);
   });
 
-  it('reports the path of each request without the query', async () => {
+  it('passes the path of each request without the query to onRequest', async () => {
     const served: ServedRequest[] = [];
     const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
     connection.write(
@@ -124,7 +124,7 @@ describe('openListener()', () => {
     expect(JSON.stringify(served)).not.toContain('canary');
   });
 
-  it('reports status 499 for a client that disconnected before the response', async () => {
+  it('passes status 499 to onRequest if the client disconnected before the response', async () => {
     const served: ServedRequest[] = [];
     const arrived = gate();
     const listener = await open({
@@ -142,7 +142,7 @@ describe('openListener()', () => {
     await expect.poll(() => served.map((each) => each.status)).toEqual([499]);
   });
 
-  it('reports a request once if its client disconnects while the body is unread', async () => {
+  it('calls onRequest once for a request whose client disconnects while the body is unread', async () => {
     const served: ServedRequest[] = [];
     const listener = await open({ onRequest: (each) => served.push(each) });
     const connection = await connectTo(listener);

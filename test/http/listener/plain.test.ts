@@ -20,8 +20,8 @@ async function open(options: Partial<ListenerOptions> = {}) {
   return { listener, served };
 }
 
-describe('listener with prepared responses', () => {
-  it('adds the request id to a prepared response, and reports the request', async () => {
+describe('listener that sends prepared responses from memory', () => {
+  it('adds the request id to a prepared response, and passes the request to onRequest', async () => {
     const { listener, served } = await open();
     const connection = await connectTo(listener);
     connection.write(PLAIN.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1'));
@@ -62,7 +62,7 @@ describe('listener with prepared responses', () => {
     },
   );
 
-  it('keeps header fields that are already set on the response', () => {
+  it('keeps header fields that were set before the prepared response is written', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     outgoing.setHeader('A', 'b');
     writePrepared({ status: 200, headers: ['C', 'd'], body: null }, outgoing, {

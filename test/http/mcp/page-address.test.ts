@@ -4,7 +4,7 @@ import { addressOf, parseAddress, resourceUri } from '../../../src/http/mcp/docu
 const ROOT = { domain: 'acme', basePath: '/', origin: null };
 const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };
 
-it('addressOf() includes the base path, and the origin if the config contains an origin', () => {
+it('addressOf() (page address for an MCP client) includes the base path, and the origin if the config contains an origin', () => {
   expect(addressOf('/guides/start', ROOT)).toBe('/guides/start');
   expect(addressOf('/guides/start', BELOW)).toBe('https://docs.acme.dev/docs/guides/start');
   expect(addressOf('/', BELOW)).toBe('https://docs.acme.dev/docs/');
@@ -28,9 +28,12 @@ it.each([
   // Keep the dots in the address, because the look-up of the page rejects them.
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
-])('parseAddress() reads the address %s of the site %j as the page %s', (written, form, target) => {
-  expect(parseAddress(written, form)).toMatchObject({ version: null, target });
-});
+])(
+  'parseAddress() (page address from an MCP client) reads the address %s of the site %j as the page %s',
+  (written, form, target) => {
+    expect(parseAddress(written, form)).toMatchObject({ version: null, target });
+  },
+);
 
 it.each([
   ['https://docs.acme.dev/docs/a', ROOT],
@@ -39,18 +42,24 @@ it.each([
   ['https://docs.acme.dev@evil.example/docs/a', BELOW],
   ['docshelf://other/guides/start', ROOT],
   ['file:///etc/passwd', ROOT],
-])('parseAddress() rejects the address %s, which does not belong to the site', (written, form) => {
-  expect(parseAddress(written, form)).toBeNull();
-});
+])(
+  'parseAddress() (page address from an MCP client) rejects the address %s, which does not belong to the site',
+  (written, form) => {
+    expect(parseAddress(written, form)).toBeNull();
+  },
+);
 
 it.each([
   ['/_docshelf/v/v1.0+june/guides/start', 'v1.0+june', '/guides/start'],
   ['docshelf://acme/docs/_docshelf/v/v1.0%2Bjune/', 'v1.0+june', '/'],
   ['https://docs.acme.dev/docs/_docshelf/v/v2', 'v2', '/'],
   ['/docs/_docshelf/v/../x', '..', '/x'],
-])('parseAddress() finds in the address %s the version %s', (written, version, target) => {
-  expect(parseAddress(written, BELOW)).toMatchObject({ version, target });
-});
+])(
+  'parseAddress() (page address from an MCP client) finds in the address %s the version %s',
+  (written, version, target) => {
+    expect(parseAddress(written, BELOW)).toMatchObject({ version, target });
+  },
+);
 
 it.each([
   ['/guides/start', null],
@@ -59,6 +68,6 @@ it.each([
   ['docshelf://acme/guides/start#a#b', 'a#b'],
   ['/_docshelf/v/v2/guides/start#gr%C3%B6%C3%9Fe', 'größe'],
   ['/guides/start#100%', '100%'],
-])('parseAddress() decodes the fragment of the address %s', (written, fragment) => {
+])('parseAddress() (page address from an MCP client) decodes the fragment of the address %s', (written, fragment) => {
   expect(parseAddress(written, ROOT)).toMatchObject({ fragment });
 });

@@ -18,7 +18,7 @@ const PAGES = [
 const list = (changes: Partial<TreeQuestion> = {}) =>
   listTree(PAGES, { folder: '/', isRecursive: false, after: null, limit: 100, ...changes });
 
-describe('listTree()', () => {
+describe('listTree() (entries of the MCP tool list_pages)', () => {
   it('returns pages and subfolders of a folder, with the number of pages in each', () => {
     expect(list()).toEqual({
       total: 7,

@@ -31,10 +31,10 @@ const OTHER_THAN_NGINX: Readonly<Record<string, string>> = {
 const essence = (type: string): string => type.replace(/;.*/, '');
 const typeOf = (extension: string): string => mediaTypeOf(`a.${extension}`);
 
-describe('content types of all registered extensions', () => {
+describe('Content-Type for the file extensions in the MIME registry', () => {
   const extensions = Object.keys(types);
 
-  it('are the registered types, except for the listed exceptions', () => {
+  it('is the registered type, except for the extensions that this test lists', () => {
     expect(extensions.length).toBeGreaterThan(1000);
     const others: Record<string, string[]> = {};
     for (const extension of extensions.toSorted()) {
@@ -46,7 +46,7 @@ describe('content types of all registered extensions', () => {
     expect(others).toEqual(OTHER_THAN_REGISTERED);
   });
 
-  it('are executable or renderable types only for the listed extensions', () => {
+  it('is HTML, XHTML, CSS, JavaScript or WebAssembly only for the extensions that this test lists', () => {
     const named = (pattern: RegExp) =>
       extensions.filter((extension) => pattern.test(essence(typeOf(extension)))).sort();
     expect(named(/^text\/html$/)).toEqual(['htm', 'html', 'shtml']);
@@ -56,7 +56,7 @@ describe('content types of all registered extensions', () => {
     expect(named(/^application\/wasm$/)).toEqual(['wasm']);
   });
 
-  it('have a charset for text types only', () => {
+  it('contains a charset for text types only', () => {
     const wrong = extensions.filter(
       (extension) => isTextType(typeOf(extension)) !== typeOf(extension).includes('charset=utf-8'),
     );
@@ -66,17 +66,20 @@ describe('content types of all registered extensions', () => {
     ).toEqual([]);
   });
 
-  it.skipIf(!hasNginx)(`are the types of nginx, except for the listed exceptions${whyNoNginx}`, () => {
-    const [, config = ''] = /--conf-path=(\S+)/.exec(spawnSync('nginx', ['-V']).stderr.toString()) ?? [];
-    const list = readFileSync(join(dirname(config), 'mime.types'), 'utf8').replace(/#.*/g, '');
-    const lines = [...list.matchAll(/^\s*(\S+\/\S+)\s+([^;]+);/gm)];
-    const others = lines.flatMap(([, type = '', names = '']) =>
-      names
-        .trim()
-        .split(/\s+/)
-        .filter((name) => essence(typeOf(name)) !== type && !(name in OTHER_THAN_NGINX)),
-    );
-    expect(lines.length).toBeGreaterThan(50);
-    expect(others).toEqual([]);
-  });
+  it.skipIf(!hasNginx)(
+    `is the type that nginx sends, except for the extensions that this test lists${whyNoNginx}`,
+    () => {
+      const [, config = ''] = /--conf-path=(\S+)/.exec(spawnSync('nginx', ['-V']).stderr.toString()) ?? [];
+      const list = readFileSync(join(dirname(config), 'mime.types'), 'utf8').replace(/#.*/g, '');
+      const lines = [...list.matchAll(/^\s*(\S+\/\S+)\s+([^;]+);/gm)];
+      const others = lines.flatMap(([, type = '', names = '']) =>
+        names
+          .trim()
+          .split(/\s+/)
+          .filter((name) => essence(typeOf(name)) !== type && !(name in OTHER_THAN_NGINX)),
+      );
+      expect(lines.length).toBeGreaterThan(50);
+      expect(others).toEqual([]);
+    },
+  );
 });

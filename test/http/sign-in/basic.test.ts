@@ -29,7 +29,7 @@ function signInOf(options: { users?: string; burst?: number; passwords?: Passwor
   return { signIn, wrong };
 }
 
-describe('BasicPasswords', () => {
+describe('BasicPasswords (Basic authentication of readers)', () => {
   it('accepts readers by name and password, and responds to other requests with 401 and no content', async () => {
     await using site = await guardedSite(signInOf().signIn);
     for (const authorization of [ANNA, BEN, ANNA.replace('Basic', 'bAsIc')]) {
@@ -151,7 +151,7 @@ describe('BasicPasswords', () => {
     expect(await site.send('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
   });
 
-  it('responds with 503 and reports the error while passwords cannot be verified', async () => {
+  it('responds with 503 and a Retry-After header while passwords cannot be verified', async () => {
     const broken: Passwords = {
       holds: () => Promise.reject(new Error('its thread ended with 1')),
       remembers: () => false,
@@ -163,7 +163,7 @@ describe('BasicPasswords', () => {
   });
 });
 
-describe('PasswordCheck', () => {
+describe('PasswordCheck (verification of passwords)', () => {
   it('discards a queued check of the busiest client to admit another client if the queue is full', async () => {
     const check = new PasswordCheck(4);
     const hash = (USERS.match(/\$2y.*/) ?? [''])[0];
@@ -186,7 +186,7 @@ describe('PasswordCheck', () => {
     expect(passwords.holds('b', 'correct horse', [other])).toBe(false);
   });
 
-  it('accepts a password if the first hash matches, and rejects the password if only a later hash matches', async () => {
+  it('accepts a password only if the first of the given hashes matches', async () => {
     expect(await passwords.holds('a', 'tide-table-7', [other, right])).toBe(true);
     expect(await passwords.holds('a', 'tide-table-7', [right, other])).toBe(false);
   });

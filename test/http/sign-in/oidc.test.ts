@@ -98,7 +98,7 @@ describe('OIDC sign-in', () => {
     }
   });
 
-  it('rejects a session of another site, key or group, and an expired session', async () => {
+  it('rejects a session that has expired, belongs to another site, or has an old key or a disallowed group', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     await using site = await oidcSite(provider, { allowedGroups: ['staff', 'docs'], keys: ['b'.repeat(40), KEY] });
     const browser = new BrowserLike();
@@ -157,7 +157,7 @@ describe('OIDC sign-in', () => {
     expect(site.refused).toHaveLength(1);
   });
 
-  it('logs that the provider rejects the client secret, without the secret in the log or on the page', async () => {
+  it('shows the secret neither in the error nor on the page if the provider rejects the client secret', async () => {
     await using site = await oidcSite(provider, { clientSecret: 'another-canary' });
     const page = await new BrowserLike().visit(site.home);
     expect(page.status).toBe(400);
@@ -308,7 +308,7 @@ describe('OIDC provider that docshelf cannot use', () => {
     ['keys', '/jwks', 500, 'no'],
     ['invalid keys', '/jwks', 200, '{"keys":1}'],
   ])(
-    'makes docshelf report one error if an endpoint fails or returns invalid content: %s',
+    'causes exactly one error event if an endpoint fails or returns invalid content: %s',
     async (_, path, status, body) => {
       await using site = await oidcSite(provider);
       provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };

@@ -4,7 +4,7 @@ import { guardedSite, SECRET } from './guarded-listener.ts';
 
 const signIn = (...trustedProxies: string[]) => new TrustedHeader({ name: 'X-Remote-User', trustedProxies });
 
-describe('TrustedHeader', () => {
+describe('TrustedHeader (sign-in with a user header from a proxy)', () => {
   it.each(['127.0.0.1', '127.0.0.0/8'])(
     'accepts the user header of a proxy in the trusted network %s',
     async (network) => {

@@ -9,7 +9,7 @@ function passageOf(text: string, found = ''): string {
 
 const WORDS = Array.from({ length: 120 }, (_, at) => `word${at}`).join(' ');
 
-describe('bestPassage()', () => {
+describe('bestPassage() (excerpt in a search result)', () => {
   it.each(['', 'word0', 'word50', 'word99', 'word119'])(
     'returns a passage that contains the found word "%s", and begins and ends with a whole word',
     (found) => {

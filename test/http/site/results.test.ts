@@ -202,7 +202,7 @@ describe('search results page', () => {
     expect([status, named('input').length]).toEqual([expected, 1]);
   });
 
-  it('limits requests per client with the limit for JSON responses', async () => {
+  it('responds with 429 and Retry-After to a client that exceeds its rate limit', async () => {
     const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 } });
     const { send } = siteWith({ results: [] }, { clients });
     await send('?q=a');

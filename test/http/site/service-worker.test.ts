@@ -42,7 +42,7 @@ it.each<[string, string, Files, Partial<SnapshotOptions>]>([
   ['the script is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
   ['the script is in a hidden folder', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
 ])(
-  'forWorker() responds to a request for a service worker with a script that unregisters this worker if %s',
+  'forWorker() (removal of outdated service workers) responds to a request for a service worker with a script that unregisters this worker if %s',
   async (_, path, files, form) => {
     expect(await scriptAt(path, files, form)).toBe('200 retired');
   },
@@ -54,14 +54,14 @@ it.each<[string, string, Files, Partial<SnapshotOptions>, string]>([
   ['a script in the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
   ['a script of another name', '/sw.js', { 'w.js': 'new', _redirects: '/sw.js /w.js 200' }, {}, '200 new'],
 ])(
-  'forWorker() returns the script of the site if the service worker still exists as %s',
+  'forWorker() (removal of outdated service workers) returns the script of the site if the service worker still exists as %s',
   async (_, path, files, form, expected) => {
     expect(await scriptAt(path, files, form)).toBe(expected);
   },
 );
 
 it.each(['', 'other', 'scripts'])(
-  'forWorker() does not change the response to a request with the header Service-Worker: %j',
+  'forWorker() (removal of outdated service workers) does not change the response to a request with the header Service-Worker: %j',
   async (field) => {
     expect(await scriptAt('/sw.js', {}, {}, { 'service-worker': field })).toBe('404 Not found\n');
     expect(await scriptAt('/offline.js', {}, {}, { 'service-worker': field })).toBe('200 old');
@@ -69,7 +69,7 @@ it.each(['', 'other', 'scripts'])(
 );
 
 it.each([401, 403, 405, 429, 500, 503, 304])(
-  'forWorker() does not change a response with status %i, because the status may be temporary',
+  'forWorker() (removal of outdated service workers) does not change a response with status %i, because the status may be temporary',
   async (status) => {
     const headers = { 'service-worker': 'script' };
     const answer = new Response(null, { status });

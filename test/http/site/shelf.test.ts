@@ -63,7 +63,7 @@ describe('shelf page (list of all sites)', () => {
     expect(items[0]?.text).toContain('نسخه2024-06-01زبانانگلیسی');
   });
 
-  it('links to a stale site, which still serves its last good version', async () => {
+  it('links to a site whose last update failed', async () => {
     const { items } = read(await page(shelfWith([listed('old', { state: 'stale' })])));
     expect(items[0]?.href).toBe('/old/');
   });
@@ -210,7 +210,7 @@ describe('shelf (list of all sites) over HTTP', () => {
     ]);
   });
 
-  it('responds with 304 until a site changes', async () => {
+  it('responds with 304 to the current ETag until a site changes', async () => {
     const sites = [...SITES];
     const app = shelfWith(sites);
     const etag = (await app.request('/')).headers.get('etag') ?? '';
@@ -264,7 +264,7 @@ describe('shelf (list of all sites) over HTTP', () => {
     expect(read(await response.text()).items[0]?.domain).toBe('on docs.acme.dev:8080');
   });
 
-  it('responds with 500 to an unexpected error, and reports it', async () => {
+  it('responds with 500 to an unexpected error, and passes the error to onError', async () => {
     const reported: unknown[] = [];
     const broken = new Error('broken');
     const app = shelfWith(SITES, {}, { sites: () => Promise.reject(broken), onError: (error) => reported.push(error) });

@@ -59,7 +59,7 @@ describe('SiteRoutes: hosts', () => {
   });
 
   it.each(['*', '', 'docs.acme.dev:443', 'ftp://docs.acme.dev/', 'http://', 'http:///a', 'http://me@docs.acme.dev/'])(
-    'finds no site for the target %j',
+    'finds no site for the invalid target %j',
     (target) => {
       expect(routed(routes, 'docs.acme.dev', target)).toBe('none');
     },

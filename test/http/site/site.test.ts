@@ -115,7 +115,7 @@ describe('/_docshelf/ of a site', () => {
     ]);
   });
 
-  it('serves no other file, even if the release contains this file', async () => {
+  it('does not serve the files that a release contains in its folder _docshelf', async () => {
     const app = appOf(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
     for (const path of ['/_docshelf/manifest.json', '/_docshelf/', '/_docshelf']) {
       expect((await app.request(path)).status, path).toBe(404);
@@ -125,7 +125,7 @@ describe('/_docshelf/ of a site', () => {
 });
 
 describe('unexpected error of a site', () => {
-  it('is reported to the operator and returns 500', async () => {
+  it('is passed to onError and returns 500', async () => {
     const faults: unknown[] = [];
     const app = siteApp({
       state: () => {

@@ -91,7 +91,7 @@ describe('listener with TLS', () => {
     expect(response).toEqual(toldFirst);
   });
 
-  it('reports each HTTP/2 request separately', async () => {
+  it('calls onRequest separately for each HTTP/2 request of a connection', async () => {
     const served: ServedRequest[] = [];
     const { port } = await open({ onRequest: (each) => served.push(each) });
     const client = session(port);

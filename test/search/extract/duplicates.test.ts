@@ -22,7 +22,7 @@ function survivor(pages: readonly { page: string; canonical: string | null }[]):
   return pages[left]?.page ?? '';
 }
 
-describe('Duplicates', () => {
+describe('Duplicates (detection of duplicate sections and pages)', () => {
   it.each<[string, string, Readonly<Record<string, string | null>>]>([
     [
       'the page that is its own canonical',

@@ -12,7 +12,7 @@ const FILES = new Set([
   'über.html',
 ]);
 
-describe('readerUrl()', () => {
+describe('readerUrl() (address of a page in search results)', () => {
   it.each([
     ['index.html', 'never', 'drop', '/'],
     ['index.html', 'always', 'keep', '/'],
@@ -39,7 +39,7 @@ describe('readerUrl()', () => {
   });
 });
 
-describe('PageForms.extension()', () => {
+describe('PageForms.extension() (whether page addresses keep .html)', () => {
   const decide = (...pages: [path: string, html: string][]) => {
     const forms = new PageForms(FILES);
     for (const [path, html] of pages) forms.addPage(path, html);

@@ -24,7 +24,7 @@ describe('extractPage(), cutting a page into sections', () => {
     ]);
   });
 
-  it('puts a notice above the page title at the end of the section of this title', () => {
+  it('moves a notice that precedes the page title to the end of the section of this title', () => {
     expect(sectionsOf('<main><p>Not translated</p><h1 id="x">X</h1><p>1</p></main>')).toEqual([
       { path: '/a#x', headings: 'X', text: '1\n\nNot translated' },
     ]);
@@ -57,7 +57,7 @@ describe('extractPage(), cutting a page into sections', () => {
     expect(sectionsOf(`<div role="main"><h1>A</h1><p>1</p>${list}</div>`)[0]?.text).toBe('1');
   });
 
-  it('uses a page title of a lower level as the parent of the other headings', () => {
+  it('uses the heading with the page title as the parent of headings of the same level', () => {
     expect(
       sectionsOf('<main><h2>SELECT</h2><p>1</p><h2>Synopsis</h2><p>2</p></main>', '<title>SELECT</title>')[1]?.headings,
     ).toBe('SELECT > Synopsis');

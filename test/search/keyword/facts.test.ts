@@ -26,7 +26,7 @@ describe('corrections and facets of KeywordIndex', () => {
     expect(indexOf([{ text: 'cluster' }]).readings('cluste', false).corrected).toBe('cluster');
   });
 
-  it('corrects the whole name of a setting, but no known name', () => {
+  it('corrects a misspelled setting name as a whole word, and does not correct a name that the index contains', () => {
     const index = indexOf([{ text: 'Set maintenance_work_mem and work_mem.' }]);
     expect(index.readings('maintainance_work_mem', false).corrected).toBe('maintenance_work_mem');
     expect(index.readings('maintenance_work_mem', false).corrected).toBeNull();

@@ -10,7 +10,7 @@ function marked(text: string, query: string, language = 'en'): string[] {
   return highlights.map(({ start, end }) => text.slice(start, end));
 }
 
-describe('Marker', () => {
+describe('Marker (highlights of query words in a text)', () => {
   it('marks words by their stem, and identifiers by their parts', () => {
     expect(marked('Rotating keys: rotate a key with rotateKey.', 'rotate key')).toEqual([
       'Rotating',

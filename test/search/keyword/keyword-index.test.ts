@@ -40,12 +40,12 @@ describe('KeywordIndex', () => {
     ['設定方法', 1],
     ['設定変更', 1 / 3],
     ['検索', 0],
-  ])('reports for the query "%s" the share of words that the index contains as %d', (query, part) => {
+  ])('returns for the query "%s" the share of words that the index contains as %d', (query, part) => {
     const index = indexOf([{ text: 'Rotate all keys.' }, { text: '設定と方法', language: 'ja' }]);
     expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
   });
 
-  it('counts a misspelled or unfinished word as less than one known word', () => {
+  it('counts a misspelled or unfinished word only partly in the share of known query words', () => {
     const index = indexOf([{ text: 'Kubernetes clusters.' }, { text: 'More of Kubernetes.' }]);
     const known = (query: string, prefixLast = false) => index.find(query, { limit: 10, prefixLast }).known;
     for (const part of [known('kubwrnetes'), known('kuberne', true)]) {
@@ -179,7 +179,7 @@ describe('KeywordIndex', () => {
     expect(found(index, 'webhook').at(-1)).toBe(0);
   });
 
-  it('ranks the page with the higher prior first if two pages match equally', () => {
+  it('ranks the page with the higher page weight (prior) first if two pages match equally', () => {
     const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
     expect(found(index, 'same text')).toEqual([1, 0]);
   });
@@ -250,7 +250,7 @@ describe('KeywordIndex.search() with operators', () => {
     expect(found(index(), 'client -数据').sort()).toEqual([0, 1, 2, 3]);
   });
 
-  it('limits a search by meaning to the sections that quotes and exclusions allow', () => {
+  it('returns which sections a search by meaning may use if the query has quotes or exclusions', () => {
     const allowed = (query: string) => [...(index().find(query, { limit: 1 }).allowed ?? [])];
     expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
     expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);
@@ -331,7 +331,7 @@ describe('KeywordIndex.search() with a language filter, on pages that state no l
 });
 
 describe('KeywordIndex.search() with two words that texts write as one', () => {
-  it('finds the joined word, also with an inflection', () => {
+  it('finds the joined word and its inflections', () => {
     const index = indexOf([{ text: 'Use typehints.' }, { text: 'A hint.' }, { text: 'A type.' }]);
     expect(found(index, 'type hint')[0]).toBe(0);
   });
@@ -347,7 +347,7 @@ describe('KeywordIndex.search() with two words that texts write as one', () => {
     expect(found(index, 'پیش نیازها')[0]).toBe(0);
   });
 
-  it('finds the name of a setting of which the query writes each word', () => {
+  it('finds the name of a setting if the query contains its words separately', () => {
     const index = indexOf([
       { text: 'Autovacuum and vacuum. Auto start. The naptime of each.' },
       { text: 'Set autovacuum_naptime.' },

@@ -76,7 +76,7 @@ describe('KeywordIndex.search() in other languages', () => {
   });
 });
 
-describe('keyOf()', () => {
+describe('keyOf() (index key of a word)', () => {
   it.each([
     ['de', 'schlüssel', 'schluessel'],
     ['de', 'größe', 'groesse'],

@@ -11,7 +11,7 @@ describe('parseQuery()', () => {
     expect(query.wanted.split(/\s+/)).toEqual(['retry', 'max', 'count', 'last']);
   });
 
-  it('does not treat a command-line option as an exclusion, and also returns the query without the minus signs of exclusions', () => {
+  it('does not treat a command-line option such as -jar as an excluded word', () => {
     expect(parseQuery('java -jar', true)).toMatchObject({ unwanted: [], wanted: 'java -jar', inclusive: null });
     expect(parseQuery('jaguar -motorcar')).toMatchObject({ unwanted: ['motorcar'], inclusive: 'jaguar motorcar' });
     expect(parseQuery('x -a1 -"not this" y').inclusive).toBe('x a1 "not this" y');
@@ -42,7 +42,7 @@ describe('parseQuery()', () => {
     ['conf ', false],
     ['"conf"', false],
     ['größ', true],
-  ])('reports whether the last word of the query %j may be unfinished', (text, unfinished) => {
+  ])('returns whether the last word of the query %j may be unfinished', (text, unfinished) => {
     expect(parseQuery(text).unfinished).toBe(unfinished);
   });
 

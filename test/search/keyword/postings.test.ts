@@ -17,7 +17,7 @@ function bytesOf(entries: readonly { section: number; counts: readonly number[] 
   return { sections: builder.sections, list: builder.bytes() };
 }
 
-describe('readPostings()', () => {
+describe('readPostings() (sections that contain an indexed word)', () => {
   it('reads the same postings that were written, also if they are split into several byte sequences', () => {
     fc.assert(
       fc.property(sections, fc.nat(40), (unsorted, cut) => {

@@ -10,7 +10,7 @@ const QUERY = new Proximity([
 /** Score of nearness for a text of one column. Each occurrence counts one. */
 const nearness = (text: string) => QUERY.of(sequenceOf([text.split(' ')]), (count) => count);
 
-describe('Proximity', () => {
+describe('Proximity (score for the distance of query words in a text)', () => {
   it.each<[string, number]>([
     ['rotate admin', 2],
     ['rotates admin', 2],

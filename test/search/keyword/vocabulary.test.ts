@@ -20,7 +20,7 @@ describe('editDistance()', () => {
   });
 });
 
-describe('Vocabulary', () => {
+describe('Vocabulary (words of the keyword index)', () => {
   it('finds words with a prefix, the most frequent first', () => {
     expect(vocabulary.startingWith('config', 10)).toEqual([
       { word: 'configuration', distance: 0, count: 8 },

@@ -6,7 +6,7 @@ const folded = (text: string) => wordsOf(text).map((word) => word.folded);
 const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
 
 describe('wordsOf()', () => {
-  it('returns the name of a generic type also with its bracket, such as vector<, unless the name is very long', () => {
+  it('returns the name of a generic type together with its bracket, such as vector<', () => {
     const namesOf = (text: string) => wordsOf(text).flatMap(({ kind, folded }) => (kind === 'joined' ? [folded] : []));
     expect(namesOf('std::vector<int>')).toContain('vector<');
     expect(namesOf('\u4f7f\u7528List<String>')).toEqual(['list<']);

@@ -41,7 +41,7 @@ async function codeOf(act: () => unknown): Promise<unknown> {
   }
 }
 
-it('OpenReleases opens an index on the first query, only once for concurrent queries, and keeps the index open', async () => {
+it('OpenReleases (cache of open search indexes) opens an index on the first query, only once for concurrent queries, and keeps the index open', async () => {
   const open = new OpenReleases(ROOM);
   const june = await release('The lantern of June.');
   expect([open.check(june, false), open.size]).toEqual([{ sections: 1 }, 0]);
@@ -52,7 +52,7 @@ it('OpenReleases opens an index on the first query, only once for concurrent que
   expect([opening.mock.calls.length, open.size]).toEqual([1, 1]);
 });
 
-it('OpenReleases keeps open indexes within the byte limit, closes the least recently used index, and opens it again on demand', async () => {
+it('OpenReleases (cache of open search indexes) keeps open indexes within the byte limit, closes the least recently used index, and opens it again on demand', async () => {
   const [june, july, august] = [
     await release('June lantern'),
     await release('July lantern'),
@@ -70,14 +70,14 @@ it('OpenReleases keeps open indexes within the byte limit, closes the least rece
   expect(opening).toHaveBeenCalledTimes(4);
 });
 
-it('OpenReleases keeps the index in use open, even if it is larger than the limit', async () => {
+it('OpenReleases (cache of open search indexes) keeps the index in use open, even if it is larger than the limit', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(1);
   for (const searchDir of [june, june, july, july]) expect(await textOf(open, searchDir)).toMatch(/lantern$/);
   expect([opening.mock.calls.length, open.size]).toEqual([2, 1]);
 });
 
-it('OpenReleases finishes pending queries of an evicted index before it closes the index', async () => {
+it('OpenReleases (cache of open search indexes) finishes pending queries of an evicted index before it closes the index', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(1);
   const model = Promise.withResolvers<never>();
@@ -90,7 +90,7 @@ it('OpenReleases finishes pending queries of an evicted index before it closes t
   expect((await pending)[0]?.content).toBe('June lantern');
 });
 
-it('OpenReleases increases its byte count if a query makes an open index larger', async () => {
+it('OpenReleases (cache of open search indexes) increases its byte count if a query makes an open index larger', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   open.check(june, true);
@@ -99,7 +99,7 @@ it('OpenReleases increases its byte count if a query makes an open index larger'
   expect(open.bytes).toBeGreaterThan(before);
 });
 
-it('OpenReleases keeps other indexes available if one index is damaged, and verifies an index again on request', async () => {
+it('OpenReleases (cache of open search indexes) keeps other indexes available if one index is damaged, and verifies an index again on request', async () => {
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(ROOM);
   open.check(june, true);
@@ -112,7 +112,7 @@ it('OpenReleases keeps other indexes available if one index is damaged, and veri
   expect(open.size).toBe(0);
 });
 
-it('OpenReleases keeps responding from the open index while it verifies the index file, and then from the newly opened index', async () => {
+it('OpenReleases (cache of open search indexes) keeps responding from the open index while it verifies the index file, and then from the newly opened index', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   const opened = textOf(open, june);
@@ -128,7 +128,7 @@ it('OpenReleases keeps responding from the open index while it verifies the inde
   expect((await pending)[0]?.content).toBe('June lantern');
 });
 
-it('OpenReleases finishes a pending query before it closes the index', async () => {
+it('OpenReleases (cache of open search indexes) finishes a pending query before it closes the index', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);
   const pending = textOf(open, june);

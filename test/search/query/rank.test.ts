@@ -19,13 +19,13 @@ const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
   new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
 const order = (...args: Parameters<typeof legs>) => fuse(legs(...args), 100).map(({ section }) => section);
 
-it('partsOf() lowers the meaning score of a section on a secondary page', () => {
+it('partsOf() lowers the meaning score of a section on a secondary page such as a change log', () => {
   const given = { ...legs({ 1: 1, 2: 1 }, { 1: 0.8, 2: 0.8 }), partOf: (section: number) => (section === 1 ? 0.7 : 1) };
   const [first, second] = [1, 2].map((section) => partsOf(section, given).meaning ?? 0);
   expect(first).toBeCloseTo(0.7 * (second ?? 0), 10);
 });
 
-describe('fuse()', () => {
+describe('fuse() (ranking by keywords and meaning)', () => {
   it('ranks sections found by keywords and by meaning before sections found in only one of these ways', () => {
     expect(order({ 1: 1, 2: 0.9 }, { 1: 0.1, 2: 0.6, 3: 0.6 })).toEqual([2, 1, 3]);
   });
@@ -59,7 +59,7 @@ describe('fuse()', () => {
     expect([short(0.46), short(0.48)]).toEqual([0, 1]);
   });
 
-  it('gives a section at least its keyword score if the query is short', () => {
+  it('scores a section at least as high as its keyword score if the query is short', () => {
     const far = { ...legs({ 1: 1.1 }, { 1: 0.2 }), isShort: true };
     const byWords = fuse({ ...far, nearest: null }, 1)[0]?.score ?? 0;
     expect(byWords).toBeGreaterThan(0.8);
@@ -116,7 +116,7 @@ describe('fuse()', () => {
   });
 });
 
-describe('scoreOf()', () => {
+describe('scoreOf() (score of a search result)', () => {
   it('increases with each of its inputs', () => {
     const middle = scoreOf(0.6, { known: 0.8, bestCosine: 0.4 });
     expect(scoreOf(0.7, { known: 0.8, bestCosine: 0.4 })).toBeGreaterThan(middle);
@@ -133,7 +133,7 @@ describe('scoreOf()', () => {
   });
 });
 
-describe('votesOn()', () => {
+describe('votesOn() (whether the model can read a query)', () => {
   const latin = (language: string) => ['en', 'de', 'und-Latn'].includes(language);
 
   it.each(['鍵の交換', 'ключи', 'Astro の設定', '設定', '', '->', '😀'])(

@@ -62,7 +62,7 @@ function written() {
   }
 }
 
-describe('embedRelease()', () => {
+describe('embedRelease() (vectors for the texts of a release)', () => {
   it('writes a vector for each passage, in order', async () => {
     const passages = [
       { section: 0, text: 'first' },

@@ -9,7 +9,7 @@ const BUILTIN = join(import.meta.dirname, '../../../models/all-MiniLM-L6-v2');
 const dot = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
 
-describe('built-in model', () => {
+describe('built-in embedding model', () => {
   let model: EmbeddingModel;
   beforeAll(async () => {
     model = await EmbeddingModel.load(BUILTIN);

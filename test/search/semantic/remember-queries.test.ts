@@ -20,7 +20,7 @@ function embedder(): Embedder & { readonly queries: string[]; fails: boolean } {
   };
 }
 
-describe('rememberQueries()', () => {
+describe('rememberQueries() (cache of query vectors)', () => {
   it('embeds each distinct query once', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);

@@ -19,7 +19,7 @@ describe('scriptOfLanguage()', () => {
   });
 });
 
-describe('lettersByScript()', () => {
+describe('lettersByScript() (number of letters of each script)', () => {
   it('counts letters, but not digits or signs', () => {
     expect([...lettersByScript('Astro 5 の設定!')]).toEqual([
       ['Latn', 5],
@@ -29,7 +29,7 @@ describe('lettersByScript()', () => {
   });
 });
 
-describe('readableScripts()', () => {
+describe('readableScripts() (scripts that a model can read)', () => {
   const words = (letters: string) => Array.from({ length: 120 }, (_, at) => letters.repeat(2 + at));
 
   it('counts only vocabulary entries with two or more letters of a script', () => {

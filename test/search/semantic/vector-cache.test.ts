@@ -42,7 +42,7 @@ async function storedKeys(...numbers: number[]): Promise<number[]> {
   });
 }
 
-describe('VectorCache', () => {
+describe('VectorCache (vectors of texts on disk)', () => {
   it('keeps stored vectors after a restart', async () => {
     await fill(1, 2, 3);
     await fill(4);
@@ -124,7 +124,7 @@ describe('VectorCache', () => {
   });
 });
 
-describe('sweepVectors()', () => {
+describe('sweepVectors() (cleanup of the vector cache)', () => {
   const HOUR_MS = 3_600_000;
   const releases = { old: '0'.repeat(64), kept: '1'.repeat(64) };
   const sweep = (kept: string[], afterMs = HOUR_MS) => sweepVectors(folder, DIMS, new Set(kept), Date.now() + afterMs);

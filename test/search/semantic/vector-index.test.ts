@@ -76,7 +76,7 @@ describe('VectorIndex.search()', () => {
     expect(hits.get(4)).toMatchObject({ passage: 1 });
   });
 
-  it('also scores each section that the keyword search found, by its best passage', () => {
+  it('returns a score for each section that the keyword search found, by the best passage of the section', () => {
     const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
     const index = indexOf([a, b, c], [4, 4, 7]);
     const hits = index.search(c, { limit: 1, allowed: null, also: [4, 5, 7, 99] });

@@ -31,7 +31,7 @@ function cosine(query: Float32Array, vector: Int8Array): number {
   return (one + two + three + four) * (Float32Array.of(inverseLength(vector))[0] as number);
 }
 
-describe('distances()', () => {
+describe('distances() of sign bits', () => {
   it('counts the differing signs of every vector', () => {
     fc.assert(
       fc.property(cases, ({ dims, vectors, query }) => {
@@ -49,7 +49,7 @@ describe('distances()', () => {
   });
 });
 
-describe('cosines()', () => {
+describe('cosines() of a query vector and stored vectors', () => {
   it('adds in a fixed order, so that equal vectors get exactly equal scores', () => {
     fc.assert(
       fc.property(cases, ({ dims, vectors, query }) => {

@@ -44,7 +44,7 @@ function read(modelDigest = MODEL) {
   return { key, sections, rows };
 }
 
-describe('VectorTable', () => {
+describe('VectorTable (file with the vectors of a release)', () => {
   it('does not open a table through a symbolic link', () => {
     create(0);
     const theirs = join(folder, 'theirs.bin');

@@ -112,7 +112,7 @@ describe('addToPage()', () => {
     expect(added(text)).toBe(text);
   });
 
-  it('converts pages in other charsets to UTF-8, and writes additions in ASCII', () => {
+  it('converts a page in any charset to UTF-8 when it inserts additions', () => {
     const wide = Buffer.from(`\ufeff${START}</head><body>é`, 'utf16le');
     const sent = (page: Buffer, type: string) => Buffer.from(addToPage(page, type, BOTH)).toString();
     expect(sent(wide, 'text/html')).toBe(`\ufeff${START}${HEAD}</head><body>é${BODY}`);

@@ -47,7 +47,7 @@ describe('stripBase()', () => {
   });
 });
 
-describe('BasePathVotes', () => {
+describe('BasePathVotes (base path of a site, from its links)', () => {
   const builtFor = (files: readonly string[], ...pages: string[]) => {
     const votes = new BasePathVotes(new Set(files));
     for (const html of pages) votes.addReferences(findLinks(html));

@@ -39,7 +39,7 @@ describe('mountFile() for Next.js at another base path', () => {
       'function a(e){return(0,n.pathHasPrefix)(e,"")}',
       'function a(e){return(0,n.pathHasPrefix)(e,"/team/docs")}',
     ],
-  ])('rewrites in scripts %s', (_, script, expected) => {
+  ])('rewrites these parts of a script: %s', (_, script, expected) => {
     expectMounted('a.js', script, expected);
   });
 
@@ -139,7 +139,7 @@ describe('mountFile() for VitePress at another base path', () => {
       'export{i as __pageData};JSON.parse(`{"hero":{"src":"/images/a.png","link":"/a"}}`)',
       '{"hero":{"src":"/images/a.png","link":"/a"}}',
     ],
-  ])('rewrites in scripts %s', (_, script, expected) => {
+  ])('rewrites these parts of a script: %s', (_, script, expected) => {
     const made = rewritten('a.js', script, '/', '/team/docs/');
     expect(made).toContain(expected);
     expect(rewritten('a.js', made, '/team/docs/', '/')).toBe(script);
@@ -156,7 +156,7 @@ describe('mountFile() for Docusaurus at another base path', () => {
     ],
     ['data', `docusaurus;JSON.parse('{"permalink":"^/a","slug":"/a","href":"^/a"}')`],
     ['no strings of the router code', 'docusaurus;x={path:"/",url:"/",params:{}}'],
-  ])('rewrites in scripts %s', (_, marked) => {
+  ])('rewrites these parts of a script: %s', (_, marked) => {
     expectMarked('a.js', marked);
   });
 });
@@ -177,7 +177,7 @@ describe('mountFile() for scripts of any generator at another base path', () => 
     ],
     ['no strings without a file', 'get("/other.json");a("/a");b("^/images/a.png".length,"/images/")'],
     ['no strings that are compared', 'if(e.endsWith("/index.txt")||e==="/index.txt")'],
-  ])('rewrites in scripts %s', (_, marked) => {
+  ])('rewrites these parts of a script: %s', (_, marked) => {
     expectMarked('a.js', marked);
   });
 

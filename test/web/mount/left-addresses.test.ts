@@ -10,7 +10,7 @@ function left(path: string, text: string, from = '/', to = '/docs/'): string[] {
   return leftAddresses({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site);
 }
 
-describe('leftAddresses()', () => {
+describe('leftAddresses() (addresses that mountFile() did not rewrite)', () => {
   it.each([
     ['pages that a script names', 'a.js', 'x("/guide/a");x("/guide/a")', ['/guide/a']],
     [
@@ -24,7 +24,7 @@ describe('leftAddresses()', () => {
     ['addresses in data', 'a.json', '{"url":"/guide/a"}', ['/guide/a']],
     ['no addresses that VitePress completes', 'a.js', '__VP_SITE_DATA__=JSON.parse("{\\"link\\":\\"/guide/a\\"}")', []],
     ['no addresses in other files', 'a.css', '/* "/guide/a" */', []],
-  ])('returns the page addresses that mountFile() did not rewrite: %s', (_, path, text, expected) => {
+  ])('returns addresses of pages that were not rewritten: %s', (_, path, text, expected) => {
     expect(left(path, text)).toEqual(expected);
   });
 

@@ -95,7 +95,7 @@ describe('mountFile() for pages at another base path', () => {
     expect(mountFile(other, { ...BELOW, has: () => true })).toBe(other.bytes);
   });
 
-  it('computes integrity attributes again for changed targets, and lists these targets', () => {
+  it('updates the integrity attribute of an element if the file that the element loads has changed', () => {
     const html =
       '<script src="/a.js" integrity="sha384-old"></script><link rel=stylesheet href="b.css" integrity="sha256-kept">';
     const file = { path: 'a.html', type: 'text/html; charset=utf-8', bytes: Buffer.from(html) };

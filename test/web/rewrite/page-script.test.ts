@@ -63,7 +63,7 @@ describe('findReferences() in the scripts of a page', () => {
     );
   });
 
-  it('reports data files that a script element names, and rewrites nothing', () => {
+  it('returns data files that a script element names, and rewrites nothing', () => {
     const html =
       '<script>d3.json("../a.json");d3.csv("b.csv");play({src:`./c.cast`});x={"d.json":1};e("f"+".json");g("/h.yaml.x")</script>';
     expect(found('html', html)).toEqual(['mention ../a.json', 'mention b.csv', 'mention ./c.cast']);
@@ -71,13 +71,13 @@ describe('findReferences() in the scripts of a page', () => {
     expect(found('html', `<script>d3.json("../a.json");${' '.repeat(40_000)}</script>`)).toEqual([]);
   });
 
-  it('reports files that an external script loads, except files relative to the page, and rewrites nothing', () => {
+  it('returns files that an external script loads, except files relative to the page, and rewrites nothing', () => {
     const script = 'fetch("a/b");i.src="c.png";ui({url:"./d.json"});location="e.html";fetch("f.json"+g)';
     expect(found('script', script)).toEqual(['mention c.png', 'mention ./d.json']);
     expect(rewritten('script', script)).toBe(script);
   });
 
-  it('limits the number of reported files for an external script', () => {
+  it('limits the number of returned files for an external script', () => {
     const script = Array.from({ length: 1_000 }, (_, index) => `f({url:"${index}.json"})`).join(';');
     expect(found('script', script)).toHaveLength(500);
   });

@@ -81,7 +81,7 @@ describe('findReferences() in output of frameworks', () => {
       .map(({ url }) => url);
   };
 
-  it('reports the chunks of Next.js page data in the base path of the page', () => {
+  it('returns the chunks of Next.js page data in the base path of the page', () => {
     const html = `<script src="/docs/_next/static/chunks/main.js"></script><script>self.__next_f.push([1,"3:I[1,[\\"2\\",\\"static/chunks/app/%5Bid%5D/page-1a.js\\"],\\"\\"]\\n:HL[\\"/docs/_next/static/css/b.css\\",\\"style\\"]"])</script>`;
     expect(mentions('html', html)).toEqual([
       '/docs/_next/static/css/b.css',
@@ -90,13 +90,13 @@ describe('findReferences() in output of frameworks', () => {
     expect(rewritten('html', html, 'N')).toBe(html.replace('/docs/_next/static/chunks/main.js', 'N'));
   });
 
-  it('reports the chunks of the Next.js build manifest, relative to that file', () => {
+  it('returns the chunks of the Next.js build manifest, relative to that file', () => {
     expect(mentions('script', 'self.__BUILD_MANIFEST={"/a":["static/chunks/pages/[a]-1.js"]}')).toEqual([
       '../../static/chunks/pages/[a]-1.js',
     ]);
   });
 
-  it('reports the files that Vite loads with a module, in the base path of the build', () => {
+  it('returns the files that Vite loads with a module, in the base path of the build', () => {
     const script = `const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["assets/a.js","assets/b.css"])))=>i.map(i=>d[i]);`;
     expect(mentions('script', script, '/docs/assets/chunks/app.js')).toEqual([
       '/docs/assets/a.js',
@@ -105,17 +105,17 @@ describe('findReferences() in output of frameworks', () => {
     expect(mentions('script', script)).toEqual(['/assets/a.js', '/assets/b.css']);
   });
 
-  it('reports the full page chunk of VitePress if the page names only the lean chunk', () => {
+  it('returns the full page chunk of VitePress if the page names only the lean chunk', () => {
     expect(mentions('html', '<link rel=modulepreload href=/assets/a.md.X1.lean.js>')).toEqual(['/assets/a.md.X1.js']);
   });
 
-  it('reports strings that are completely a root-relative address, in escaped or plain quotes', () => {
+  it('returns strings that are completely a root-relative address, in escaped or plain quotes', () => {
     const script = String.raw`push("{\"index\":\"/search.json\"}"),f('/img/a-1.svg?v=2',"/guide","//x.test/b.json","see /c.json",'/d.json"')`;
     expect(mentions('script', script)).toEqual(['/search.json', '/img/a-1.svg?v=2', '/d.json']);
     expect(rewritten('script', script, 'N')).toBe(script);
   });
 
-  it('reports the files that Gatsby routes load', () => {
+  it('returns the files that Gatsby routes load', () => {
     const html = String.raw`<script>window.___chunkMapping="{\"app\":[\"/app-1.js\"],\"b\":[\"c\"]}"</script>`;
     expect(mentions('html', html)).toEqual(['/app-1.js']);
   });

@@ -32,7 +32,7 @@ describe('findReferences() for the search of a site generator', () => {
       '<meta name="rustdoc-vars" data-root-path="../" data-static-root-path="../s/" data-resource-suffix="-x" data-search-js="search-1.js" data-settings-js="settings-2.js">',
       ['../s/search-1.js', '../s/settings-2.js', '../search-index-x.js', '../search.index/root-x.js'],
     ],
-  ])('reports the files of %s', (_, html, files) => {
+  ])('returns the files of %s', (_, html, files) => {
     expect(mentioned(html)).toEqual(files);
   });
 
@@ -44,13 +44,13 @@ describe('findReferences() for the search of a site generator', () => {
     '<script>const path_to_root = "<%= root %>";</script>',
     '<meta name="rustdoc-vars" data-root-path="../">',
     '<meta name="generator" content="rustdoc">',
-  ])('reports no files for %s', (html) => {
+  ])('returns no files for %s', (html) => {
     expect(mentioned(html)).toEqual([]);
   });
 });
 
 describe('findReferences() in scripts of Doxygen', () => {
-  it('reports the parts of the search index, by section and letter', () => {
+  it('returns the parts of the search index, by section and letter', () => {
     const script =
       'var indexSectionsWithContent =\n{\n  0: "ab\\"",\n  10: "x"\n};\nvar indexSectionNames =\n{\n  0: "all",\n  10: "files"\n};';
     expect(found('script', script)).toEqual(
@@ -58,7 +58,7 @@ describe('findReferences() in scripts of Doxygen', () => {
     );
   });
 
-  it('reports the parts of the navigation tree', () => {
+  it('returns the parts of the navigation tree', () => {
     const script =
       'var NAVTREE =\n[\n  [ "L \\"x\\"", "index.html", [\n    [ "Files", "files.html", "files_dup" ],\n    [ "A", "a.html", null ] ] ]\n];\nvar NAVTREEINDEX =\n[\n"a.html",\n"b.html"\n];';
     expect(found('script', script)).toEqual([
@@ -70,19 +70,19 @@ describe('findReferences() in scripts of Doxygen', () => {
     expect(found('script', branch)).toEqual(['mention dir_a.js']);
   });
 
-  it('limits the number of reported files', () => {
+  it('limits the number of returned files', () => {
     const script = `var indexSectionsWithContent = { 0: "${'a'.repeat(100_000)}" }; var indexSectionNames = { 0: "all" };`;
     expect(found('script', script)).toHaveLength(5_000);
   });
 
-  it('reports no files for scripts that only resemble scripts of Doxygen', () => {
+  it('returns no files for scripts that only resemble scripts of Doxygen', () => {
     expect(found('script', 'var indexSectionsWithContent; var indexSectionNames = { 0: "../x" };')).toEqual([]);
     expect(found('script', 'const a = [[ "b", "c", "d" ]];')).toEqual([]);
   });
 });
 
 describe('findReferences() for the local search of Docusaurus', () => {
-  it('reports the index in the base path of the build', () => {
+  it('returns the index in the base path of the build', () => {
     expect(found('script', 'const i="search-index{dir}.json?_=1a"')).toEqual(['mention search-index.json']);
   });
 });

@@ -18,7 +18,7 @@ function replaced(bytes: Uint8Array): Uint8Array {
   return rewriteFile(bytes, findReferences({ type: 'html', bytes }), () => 'N').bytes;
 }
 
-describe('unitsOf() and decodeUnits()', () => {
+describe('unitsOf() and decodeUnits() (bytes of a file as code units)', () => {
   it('represent each byte as one unit, and decode the units to the text of the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
@@ -52,7 +52,7 @@ describe('unitsOf() and decodeUnits()', () => {
   });
 });
 
-describe('utf8Bytes()', () => {
+describe('utf8Bytes() (conversion of a file to UTF-8)', () => {
   const inUtf8 = (bytes: Uint8Array, charset: string | null = null, type: SourceType = 'html') =>
     Buffer.from(utf8Bytes(bytes, type, charset)).toString();
 

@@ -9,7 +9,7 @@ function mentions(type: 'html' | 'script', text: string, path: string): string[]
 }
 
 describe('findReferences() in data of VitePress', () => {
-  it('reports the scripts of all pages if a separate file contains the list of pages', () => {
+  it('returns the scripts of all pages if a separate file contains the list of pages', () => {
     expect(mentions('script', DATA, '/docs/assets/chunks/metadata.js')).toEqual([
       '/docs/hashmap.json',
       '/docs/assets/guide_a.md.D6M2pbQd.js',
@@ -19,7 +19,7 @@ describe('findReferences() in data of VitePress', () => {
     ]);
   });
 
-  it('reports only hashmap.json, the hash map of the pages, if each page contains the list of pages', () => {
+  it('returns only hashmap.json, the hash map of the pages, if each page contains the list of pages', () => {
     expect(mentions('html', `<script>${DATA}</script>`, '/docs/guide/a')).toEqual(['/docs/hashmap.json']);
   });
 
@@ -27,7 +27,7 @@ describe('findReferences() in data of VitePress', () => {
     'window.__VP_HASH_MAP__=JSON.parse("{")',
     'window.__VP_HASH_MAP__=JSON.parse(x)',
     'window.__VP_HASH_MAP__=JSON.parse("[1]")',
-  ])('reports no pages for %s', (script) => {
+  ])('returns no pages for %s', (script) => {
     expect(mentions('script', script, '/assets/chunks/metadata.js')).toEqual(['/hashmap.json']);
   });
 });

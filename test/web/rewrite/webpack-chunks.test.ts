@@ -70,7 +70,7 @@ describe('findReferences() in the webpack runtime', () => {
     ['in the parent folder of the script', 'n.p=e+"../"', '../js/a.js'],
     ['in the folder of the script', 'n.p=e', './js/a.js'],
     ['that is empty, in the folder that the site was built for', 'n.p=""', '/docs/js/a.js'],
-  ])('reports chunks with a public path %s', (_, path, url) => {
+  ])('returns chunks with a public path %s', (_, path, url) => {
     expect(mentions(functions + path)).toEqual([url]);
   });
 });

@@ -17,7 +17,7 @@ function here(): Holder {
 const startTicksOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[21] ?? '';
 const holderOf = (pid: number): Holder => ({ ...here(), pid, startTicks: startTicksOf(pid) });
 
-describe.runIf(isLinux)('isGone()', () => {
+describe.runIf(isLinux)('isGone() (whether the process that runs a job has ended)', () => {
   const children: ChildProcess[] = [];
   afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL');

@@ -63,7 +63,7 @@ function openOlder(): DatabaseSync {
   return older;
 }
 
-describe('openDatabase()', () => {
+describe('openDatabase() of the embedded job queue', () => {
   test('opens a new or existing file in WAL mode with a flush at each commit, and creates its folder', () => {
     for (const _time of [1, 2]) {
       const database = openDatabase(file);
@@ -156,7 +156,7 @@ describe('SqliteDatabase', () => {
     database.close();
   });
 
-  test('runs one transaction at a time, and runs other statements only after the waiting transactions', async () => {
+  test('runs one transaction at a time, and a single statement only after the transactions that waited before it', async () => {
     const database = open();
     const seen: string[] = [];
     const adding = database.transact(async (session) => {
@@ -199,7 +199,7 @@ describe('SqliteDatabase', () => {
   });
 });
 
-describe('asStoreFault()', () => {
+describe('asStoreFault() (error codes for SQLite errors)', () => {
   test('maps a full disk to cannot_write, and the next write succeeds if there is space again', async () => {
     const database = openDatabase(file);
     database.exec('PRAGMA max_page_count = 1');

@@ -49,7 +49,7 @@ describe('openSqliteJobQueue()', () => {
     expect(await codeOf(openSqliteJobQueue({ file }))).toBe('data_folder_newer');
   });
 
-  test('reports a file that a newer docshelf migrates while the file is open', async () => {
+  test('makes calls fail with data_folder_newer if a newer docshelf migrates the open file', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const newer = new DatabaseSync(file);
