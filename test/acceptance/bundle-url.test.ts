@@ -51,8 +51,8 @@ describe('bundleUrl without a version', () => {
   });
 });
 
-describe('bundleUrl with a version', () => {
-  test('is served from disk after a restart, without a request to the origin', async () => {
+describe('a deployment with bundleUrl and a pinned version', () => {
+  test('needs no request to the origin after a restart, because the bundle is on disk', async () => {
     const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await first.untilServing('v1');
@@ -65,7 +65,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(requestCount);
   });
 
-  test('does not change the served version if the manifest contradicts the pinned version, and a notice warns about the pinned version', async () => {
+  test('keeps the served version if the manifest of a new bundle contains another version than the pinned version', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1' }),
       '/two.tar.gz': bundleWithManifest('two', { version: 'v9' }),

@@ -135,7 +135,7 @@ describe.each([true, false])('export pull from a service (returns digests and Re
 });
 
 describe('export pull', () => {
-  test('continues the job of a terminated export pull command with --job-id', async () => {
+  test('continues an export job that an earlier, terminated export pull has started if --job-id names that job', async () => {
     const vendor = await startVendor({ polls: 1_000_000 });
     const cwd = await bench.folder();
     const env = { DOCSHELF_API_KEY: VENDOR_KEY };

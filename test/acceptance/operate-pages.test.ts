@@ -342,7 +342,7 @@ describe('the commands of docs/upgrade.md for an installation without a system s
   });
 });
 
-describe('the commands for a cluster', () => {
+describe('the commands of docs/upgrade.md, docs/runbook.md and docs/troubleshooting.md for a cluster', () => {
   beforeAll(fetchHelm, 120_000);
 
   it('upgrade the Helm release, show the log and the versions of the pod, and run docshelf doctor', async () => {

@@ -241,7 +241,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test('keeps the socket of the running daemon when a command runs on the copy, also if the copied heartbeat file names a dead process', async () => {
+  test('does not lead commands on the copy to delete the socket of the running daemon', async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);
@@ -254,8 +254,8 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder that has another path than at the start of its daemon', () => {
-  test('can be used through a symbolic link, and the command prints the folder and the daemon', async () => {
+describe('a data folder whose path differs from the path at the start of its daemon', () => {
+  test('can be used through a symbolic link by a command, which prints the path of the link and the process ID', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
     await symlink(daemon.dataDir, join(elsewhere, 'linked'));

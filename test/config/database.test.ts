@@ -45,7 +45,7 @@ describe('the database section', () => {
     expect(config.exportApi.role).toBe('worker');
   });
 
-  it('allows an exportApi.deadline of 7 days, like a queue in the data folder', async () => {
+  it('allows an exportApi.deadline of 7 days', async () => {
     const { config } = await loadWith(`${DATABASE}\nexportApi: { deadline: 7d }`);
     expect(config.exportApi.deadlineMs).toBe(7 * 86_400_000);
   });

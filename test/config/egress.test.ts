@@ -88,7 +88,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
     await read('x.dev');
   });
 
-  it('is checked in every key whose URL docshelf contacts', async () => {
+  it('is an error in every key whose URL docshelf contacts', async () => {
     const schema = JSON.parse(await readFile(join(import.meta.dirname, '../../config.schema.json'), 'utf8'));
     const { config } = await load('');
     const judged = new Set(contactedLinks(config).map(({ key }) => key));

@@ -35,7 +35,7 @@ async function daemonThrough(store: SiteStore, versions: readonly string[], sett
 }
 
 describe('a swap to another release', () => {
-  test('passes the new release to the served site, together with the older releases', async () => {
+  test('makes the site serve the new release, and lists all other stored releases as older releases', async () => {
     const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
     expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
     expect([...(site.active?.files.values() ?? [])]).toMatchObject([{ path: 'index.html' }]);

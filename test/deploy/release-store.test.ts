@@ -23,7 +23,7 @@ async function rewriteRecord(store: SiteStore, digest: string, change: object): 
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
 }
 
-describe('SiteStore', () => {
+describe('SiteStore (stored releases and version labels of a site)', () => {
   test('ignores a release without its completion marker', async () => {
     const store = await copyOf(seed);
     const { digest } = seed.january;

@@ -143,7 +143,7 @@ describe('sites of one daemon', () => {
     expect(requests).toEqual(['/elsewhere']);
   });
 
-  test('report an earlier import error again after a valid reload follows a rejected reload, and retry the import', async () => {
+  test('report an earlier import error again once a valid config has replaced an invalid config', async () => {
     const daemon = await newDaemon(newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
@@ -336,7 +336,7 @@ describe('a bundle that several sites import at once', () => {
 });
 
 describe('a release of several sites', () => {
-  test('is reported as imported once for each of these sites', async () => {
+  test('causes one import event for each of these sites', async () => {
     const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { deployment, events } of [acme, beta]) {
@@ -513,7 +513,7 @@ describe('pruning on a folder of several sites', () => {
   });
 });
 
-describe('whileStored()', () => {
+describe('whileStored() (runs a function under a lock on the stored releases)', () => {
   test('continues without the lock if the lock cannot be created', async () => {
     const store = await storeOf(newFolder(), 'acme');
     await rm(join(store.paths.dir, 'lock'), { force: true });

@@ -68,7 +68,7 @@ describe('a partial download', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('is not resumed for another link', async () => {
+  test('is not resumed if the link has changed', async () => {
     await leavePart(OTHER, 'begin');
     const part = await Part.open(dir, LINK);
     expect(part.resume).toBe(null);
@@ -95,7 +95,7 @@ describe('a partial download', () => {
 });
 
 describe('two fetches of one link', () => {
-  test('use separate partial files, and never resume the partial file of the second fetch', async () => {
+  test('use separate partial files, and only the file of the first fetch can be resumed later', async () => {
     const first = await Part.open(dir, LINK);
     await first.restart('"v1"');
     await first.append(Buffer.from('first'));
@@ -142,7 +142,7 @@ describe('two fetches of one link', () => {
 });
 
 describe('sweepSpool()', () => {
-  test('removes partial files of other links and old files, and keeps all other files', async () => {
+  test('removes a partial file if its link is no longer configured or if the file is old', async () => {
     await leavePart(LINK, 'kept');
     await leavePart(OTHER, 'of another link');
     const files = {

@@ -41,7 +41,7 @@ describe('SiteDirectory', () => {
 describe('organizationsOf()', () => {
   const own = { sites: [{ domain: 'docs', hosts: [] }], keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
 
-  it('creates one organization with the assistant keys if no organization is configured', () => {
+  it('creates one organization from the assistant keys in search.keys if no organization is configured', () => {
     expect(organizationsOf([], own)).toEqual([
       {
         id: OWN_ORGANIZATION_ID,
