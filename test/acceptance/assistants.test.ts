@@ -135,7 +135,7 @@ describe('the MCP server on docshelf’s own manual', () => {
 });
 
 describe('an MCP session', () => {
-  it('returns the new version after its activation, and continues after a restart of the daemon', async () => {
+  it('reads a newly activated version, and continues after a restart of the daemon', async () => {
     const port = await freePort();
     const archives = {
       'acme-export-2024-06-01.tar.gz': bundle('june'),

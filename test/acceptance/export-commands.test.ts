@@ -192,7 +192,7 @@ describe('export pull', () => {
 });
 
 describe.each(WAYS)('the command export pull --into, run %s,', (way) => {
-  test('imports the bundle like the command bundle import', async () => {
+  test('imports and activates the bundle, and leaves no file in the current folder', async () => {
     const vendor = await startVendor();
     const home = await Home.open(bench, way);
     const before = await readdir(home.folder);

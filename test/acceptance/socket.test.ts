@@ -117,7 +117,7 @@ describe('two daemons that share a folder', () => {
   });
 });
 
-describe('a command', () => {
+describe('a docshelf command', () => {
   test('exits with 69 without a change to the data folder if only a daemon on another host uses that folder', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});

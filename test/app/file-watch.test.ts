@@ -79,7 +79,7 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     expect(changes).toHaveBeenCalledWith(true);
   });
 
-  it('reports, after the next start(), a change that followed remember()', async () => {
+  it('reports a change that occurs between remember() and the next start()', async () => {
     await watch.start([file]);
     await watch.remember();
     // Write "two" when the program that uses the watch has read "one".

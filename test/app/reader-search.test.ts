@@ -84,7 +84,7 @@ const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
 const ofVersion = (version: string) => ({ filter: { ...REQUEST.filter, version } });
 
 describe('ReaderSearch (search of one site for its readers)', () => {
-  it('returns the response of the search thread unchanged, with paths under the base path of the site', async () => {
+  it('passes the base path of the site to the search thread, and returns the response unchanged', async () => {
     for (const [basePath, root] of [
       ['/', ''],
       ['/docs/', '/docs'],

@@ -58,7 +58,7 @@ describe('the database section', () => {
       'exportApi.role',
       'exportApi.queue.kind to postgres',
     ],
-  ])('must match exportApi.queue and exportApi.role: %j', async (yaml, key, next) => {
+  ])('is rejected if it contradicts exportApi.queue or exportApi.role: %j', async (yaml, key, next) => {
     expect(await faultsOf(yaml)).toMatchObject([
       { code: 'config_invalid', key, message: expect.stringContaining(next) },
     ]);

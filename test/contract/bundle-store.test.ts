@@ -72,7 +72,7 @@ describe.each([
     ['one byte', 1],
     ['one part', PART_BYTES],
     ['several parts', 2 * PART_BYTES + 17],
-  ])('returns a bundle with a size of %s unchanged, under the file name in the link', async (_size, length) => {
+  ])('returns the stored bytes of a bundle of %s, under the file name in the link', async (_size, length) => {
     const bytes = randomBytes(length);
     const bundle = await packedBundle(dir, bytes);
     expect(await subject.store.has(bundle.sha256)).toBe(false);

@@ -52,7 +52,7 @@ describe('a swap to another release', () => {
     ]);
   });
 
-  test('reads the file table of an older release on the first lookup, and finds no file in a removed release', async () => {
+  test('keeps the files of older releases available until these releases are removed', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), 'files.table'), 'no table');
     const { site, deployment } = await daemonThrough(store, [V2, V3]);

@@ -92,7 +92,7 @@ describe('a version that an operator activated while bundleUrl was set', () => {
     return daemon;
   }
 
-  test('stays active after reloads and restarts if the fetched bundle has the same digest as before', async () => {
+  test('stays active after reloads and restarts if the digest of the fetched bundle is unchanged', async () => {
     const daemon = await chosen();
     await daemon.reload(settings);
     expect(versionOf(daemon)).toBe(V1);
@@ -102,13 +102,13 @@ describe('a version that an operator activated while bundleUrl was set', () => {
     expect(versionOf(await restart(again, settings))).toBe(V1);
   });
 
-  test('stays active if the fetch at the start fails', async () => {
+  test('stays active if the fetch of the bundle fails at the start', async () => {
     const daemon = await restart(await chosen(), settings, new FakeSource());
     expect(versionOf(daemon)).toBe(V1);
     expect(daemon.deployment.state).toBe('stale');
   });
 
-  test('is replaced at a restart if the fetched bundle has another digest than before', async () => {
+  test('is replaced at a restart if the fetched bundle has a new digest', async () => {
     const daemon = await restart(await chosen(), settings, await atLink('february'));
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
@@ -137,7 +137,7 @@ describe('a version that an operator activated while bundleUrl was set', () => {
     expect(versionOf(await restart(daemon, settings))).toBe(V3);
   });
 
-  test('is replaced by a newer delivered bundle', async () => {
+  test('is replaced by a newer bundle that is delivered later', async () => {
     const daemon = await chosen();
     await daemon.deployment.deliver(importOf(seed.february));
     expect(versionOf(daemon)).toBe(V2);

@@ -156,7 +156,7 @@ describe('the signature next to an archive', () => {
     expect(await codeOf(daemon.deployment.deliver(importOf(june)))).toBe('no_signature');
   });
 
-  test('is used for each archive of the preload folder, and is not imported as an archive', async () => {
+  test('is used for its archive in the preload folder, and is not itself imported as an archive', async () => {
     const store = await newStore();
     const folder = join(store.paths.dir, 'bundles');
     await putInto(folder, june, july);

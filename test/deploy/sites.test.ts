@@ -107,7 +107,7 @@ describe('sites of one daemon', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('are not reconciled after a reload with equal settings, unless they report an error', async () => {
+  test('are left alone after a reload with unchanged settings, unless they report an error', async () => {
     const daemon = await newDaemon(newFolder());
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
@@ -130,7 +130,7 @@ describe('sites of one daemon', () => {
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
-  test('open the sources of bundles with the settings of the last reload', async () => {
+  test('open bundle sources with the settings of the last reload', async () => {
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const requests: string[] = [];
     const sources: SharedByTest['sources'] = async ({ preload }) => {
@@ -458,7 +458,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('delays a concurrent import of the removed release by another site, and that import unpacks the release again', async () => {
+  test('makes another site that imports the removed release wait, and then unpack this release again', async () => {
     const dir = newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');

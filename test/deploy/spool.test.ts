@@ -63,7 +63,7 @@ describe('a partial download', () => {
     expect(await readFile(part, 'utf8')).toBe('another');
   });
 
-  test('is deleted if it has no validator', async () => {
+  test('is deleted if the server has sent no validator such as an ETag', async () => {
     await leavePart(LINK, 'begin', null);
     expect(await names()).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe('a partial download', () => {
     await part.release();
   });
 
-  test('is started over if its validator is damaged', async () => {
+  test('is started over if its stored validator is damaged', async () => {
     await leavePart(LINK, 'begin');
     await writeFile(join(dir, `${KEY}.json`), '{"etag":');
     const part = await Part.open(dir, LINK);

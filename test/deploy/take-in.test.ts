@@ -276,7 +276,7 @@ describe('Importer', () => {
     expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: false });
   });
 
-  test('stores no release if a beforeSeal hook fails', async () => {
+  test('stores no release if the hook before its completion (beforeSeal) fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
     const taking = importBundle(store, named, {}, {}, { beforeSeal: [failing] });

@@ -56,7 +56,7 @@ describe('organizationsOf()', () => {
     expect(organizationsOf([acme], own)).toEqual([acme]);
   });
 
-  it("adds the hosts of the daemon's sites to the matching domains", () => {
+  it('adds the hosts of each site of the daemon to the organization with the domain of that site', () => {
     const [domain] = acme.sites;
     const site = { domain: domain?.domain ?? '', hosts: ['shelf.test'] };
     const [joined] = organizationsOf([acme], { sites: [site], keys: [] });

@@ -253,7 +253,7 @@ describe('volumes of the chart', () => {
   );
 });
 
-describe('several replicas with separate downloads in the chart', () => {
+describe('chart values for several replicas with separate downloads', () => {
   const several = ['replicas=2', 'persistence.enabled=false'];
   it.each([
     ['a link that does not expire', ['staticExport.bundleUrl=https://mirror.example/a.tar.gz']],
