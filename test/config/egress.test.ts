@@ -136,7 +136,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
     await read(single, 'https://u:p@x.dev/a');
   });
 
-  it('is an error as a host with a port in allowAddresses of a crawl, while an IP network is accepted', async () => {
+  it('is an error in allowAddresses of a crawl, except for an IP address or an IP network', async () => {
     const crawl = (pair: string) =>
       `network: { allowedHosts: [x.dev, "*.y.dev"] }\nexportApi: { enabled: true }\n${ORGANIZATION(`kind: crawl, url: "https://x.dev/", allowAddresses: [10.0.0.0/8, "${pair}"]`)}`;
     expect(await faultsOf(crawl('cdn.internal:8443'))).toMatchObject([

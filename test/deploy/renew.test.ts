@@ -250,7 +250,7 @@ test('a daemon requests the link of an export again if the fetch of its bundle f
   expect(given).toHaveBeenCalledTimes(2);
 });
 
-test('a daemon starts another export after an export has failed', async () => {
+test('a daemon starts a new export after an export has failed', async () => {
   links.next = fault('job_failed');
   const daemon = await start({});
   links.next = april;

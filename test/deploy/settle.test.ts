@@ -170,7 +170,7 @@ describe('a pinned daemon', () => {
 describe('a link whose bundle was served under one version label', () => {
   const SAME_LINK = `${LINK}-renewed`;
 
-  test('is not used for a newly pinned version, so that docshelf serves the old version until the config contains a new link', async () => {
+  test('is not used for a newly pinned version, so that docshelf serves the old version until the link changes', async () => {
     const source = await marchAtLink();
     await source.serveBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);

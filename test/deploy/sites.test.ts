@@ -458,7 +458,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('makes another site that imports the removed release wait, and then unpack this release again', async () => {
+  test('blocks an import of the removed release on another site, which then unpacks this release again', async () => {
     const dir = newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');

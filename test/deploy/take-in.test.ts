@@ -129,7 +129,7 @@ describe('Importer', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('rejects a version that the manifest contradicts, also if the release is already stored', async () => {
+  test('rejects a version label that differs from the version in the manifest', async () => {
     store = await newStore();
     expect(await codeOf(importBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
     expect(await store.list()).toEqual([]);
