@@ -114,7 +114,7 @@ test('the console accepts a sign-in over TLS behind a proxy only if server.trust
 });
 
 describe('the admin API, reading', () => {
-  test('returns a status with the fields of the contract', async () => {
+  test('returns a status with all documented fields', async () => {
     expect(await daemon.status()).toMatchObject({
       state: 'ready',
       deployment: { type: 'client-hosted', domain: 'docs' },

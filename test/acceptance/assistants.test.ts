@@ -119,7 +119,7 @@ describe('the MCP server on docshelf’s own manual', () => {
     }
   });
 
-  it('returns the same results to a local assistant, also after the daemon has stopped', async () => {
+  it('returns the right page to a local assistant while the daemon runs, and after the daemon has stopped', async () => {
     const client = await startLocal(daemon.configFile);
     const [question = '', page] = QUESTIONS[1] ?? [];
     const send = async () => {
@@ -135,7 +135,7 @@ describe('the MCP server on docshelf’s own manual', () => {
 });
 
 describe('an MCP session', () => {
-  it('returns the new version after its activation, and continues after a restart of the daemon', async () => {
+  it('reads a newly activated version, and continues after a restart of the daemon', async () => {
     const port = await freePort();
     const archives = {
       'acme-export-2024-06-01.tar.gz': bundle('june'),
@@ -182,7 +182,7 @@ describe('an MCP session', () => {
     expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
   });
 
-  it('serves the site that the address of the session or --site selects, unless search.mcp of this site is false', async () => {
+  it('reads the site that its address or --site selects, unless search.mcp of that site is false', async () => {
     const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
     const folder = await bench.folder();
     for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);
@@ -260,7 +260,7 @@ describe('docshelf mcp', () => {
     expect(await runDocshelf(['mcp', '--config', daemon.configFile])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  it('exits with an error if the config is missing, but starts without an active version and reports this error to the assistant', async () => {
+  it('starts without an active version and reports the missing version to the assistant, but exits with an error without a config', async () => {
     const folder = await bench.folder();
     const wrong = await bench.run(['mcp', '--config', join(folder, 'none.yaml')]);
     expect([wrong.code, wrong.stdout]).toEqual([78, '']);

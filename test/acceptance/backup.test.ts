@@ -255,7 +255,7 @@ describe('docshelf backup and restore', () => {
     await changing;
   });
 
-  test('move all pages and a running export to another path, even if a version is imported and activated during the backup', async () => {
+  test('keep all pages and a running export if a backup is restored at another path', async () => {
     const folder = await bench.folder();
     let isOpen = false;
     const held = await httpServer((_, response) => {
@@ -313,7 +313,7 @@ describe('docshelf backup and restore', () => {
     expect(moved).toMatchObject({ status: 'completed', error: null });
   });
 
-  test('reject a backup file in the data folder, and exclude a backup that the shell writes into that folder', async () => {
+  test('reject a backup file whose path is in the data folder', async () => {
     const folder = await openHome();
     const inside = await bench.run(['backup', 'data/saved.tar', '--json'], { cwd: folder });
     expect({ exit: inside.code, ...inside.json() }).toMatchObject({ exit: 73, code: 'cannot_write' });
@@ -355,7 +355,7 @@ describe('docshelf backup and restore', () => {
     expect(result.code).toBe(code);
   });
 
-  test('report an error for a pipe that closes between two files', async () => {
+  test('report an error if the reader of the backup closes the pipe before the end', async () => {
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`page-${at}.txt`, 'x'.repeat(6_000)]));
     const folder = await openHome('2024-06-01', files);
     // The pipe is full when its reader ends.
@@ -424,7 +424,7 @@ describe('docshelf backup and restore', () => {
   });
 
   test.skipIf(process.getuid?.() !== 0)(
-    'restore as root, so that all files belong to the owner of the data folder',
+    'give all restored files to the owner of the data folder if root runs the restore',
     async () => {
       const folder = await openHome();
       await bench.run(['backup', 'saved.tar'], { cwd: folder });

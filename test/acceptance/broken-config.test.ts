@@ -62,7 +62,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     },
   );
 
-  test('does not affect commands that the running daemon executes, while commands about the config exit with 78', async () => {
+  test('does not affect commands that the running daemon executes, but makes commands about the config exit with 78', async () => {
     const daemon = await start();
     await breakConfig(daemon, (text) => `features: [\n${text}`);
     for (const args of [
@@ -114,7 +114,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
-  test('makes a command exit with 78 if the command names this config and the daemon uses another config', async () => {
+  test('makes a command exit with 78 if --config names an invalid config, even while the daemon runs with a valid config', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');

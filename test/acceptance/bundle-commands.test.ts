@@ -8,7 +8,7 @@ import { Home, JUNE, WAYS } from './home.ts';
 const bench = openBench(afterEach);
 
 describe.each(WAYS)('the commands bundle activate, rollback and remove, run %s,', (way) => {
-  test('change the active version and the stored versions', async () => {
+  test('change which version is active and which versions are stored', async () => {
     const home = await Home.open(bench, way);
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
@@ -71,7 +71,7 @@ describe('bundle list and bundle inspect', () => {
     expect(stdout).toMatch(/2024-06-01 +active/);
   });
 
-  test('inspect an archive or a stored version, and report invalid site rules and a search that needs an external service', async () => {
+  test('inspect an archive or a stored version, and report each of its site rules that is invalid', async () => {
     expect((await home.bundle(['inspect', 'docs-2024-07-01.tar.gz'])).json()).toMatchObject({
       format: 'tar.gz',
       files: 2,

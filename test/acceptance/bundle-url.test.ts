@@ -28,7 +28,7 @@ describe('bundleUrl without a version', () => {
     expect(await homePage(daemon)).toContain('one');
   });
 
-  test('can provide a tar without end blocks if staticExport.sha256 is the digest of the tar', async () => {
+  test('can name a tar without end blocks if staticExport.sha256 is the digest of the tar', async () => {
     const tar = rawTar([{ name: 'index.html', body: '<title>open</title>' }], Buffer.alloc(0));
     const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar': tar });
     const bundleUrl = `${base}/docs-2024-06-01.tar`;
@@ -38,7 +38,7 @@ describe('bundleUrl without a version', () => {
     await daemon.untilServing('2024-06-01');
   });
 
-  test('can be a file: link', async () => {
+  test('can be a link to a local file (file:)', async () => {
     const folder = await bench.folder();
     const file = join(folder, 'docs-v1.2.3.tar.gz');
     await writeFile(file, bundle('one'));
@@ -51,8 +51,8 @@ describe('bundleUrl without a version', () => {
   });
 });
 
-describe('bundleUrl with a version', () => {
-  test('is served from disk after a restart, without a request to the origin', async () => {
+describe('a deployment with bundleUrl and a pinned version', () => {
+  test('needs no request to the origin after a restart, because the bundle is on disk', async () => {
     const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
     const first = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
     await first.untilServing('v1');
@@ -65,7 +65,7 @@ describe('bundleUrl with a version', () => {
     expect(server.requests.length).toBe(requestCount);
   });
 
-  test('does not change the served version if the manifest contradicts the pinned version, and a notice warns about the pinned version', async () => {
+  test('keeps the served version if the manifest of a new bundle contains another version than the pinned version', async () => {
     const { origin: base } = await startOrigin(bench, {
       '/one.tar.gz': bundleWithManifest('one', { version: 'v1' }),
       '/two.tar.gz': bundleWithManifest('two', { version: 'v9' }),
@@ -111,7 +111,7 @@ describe('a deployment in the state waiting or off', () => {
     expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
   });
 
-  test('responds with a 404 page and is ready if enabled is false', async () => {
+  test('responds with a 404 page, but is ready, if staticExport.enabled is false', async () => {
     const daemon = await bench.start({ staticExport: { enabled: false } });
     await daemon.until(({ state }) => state === 'off');
     const page = await fetch(`${daemon.site}/`);

@@ -88,7 +88,7 @@ async function expectWhole(service: Exporter, jobId: string): Promise<void> {
   expect(jobs.map((each) => each.jobId)).toEqual([jobId]);
 }
 
-test('a job completes after kill -9 in the middle of a crawl, and does not request stored pages again', async () => {
+test('an export job completes after kill -9 of the daemon in the middle of the crawl, and requests no stored page again', async () => {
   const site = await gatedSite();
   const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   site.closeAfter(70);
@@ -111,7 +111,7 @@ test('a job completes after kill -9 in the middle of a crawl, and does not reque
   expect(after).toHaveLength(new Set(after).size);
 });
 
-test('a job completes once after kill -9 at three moments of its crawl', async () => {
+test('an export job completes exactly once after kill -9 of the daemon at three moments of the crawl', async () => {
   const site = await gatedSite(256 * 1024);
   let service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
   const { jobId } = await service.start();
@@ -133,7 +133,7 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
   ['packing', (paths) => paths.some((path) => path.includes('/bundle'))],
   ['the check before packing', (paths) => paths.some((path) => path.includes('/site/'))],
 ])(
-  'a job completes after kill -9 in a phase after its crawl, without another request to the site: during %s',
+  'an export job completes after kill -9 of the daemon in a phase after the crawl, without another request to the site: during %s',
   async (_, isThere) => {
     const site = await gatedSite(PICTURE_BYTES);
     const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
@@ -152,7 +152,7 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
   },
 );
 
-test('a job completes after kill -9 in the middle of an upload to S3, and the bundle link serves the whole bundle', async () => {
+test('an export job completes after kill -9 of the daemon during an upload to S3, and its bundle link serves the whole bundle', async () => {
   const site = await gatedSite(PICTURE_BYTES);
   const s3 = await startS3Server();
   bench.onEnd(() => s3.close());

@@ -68,7 +68,7 @@ test('a crawl connects to a private site only if allowAddresses lists it', async
   expect((await service.export()).pageCount).toBeGreaterThan(0);
 });
 
-test('a crawl of an unchanged site sends conditional requests and creates the same archive, and a later crawl downloads only the changed page', async () => {
+test('a later crawl of a site sends conditional requests, and downloads only files that have changed', async () => {
   const files: Record<string, OriginFile> = {
     '/': tagged(
       'text/html',
@@ -110,7 +110,7 @@ test('a crawl of an unchanged site sends conditional requests and creates the sa
   expect((await filesOfJob(bench, service, jobId)).get('b.html')?.toString()).toBe('<p>changed');
 });
 
-test('a job that is canceled in the middle of a crawl sends no more requests, and the next job runs', async () => {
+test('an export job that is canceled in the middle of a crawl sends no more requests, and the next job runs', async () => {
   const gate = Promise.withResolvers<void>();
   let isOpen = false;
   const slow: OriginFile = async (_, response) => {

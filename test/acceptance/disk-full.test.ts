@@ -93,7 +93,7 @@ describe.skipIf(skipped !== null)(`docshelf on a full disk${reason}`, () => {
     await daemon.untilServing('2024-07-01');
   });
 
-  test('imports an archive if it can link most of its files to the previous version', async () => {
+  test('imports an archive that needs more than the free space if most of its files can be linked to files of the previous version', async () => {
     const folder = await homeOnSmallVolume();
     const bytes = createHash('shake256', { outputLength: 3 * 1024 ** 2 })
       .update('same')

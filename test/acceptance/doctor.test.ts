@@ -83,7 +83,7 @@ describe('docshelf doctor', () => {
   test.each([
     [99, 'data_folder_newer'],
     [1, 'release_damaged'],
-  ])('reports a stored version with the format number %i by the error code %s', async (formatVersion, code) => {
+  ])('reports a stored version whose format number is %i, with the error code %s', async (formatVersion, code) => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, { staticExport: { enabled: true } });
     await writeFile(join(folder, 'docs.tar.gz'), bundle('one'));
@@ -310,7 +310,7 @@ describe('docshelf doctor', () => {
     ]);
   });
 
-  test('reports the expiry date of the server certificate, checks network.caFile, and suggests this key if the server is not trusted', async () => {
+  test('reports when the certificate of the bundle server expires, and suggests network.caFile if the certificate is not trusted', async () => {
     const [key, cert] = await Promise.all(
       ['key.pem', 'certificate.pem'].map((name) => readFile(join(TLS, name), 'utf8')),
     );

@@ -122,7 +122,7 @@ describe('the jobs of a busy export service', () => {
     expect((await problemOf(await blocked.call('POST', `${JOBS}/${first}/bundle`))).code).toBe('not_completed');
   });
 
-  test('are limited for each organization with 429 and Retry-After, and a repeated start call returns the queued job', async () => {
+  test('are limited for each organization by responses with 429 and Retry-After', async () => {
     expect((await blocked.start('acme', { version: 'v3' })).jobId).toBe(ids[0]);
     const response = await blocked.call('POST', JOBS, { body: { domain: 'acme', version: 'v4' } });
     expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -130,7 +130,7 @@ describe('the jobs of a busy export service', () => {
     expect((await blocked.as(KEYS.globex).start('globex', { version: 'v2' })).status).toBe('queued');
   });
 
-  test('end if they are canceled, and are listed newest first, also page by page while new jobs arrive', async () => {
+  test('are listed newest first, and stay complete over several pages of the list while new jobs arrive', async () => {
     const [third = '', second = ''] = ids;
     expect(await blocked.cancel(third)).toMatchObject({ status: 'failed', error: 'canceled' });
     expect(await blocked.report(third)).toMatchObject({ pages: 0, findings: [] });
@@ -183,7 +183,7 @@ describe('an export job', () => {
 });
 
 describe('GET /jobs/{jobId}/report', () => {
-  test('lists exported pages, skipped pages and errors after which the job continues', async () => {
+  test('lists exported pages, skipped pages, and errors that did not end the job', async () => {
     const site = {
       ...SITE,
       'broken.html':

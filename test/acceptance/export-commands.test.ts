@@ -135,7 +135,7 @@ describe.each([true, false])('export pull from a service (returns digests and Re
 });
 
 describe('export pull', () => {
-  test('continues the job of a terminated export pull command with --job-id', async () => {
+  test('continues an export job that an earlier, terminated export pull has started if --job-id names that job', async () => {
     const vendor = await startVendor({ polls: 1_000_000 });
     const cwd = await bench.folder();
     const env = { DOCSHELF_API_KEY: VENDOR_KEY };
@@ -192,7 +192,7 @@ describe('export pull', () => {
 });
 
 describe.each(WAYS)('the command export pull --into, run %s,', (way) => {
-  test('imports the bundle like the command bundle import', async () => {
+  test('imports and activates the bundle, and leaves no file in the current folder', async () => {
     const vendor = await startVendor();
     const home = await Home.open(bench, way);
     const before = await readdir(home.folder);

@@ -54,7 +54,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
 ])('a site from a source of kind %s', (kind, site, change) => {
-  test('is exported to the same archive again if it is unchanged, and a change adds stored files only for changed pages', async () => {
+  test('is exported to the same archive again unless the site has changed', async () => {
     const source = { kind, path: './site' };
     const service = await startExporter(bench, { organizations: organizations(source) }, { site });
     const first = await service.export('acme', { version: 'v1' });

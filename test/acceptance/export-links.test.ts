@@ -97,7 +97,7 @@ describe('a missing bundle file', () => {
     expect((await service.download(bundleUrl)).equals(archive)).toBe(true);
   });
 
-  test('causes 410 if the stored files are missing too, until a new export stores them again', async () => {
+  test('causes 410 if the exported files are missing as well, until a new export stores them again', async () => {
     const other = await startExporter(bench);
     const { jobId } = await other.export();
     const { sha256 } = await other.bundle(jobId);

@@ -28,7 +28,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     expect(await service.daemon.stop()).toBe(0);
   });
 
-  test('each show progress and report of a job that another process runs', async () => {
+  test('show the progress and the report of a job that another process runs', async () => {
     const gate = await blockJobs(bench);
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config: gate.config });
     const { jobId } = await service.as('a').start('a-0');

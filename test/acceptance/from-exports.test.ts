@@ -36,7 +36,7 @@ test('a daemon with staticExport.from: exports serves and searches its own expor
   expect(await (await fetch(`${again.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
 });
 
-test('each site of a list serves the exports of its own domain', async () => {
+test('each site of a daemon with several sites serves the exports of its own domain', async () => {
   const service = await startExporter(bench, {
     deployment: {},
     staticExport: undefined,

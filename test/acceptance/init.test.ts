@@ -56,7 +56,7 @@ describe('docshelf init', () => {
     expect(text.split('\n').filter((line) => line.includes('# ')).length).toBeGreaterThan(10);
   });
 
-  test('writes a valid config for each deployment type, which names only existing commands and no page in docs/', async () => {
+  test('writes a valid config for each deployment type', async () => {
     const texts = ['config.example.yaml', 'examples/systemd/docshelf.service'].map((path) => join(ROOT, path));
     for (const type of ['cloud', 'client-hosted', 'air-gapped']) {
       const cwd = await bench.folder();

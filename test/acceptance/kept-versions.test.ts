@@ -181,7 +181,7 @@ describe('versions.json', () => {
 });
 
 describe('a kept version (serveVersions: kept)', () => {
-  test('is searched for readers and API clients that select this version, and the results link to its pages', async () => {
+  test('can be searched by readers and API clients that select this version, with results that link to its pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
     const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });

@@ -92,7 +92,7 @@ describe('an archive that was packed on macOS', () => {
     expect((await run('verify', 'docs-2024-06-01.tar.zst')).json()).toMatchObject({ files: 2, pages: 2 });
   });
 
-  test('is reported if its start page is missing', async () => {
+  test('causes a notice in the status if its start page is missing', async () => {
     const daemon = await bench.start({});
     const twoFolders = rawTar([
       { name: 'a/index.html', body: page('A') },

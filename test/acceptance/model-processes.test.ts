@@ -376,7 +376,7 @@ async function runSequence(seed: number): Promise<void> {
   }
 }
 
-test(`the built program follows the contract in ${SEQUENCES} random command sequences`, {
+test(`the built program behaves like the reference model of a deployment in ${SEQUENCES} random command sequences`, {
   timeout: 7_200_000,
 }, async () => {
   await forEachSeed(SEQUENCES, LANES, runSequence);

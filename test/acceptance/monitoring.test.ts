@@ -111,7 +111,7 @@ describe('docshelf_fetch_failing', () => {
     return server.origin;
   };
 
-  test('is 1 after a failed fetch at the start, until docshelf has fetched the bundle, even if another error follows', async () => {
+  test('stays 1 after a failed fetch, even if another error follows, until docshelf has fetched the bundle', async () => {
     const link = { bundleUrl: `${await startOrigin()}/dead-2024-06-01.tar.gz` };
     const daemon = await bench.start({ network: { retries: 0 }, staticExport: link });
     const failed = await untilMetrics(daemon, 'docshelf_fetch_failing 1', 'docshelf_ready 0');
@@ -129,7 +129,7 @@ describe('docshelf_fetch_failing', () => {
     expectAlerts(await untilMetrics(daemon, 'docshelf_fetch_failing 0', 'docshelf_ready 1'), []);
   });
 
-  test('is 1 only for one of several sites if the bundleUrl of that site cannot be fetched', async () => {
+  test('is 1 for a site whose bundleUrl cannot be fetched, and 0 for the other sites of the daemon', async () => {
     const origin = await startOrigin();
     const site = (domain: string, name: string) => ({
       domain,

@@ -256,7 +256,7 @@ describe('the commands of docs/backup.md', () => {
     expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
   });
 
-  it('are in as many code blocks as this test file executes', () => {
+  it('are all executed by this test file, which compares the number of code blocks', () => {
     expect(shellBlocks('backup')).toHaveLength(22);
   });
 });
@@ -342,7 +342,7 @@ describe('the commands of docs/upgrade.md for an installation without a system s
   });
 });
 
-describe('the commands for a cluster', () => {
+describe('the commands of docs/upgrade.md, docs/runbook.md and docs/troubleshooting.md for a cluster', () => {
   beforeAll(fetchHelm, 120_000);
 
   it('upgrade the Helm release, show the log and the versions of the pod, and run docshelf doctor', async () => {

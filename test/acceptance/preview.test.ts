@@ -83,7 +83,7 @@ describe('a staged version', () => {
     expect(daemon.log()).not.toContain('preview=');
   });
 
-  test('is available after a restart through a link that was created without a daemon, even if no version is active', async () => {
+  test('is available, even if no version is active, through a preview link that was created while no daemon was running', async () => {
     const { folder, run } = await withStaged();
     const { preview } = await run('import', 'two.tar.gz', '--version', 'v2', '--no-activate');
     const { link } = await run('preview', 'v2');

@@ -258,7 +258,7 @@ describe('a config that is written in steps', () => {
   });
 });
 
-test('the status lists a setting that needs a restart until the change is reverted, but no setting that a reload applies', async () => {
+test('the status lists a changed setting that needs a restart, and no longer lists the setting once the change is reverted', async () => {
   const daemon = await startWithTwo();
   await daemon.rewriteConfig({
     server: { port: 18080 },

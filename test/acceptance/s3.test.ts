@@ -13,7 +13,7 @@ async function startStore(): Promise<S3Server> {
 }
 
 describe('a bundle in a bucket', () => {
-  test('is served and swapped by two replicas of one config, with keys from the environment', async () => {
+  test('is served by two replicas with the same config, which both replace the bundle after a reload', async () => {
     const { endpoint } = await startStore();
     for (const version of ['2024-06-01', '2024-07-01']) {
       await putObject(endpoint, `docs/acme-export-${version}.tar.gz`, bundle(version));

@@ -227,7 +227,7 @@ test('docshelf serves pages and starts the indexing again if the indexing proces
   expect(await filesLike(again.dataDir, /\.search-[0-9a-f]+$/)).toEqual([]);
 });
 
-test('after kill -9 during embedding, the next start resumes the embedding, and a new version needs vectors only for its changed page', async () => {
+test('after kill -9 during the computation of vectors for the search, the next start of the daemon completes the computation', async () => {
   const site = leaves(60, 'june');
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
   await daemon.until(({ search }) => search.embedded > 4 && search.semantic === 'building');

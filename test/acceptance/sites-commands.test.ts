@@ -186,7 +186,7 @@ describe('commands for a config with two sites and a daemon', () => {
     ]);
   });
 
-  test('list a site that left the config, and delete its data with sites remove unless a config or a daemon uses the site', async () => {
+  test('list a removed site, and delete its data with sites remove only if no config and no daemon uses the site', async () => {
     // The site gets the release of the other site, and no other data.
     await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
     expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
@@ -245,7 +245,7 @@ describe('commands for a config with two sites and a daemon', () => {
   });
 });
 
-test('commands for a config with two sites change and read only the named site without a daemon', async () => {
+test('without a daemon, commands for a config with two sites read and change only the named site', async () => {
   const shelf = await Shelf.open(bench);
   for (const [date, site] of [
     ['2024-06-01', 'acme'],

@@ -117,7 +117,7 @@ describe('two daemons that share a folder', () => {
   });
 });
 
-describe('a command', () => {
+describe('a docshelf command', () => {
   test('exits with 69 without a change to the data folder if only a daemon on another host uses that folder', async () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
@@ -241,7 +241,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test('keeps the socket of the running daemon when a command runs on the copy, also if the copied heartbeat file names a dead process', async () => {
+  test('does not lead commands on the copy to delete the socket of the running daemon', async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);
@@ -254,8 +254,8 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder that has another path than at the start of its daemon', () => {
-  test('can be used through a symbolic link, and the command prints the folder and the daemon', async () => {
+describe('a data folder whose path differs from the path at the start of its daemon', () => {
+  test('is found by a command through a symbolic link', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
     await symlink(daemon.dataDir, join(elsewhere, 'linked'));
@@ -268,7 +268,7 @@ describe('a data folder that has another path than at the start of its daemon', 
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is not changed by commands if it was moved, and a copy at the old path is not changed either', async () => {
+  test('is not changed by commands after a move, even if a copy is at the old path', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

@@ -73,7 +73,7 @@ describe('transfer pack', () => {
     expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
-  test('names in the README the version of docshelf that the SBOM describes, unless --sbom-file names another SBOM', async () => {
+  test('states in the README the version of docshelf that the SBOM describes, unless --sbom-file names another SBOM', async () => {
     const { folder, transfer } = await pack();
     const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
     const readme = () => readFile(join(transfer, 'README.txt'), 'utf8');

@@ -49,7 +49,7 @@ async function startWith(config: object, archives: Readonly<Record<string, Buffe
 }
 
 describe('the version switcher (server.versionSwitcher)', () => {
-  test('appears on pages if there are several versions, under a base path', async () => {
+  test('appears under a base path on every page if there are several versions', async () => {
     const server = { host: '127.0.0.1', port: 0, basePath: '/team/', versionSwitcher: true };
     const { daemon, take: runBundle } = await startWith({ server });
     const site = `${daemon.site}/team/`;
@@ -94,7 +94,7 @@ describe('the version switcher (server.versionSwitcher)', () => {
     await untilHead(site, false);
   });
 
-  test('appears or disappears after a reload that changes the config, and is omitted if the bundle has a version switcher', async () => {
+  test('appears or disappears after a reload that changes server.versionSwitcher', async () => {
     const own = Object.fromEntries(
       ['a', 'b', 'c'].flatMap((name) =>
         [`docs/${name}.html`, `docs/next/${name}.html`].map((path) => [path, page(name)]),

@@ -3,7 +3,7 @@ import { Dependencies } from '../../src/app/dependencies.ts';
 
 const NONE = () => null;
 
-describe('Dependencies', () => {
+describe('Dependencies (checks of the database and the bucket)', () => {
   it('report each configured dependency, and a notice for each that does not respond', async () => {
     const failed = () => Promise.reject(new Error('refused'));
     const dependencies = new Dependencies({ database: () => Promise.resolve(), bucket: failed });

@@ -56,7 +56,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 };
 
 it.each(Object.entries(MODES))(
-  'the daemon serves a cached page from a prepared response (fastAnswer) in each configuration: %s',
+  'the daemon serves a cached page from memory (fastAnswer) in each configuration: %s',
   async (_, mode) => {
     const folder = newFolder();
     const bundles = mode.isList ? 'bundles/acme' : 'bundles';

@@ -19,8 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => watch.stop());
 
-describe('FileWatch', () => {
-  it('reports each change once, and ignores a write of equal content', async () => {
+describe('FileWatch (reports changes of the config file and of files that it names)', () => {
+  it('reports each change once, and ignores a write that does not change the content', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
@@ -29,7 +29,7 @@ describe('FileWatch', () => {
     expect(changes).toHaveBeenCalledTimes(1);
   });
 
-  it('reports a change if a symbolic link now points to another file, as in a ConfigMap', async () => {
+  it('reports a change if a symbolic link is pointed to another file, as in a ConfigMap', async () => {
     for (const [name, text] of Object.entries({ first: 'one', second: 'two' })) {
       await writeFile(join(folder, name), text);
       await symlink(name, join(folder, `to-${name}`));
@@ -68,7 +68,7 @@ describe('FileWatch', () => {
     },
   );
 
-  it('ignores constant writes to other files in the same folder', async () => {
+  it('reports a changed file once, even if other files in the same folder are written constantly', async () => {
     await watch.start([file]);
     const other = join(folder, 'log');
     const noise = setInterval(() => void appendFile(other, 'line'), 20);
@@ -88,7 +88,7 @@ describe('FileWatch', () => {
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 
-  it('does not report a change that occurs before remember()', async () => {
+  it('ignores a change before remember(), which stores the current content as known', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
     await watch.remember();

@@ -5,7 +5,7 @@ import { waitFor } from '../helpers/wait-for.ts';
 
 const version = (files: number) => ({ snapshot: { release: { files: { size: files } } } }) as unknown as OpenVersion;
 
-it('OpenVersions keeps the most recently used versions within a byte limit, and opens each version once for concurrent callers', async () => {
+it('the cache of open versions (OpenVersions) keeps the most recently used versions within a byte limit, and opens each version once for concurrent callers', async () => {
   const open = new OpenVersions({ bytesMax: 3 * 1024 ** 2 });
   const make = vi.fn(async () => version(10));
   await Promise.all([open.get('a', make), open.get('a', make)]);
@@ -21,13 +21,13 @@ it('OpenVersions keeps the most recently used versions within a byte limit, and 
   expect(open.size).toBe(1);
 });
 
-it('OpenVersions retries a version that could not be opened', async () => {
+it('the cache of open versions (OpenVersions) retries a version that could not be opened', async () => {
   const open = new OpenVersions();
   await expect(open.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(open.get('a', async () => version(1))).resolves.toBeDefined();
 });
 
-it('OpenVersions closes a version once no reader uses it', async () => {
+it('the cache of open versions (OpenVersions) closes a version once no reader uses it', async () => {
   const open = new OpenVersions({ idleMs: 50 });
   const close = vi.fn();
   open.search('a', () => ({ close }) as unknown as SiteSearch);

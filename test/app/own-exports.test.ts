@@ -40,8 +40,8 @@ function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) 
   return { desk, look, reported, calls };
 }
 
-describe('OwnExportDesk', () => {
-  test('requests exports in the name of the organization that owns the domain, and returns no export for an unknown domain', async () => {
+describe('OwnExportDesk (gives sites the exports of their own daemon)', () => {
+  test('reads exports as the organization that owns the domain, and finds no export for an unknown domain', async () => {
     const { desk, calls } = deskOver(['se_1']);
     expect(await desk.newest('acme', 'v1')).toMatchObject({ jobId: 'se_1' });
     expect(await desk.newest('globex', null)).toBe(null);
@@ -52,7 +52,7 @@ describe('OwnExportDesk', () => {
     await expect(desk.read('globex', 'se_1', signal)).rejects.toMatchObject({ code: 'no_bundle' });
   });
 
-  test('delays a request for the newest export until exports are available', async () => {
+  test('returns the newest export only after the export service has started', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { desk } = deskOver(['se_1'], promise);
     let found: unknown;
@@ -66,7 +66,7 @@ describe('OwnExportDesk', () => {
     expect(found).toMatchObject({ jobId: 'se_1' });
   });
 
-  test('notifies a site once of a new export that the site has not requested', async () => {
+  test('calls onNewer() once for each new export, unless the site has already found that export with newest()', async () => {
     const jobs: string[] = [];
     const { desk, look, reported } = deskOver(jobs);
     await look();

@@ -83,8 +83,8 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
 const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
 const ofVersion = (version: string) => ({ filter: { ...REQUEST.filter, version } });
 
-describe('ReaderSearch', () => {
-  it('returns the response of the search thread unchanged, with paths under the base path of the site', async () => {
+describe('ReaderSearch (search of one site for its readers)', () => {
+  it('passes the base path of the site to the search thread, and returns the response unchanged', async () => {
     for (const [basePath, root] of [
       ['/', ''],
       ['/docs/', '/docs'],
@@ -108,7 +108,7 @@ describe('ReaderSearch', () => {
     ]);
   });
 
-  it('removes results that the rules of the site hide, also in a kept version, and keeps the other fields', async () => {
+  it('removes results that the rules of the site hide, in the active version and in a kept version', async () => {
     const { send } = await readerOf({ closed: ['closed'] });
     expect(await send({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
     expect(pathsOf(await send(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);

@@ -29,6 +29,6 @@ it('the findings of a site report contain the same notices as the status', async
   });
 });
 
-it('explainedSearch() rejects a search if the site has no search engine', async () => {
+it('explainedSearch() throws search_off if the site has no search engine', async () => {
   await expect(explainedSearch(null, 'x')).rejects.toMatchObject({ code: 'search_off' });
 });

@@ -45,7 +45,7 @@ describe('inspectArchive() and extractArchive()', () => {
     expect(await bench.read('index.html')).toBe(body.toString());
   });
 
-  it('omit the wrapping folder from paths', async () => {
+  it('omit from all paths a single top-level folder that wraps the site', async () => {
     const { listing, extracted } = await bench.attempt(
       rawTar([{ name: 'html/' }, { name: 'html/index.html', body: 'x' }]),
     );
@@ -53,7 +53,7 @@ describe('inspectArchive() and extractArchive()', () => {
     expect(extracted.map((file) => file.path)).toEqual(['index.html']);
   });
 
-  it('omit launchers from the site, and put files of docshelf into a separate folder', async () => {
+  it('omit launchers (programs that open the site, such as serve.js) from the site', async () => {
     const { listing, extracted } = await bench.attempt(
       rawTar([
         { name: '_docshelf/manifest.json', body: '{}' },

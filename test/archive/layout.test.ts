@@ -37,12 +37,12 @@ describe('layoutOf()', () => {
     expect(layoutOf(entriesOf(...names)).root).toBe(root);
   });
 
-  it('keeps serve.js and README.txt in the site if the archive contains no launchers', () => {
+  it('treats serve.js and README.txt as files of the site if the archive contains no launchers', () => {
     const layout = layoutOf(entriesOf('index.html', 'serve.js', 'README.txt', 'guide/Start Docs.bat'));
     expect(layout.launchers).toEqual([]);
   });
 
-  it('finds launchers also in a wrapping folder, but treats guide/serve.js as a file of the site', () => {
+  it('finds launchers (programs that open the site) only in the root folder, so that guide/serve.js belongs to the site', () => {
     const names = ['x/index.html', 'x/Start Docs.app/Contents/a.html', 'x/README.txt', 'x/guide/serve.js'];
     const layout = layoutOf(entriesOf(...names));
     expect(layout.launchers).toEqual(['x/Start Docs.app/Contents/a.html', 'x/README.txt']);

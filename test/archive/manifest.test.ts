@@ -86,7 +86,7 @@ describe('checkManifestSize()', () => {
     checkManifestSize(builder.finish('tar', 0), 'x');
   };
 
-  it('rejects a manifest that is too large for the number of files, and ignores a site file with the same name', () => {
+  it('rejects a manifest that is too large for the number of files in the archive', () => {
     expect(() => check('_docshelf/manifest.json')).toThrow(badManifest);
     expect(() => check('manifest.json')).not.toThrow();
   });

@@ -73,7 +73,7 @@ describe('verifyFile()', () => {
     expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, []))).toBe('bad_signature');
   });
 
-  it('rejects another key with the same key ID', async () => {
+  it('rejects a public key that has only the key ID, but not the key material, of the signer', async () => {
     const point = Buffer.from(OTHER.split('\n')[1] as string, 'base64').subarray(10);
     const id = Buffer.from(PUBLIC.split('\n')[1] as string, 'base64').subarray(0, 10);
     const forged = Buffer.concat([id, point]).toString('base64');

@@ -49,7 +49,7 @@ describe('encodeManifest()', () => {
     { path: 'a.js', size: 2, sha256: 'a'.repeat(64), type: 'text/javascript' },
   ];
 
-  it('sorts the files of a manifest that parseManifest() reads, and does not count pages in _docshelf', () => {
+  it('sorts the files in the manifest, and does not count pages in _docshelf', () => {
     const manifest = parseManifest(encodeManifest({ ...words, version: null }, table), 'out');
     expect(manifest).toEqual({
       formatVersion: 1,

@@ -20,7 +20,7 @@ function browsersIn(tempDir: string): number[] {
 }
 
 describe.skipIf(!hasChromium || process.platform !== 'linux')(
-  `browsers of an export that exit or fail${whyNoChromium}`,
+  `export browsers that exit or fail${whyNoChromium}`,
   () => {
     let browsers = new Browsers();
     afterEach(async () => {

@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(page.dom?.html.match(/loading="lazy"/g)).toHaveLength(2);
   });
 
-  it('returns the requests and the content of scripts, including workers and shadow roots', async () => {
+  it('is returned with the content that its scripts have added, such as text in shadow roots', async () => {
     const page = await render('/client.html');
     expect(page.state).toBe('settled');
     expect(requestsOf('/client.html')).toEqual(
@@ -160,7 +160,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     });
   });
 
-  it('causes one report for each of its errors', async () => {
+  it('causes exactly one entry in the result for each of its errors', async () => {
     const page = await render('/complains.html');
     expect(page.consoleErrors).toHaveLength(3);
     expect(page.consoleErrors.join('\n')).toMatch(/said 1[\s\S]*undefinedName/);

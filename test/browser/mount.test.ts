@@ -141,7 +141,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       }
     });
 
-    it('resolve the results of Pagefind and the search of Next.js under the base path', async () => {
+    it('find pages with Pagefind and with the search of Next.js, and open them under the base path', async () => {
       const reader = await Reader.open(browser, origin);
       await reader.load('/team/starlight/getting-started/');
       await reader.page.locator('site-search button').first().click();

@@ -59,7 +59,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     it.each([
       ['HTTP/1.1', {}, 'http/1.1'],
       ['HTTPS and HTTP/2', { tls: { certFile: 'tls.crt', keyFile: 'tls.key' } }, 'h2'],
-    ])('opens a page of the new version over %s with the first link after an update', async (_, server, spoken) => {
+    ])('opens a page of the new version on the first click after an update, over %s', async (_, server, spoken) => {
       const { reader, site, daemon } = await openReader('2024-06-01', server);
       expect(await reader.page.evaluate(PROTOCOLS)).toEqual([spoken]);
       const next = siteOf('2024-07-15');

@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
   }
 
   it.each(SITES)(
-    'works without JavaScript, from a 404 page to a section, in the language $tag',
+    'leads readers without JavaScript from a 404 page to the found section, in the language $tag',
     async ({ tag, word, typo, dir }) => {
       const { words, direction } = PAGE_LANGUAGES.find((each) => each.tag === tag) ?? ENGLISH;
       const { page, complaints, blocked } = await open(`/${tag}/nowhere`, { javaScriptEnabled: false });

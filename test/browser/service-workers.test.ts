@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   });
 
   it.each(['/', '/team/docs/'])(
-    'are removed when their version is rolled back, and readers under %s get the previous version',
+    'are removed when their version is rolled back, so that readers of the base path %s get the previous version',
     async (base) => {
       const newer = { 'register.html': REGISTERING, 'sw.js': WORKER };
       const daemon = await start({ server: { basePath: base } }, { '1.0': {}, '2.0': newer });

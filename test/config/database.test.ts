@@ -45,7 +45,7 @@ describe('the database section', () => {
     expect(config.exportApi.role).toBe('worker');
   });
 
-  it('allows an exportApi.deadline of 7 days, like a queue in the data folder', async () => {
+  it('allows an exportApi.deadline of 7 days', async () => {
     const { config } = await loadWith(`${DATABASE}\nexportApi: { deadline: 7d }`);
     expect(config.exportApi.deadlineMs).toBe(7 * 86_400_000);
   });
@@ -58,7 +58,7 @@ describe('the database section', () => {
       'exportApi.role',
       'exportApi.queue.kind to postgres',
     ],
-  ])('must match exportApi.queue and exportApi.role: %j', async (yaml, key, next) => {
+  ])('is rejected if it contradicts exportApi.queue or exportApi.role: %j', async (yaml, key, next) => {
     expect(await faultsOf(yaml)).toMatchObject([
       { code: 'config_invalid', key, message: expect.stringContaining(next) },
     ]);

@@ -88,7 +88,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
     await read('x.dev');
   });
 
-  it('is checked in every key whose URL docshelf contacts', async () => {
+  it('is an error in every key whose URL docshelf contacts', async () => {
     const schema = JSON.parse(await readFile(join(import.meta.dirname, '../../config.schema.json'), 'utf8'));
     const { config } = await load('');
     const judged = new Set(contactedLinks(config).map(({ key }) => key));
@@ -136,7 +136,7 @@ describe('a host in the config that network.allowedHosts does not list', () => {
     await read(single, 'https://u:p@x.dev/a');
   });
 
-  it('is an error for a host and port in allowAddresses, but not for an IP network', async () => {
+  it('is an error in allowAddresses of a crawl, except for an IP address or an IP network', async () => {
     const crawl = (pair: string) =>
       `network: { allowedHosts: [x.dev, "*.y.dev"] }\nexportApi: { enabled: true }\n${ORGANIZATION(`kind: crawl, url: "https://x.dev/", allowAddresses: [10.0.0.0/8, "${pair}"]`)}`;
     expect(await faultsOf(crawl('cdn.internal:8443'))).toMatchObject([

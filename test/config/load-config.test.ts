@@ -20,7 +20,7 @@ function setIn(value: unknown): unknown {
 }
 
 describe('loadConfig() without a config file', () => {
-  it('returns the defaults of the contract', async () => {
+  it('returns the documented defaults', async () => {
     const cwd = await folderWith();
     const { config, file, origins, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
     expect(file).toBeNull();

@@ -47,7 +47,7 @@ afterAll(() => {
 const robotOf = (config: Config) =>
   (config as unknown as { robot: { patienceMs: number; roomBytes: number; keyFile: NamedFile | null } }).robot;
 
-describe('a new config key with one row in the schema', () => {
+describe('a config key that is added as one row of the schema', () => {
   it('is read from YAML and decoded by its unit', async () => {
     const { config, origins } = await at.load('robot: { patience: 2m }');
     expect(robotOf(config)).toMatchObject({ patienceMs: 120_000, roomBytes: 1024 ** 2, keyFile: null });
@@ -72,7 +72,7 @@ describe('a new config key with one row in the schema', () => {
     expect(JSON.stringify([loaded.config, at.printConfig(loaded)])).not.toContain('canary');
   });
 
-  it('is checked against its bounds, and is suggested for a misspelled key', async () => {
+  it('is checked against its bounds, and is suggested instead of a misspelled name', async () => {
     expect(await at.briefsOf('robot:\n  patience: 2h\n  keyFile: none')).toEqual([
       'config_invalid robot.patience config.yaml:2:3',
       'config_invalid robot.keyFile config.yaml:3:3',
@@ -80,7 +80,7 @@ describe('a new config key with one row in the schema', () => {
     expect((await at.faultsOf('robot: { patiense: 2m }'))[0]?.message).toContain('did you mean "robot.patience"?');
   });
 
-  it('is rejected if it is not implemented, except with its default in any notation', async () => {
+  it('is rejected if the key is not implemented, unless the value is the default', async () => {
     await at.load('robot: { future: 1024KiB }');
     const { code, faults } = await at.errorOf(at.load('robot: { future: 2MiB }'));
     expect(code).toBe('config_not_built');
@@ -104,7 +104,7 @@ describe('a new config key with one row in the schema', () => {
     );
   });
 
-  it('is accepted by the schema of the chart if it is implemented, with a check of its type', () => {
+  it('has its type checked by the schema of the chart if the key is implemented', () => {
     const check = new Ajv({ strict: false }).compile(at.configSchemaOfChart());
     expect(check({ robot: { patience: '2m' } })).toBe(true);
     expect(check({ robot: { patience: 2 } })).toBe(false);

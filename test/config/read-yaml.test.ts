@@ -17,7 +17,7 @@ describe('readYaml()', () => {
     expect(config.staticExport.version).toBe(version);
   });
 
-  it('keeps the text of scalars in lists of text, and reads numbers and booleans for other keys', async () => {
+  it('keeps scalars as text if their key expects text, and otherwise reads numbers and booleans', async () => {
     const { config } = await load(
       'network: { allowedHosts: [10.5], retries: 2 }\nlog: { access: false }\ndeployment: {domain: 42}',
     );

@@ -68,7 +68,7 @@ describe('server.auth', () => {
     ['no shelf page', 'shelf: false, auth: { kind: header, name: X-User }', 'basePath: /b, auth: { kind: none }'],
     ['a shelf page on another host', 'auth: { kind: header, name: X-User }', 'hosts: [b.test], auth: { kind: none }'],
     ['the same sign-in', 'auth: { kind: header, name: X-User }', 'basePath: /b'],
-  ])('is accepted for a site and the daemon with %s', async (_, server, site) => {
+  ])('is accepted if the config contains %s', async (_, server, site) => {
     const yaml = `server: { trustedProxies: [10.0.0.1], ${server} }\nsites:\n${entry('beta', site)}`;
     expect(await faultsWith(USER, yaml)).toEqual([]);
   });

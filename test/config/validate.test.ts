@@ -72,10 +72,13 @@ describe('validate()', () => {
     ['organizations: {}', 'organizations', 1],
     ['organizations: [{ id: a, domains: { Docs: {} } }]', 'organizations[0].domains.Docs', 37],
     ['organizations: [{ id: a, keys: [{ id: b, type: root, sha256: 11 }] }]', 'organizations[0].keys[0].type', 42],
-  ])('rejects a value out of its bounds, at its key: %s', async (yaml, key, column = yaml.indexOf('{') + 3) => {
-    const briefs = await briefsOf(yaml);
-    expect(briefs).toContain(`config_invalid ${key} config.yaml:1:${column}`);
-  });
+  ])(
+    'rejects a value out of its bounds, with an error that names the key, for the config %s',
+    async (yaml, key, column = yaml.indexOf('{') + 3) => {
+      const briefs = await briefsOf(yaml);
+      expect(briefs).toContain(`config_invalid ${key} config.yaml:1:${column}`);
+    },
+  );
 
   it('reports each invalid value once', async () => {
     expect(await faultsOf('log: { level: 5 }')).toHaveLength(1);

@@ -137,7 +137,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links'
     bundle.close();
   });
 
-  test('returns the rest of the bundle, or the whole bundle, if a request resumes the same content', async () => {
+  test('returns the missing bytes or all bytes if a download of unchanged content is resumed', async () => {
     const first = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     first.close();
     const resume = { offset: 1000, etag: first.etag ?? '"none"' };
@@ -147,7 +147,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links'
     expect((await bytesOf(bundle)).equals(BUNDLE.subarray(bundle.offset))).toBe(true);
   });
 
-  test('returns the whole bundle if a request resumes other content', async () => {
+  test('returns all bytes if a download is resumed whose content has changed since', async () => {
     const resume = { offset: 1000, etag: '"v0"' };
     const bundle = await subject.source.open(subject.link, { resume, signal: NEVER });
     expect(bundle.offset).toBe(0);
@@ -175,7 +175,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links'
     await expect(reading).rejects.toBe(reason);
   });
 
-  test('returns a bundle that can be closed before it is read, and more than once', async () => {
+  test('returns a bundle whose close() may be called before the bundle is read, and several times', async () => {
     const bundle = await subject.source.open(subject.link, { resume: null, signal: NEVER });
     bundle.close();
     expect(() => bundle.close()).not.toThrow();

@@ -72,7 +72,7 @@ describe.each([
     ['one byte', 1],
     ['one part', PART_BYTES],
     ['several parts', 2 * PART_BYTES + 17],
-  ])('returns a bundle with a size of %s unchanged, under the file name in the link', async (_size, length) => {
+  ])('returns the stored bytes of a bundle of %s, under the file name in the link', async (_size, length) => {
     const bytes = randomBytes(length);
     const bundle = await packedBundle(dir, bytes);
     expect(await subject.store.has(bundle.sha256)).toBe(false);
@@ -108,7 +108,7 @@ describe.each([
     expect((await bytesOf(answer)).equals(bytes.subarray(100, 200))).toBe(true);
   });
 
-  test('stores the same bundle again, in sequence and concurrently', async () => {
+  test('accepts a bundle that is already stored, and several uploads of one bundle at the same time', async () => {
     const bytes = randomBytes(PART_BYTES + 1);
     const copies = await Promise.all([1, 2, 3].map(() => packedBundle(dir, bytes)));
     await Promise.all(copies.map((copy) => subject.store.put(copy, NEVER)));

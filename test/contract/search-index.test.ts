@@ -208,7 +208,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('search engine %s'
     expect(await paths(release, french)).toEqual([]);
   });
 
-  test('throws the reason of the signal if embedding is aborted, and later resumes until stop()', async () => {
+  test('throws the reason of the signal if embedding is aborted, and continues at the next call of embed()', async () => {
     // So many that progress is reported several times before the last passage, also on a fast machine.
     const passages = 160;
     const pages = Array.from({ length: passages }, (_, n) => [`p${n}.html`, page(`Page ${n}`, `Chapter ${n} of it.`)]);

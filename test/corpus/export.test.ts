@@ -120,7 +120,7 @@ describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${why
 });
 
 describe.skipIf(corpus === undefined)(`an export of docusaurus-classic.tar.gz with a model${whyNoCorpus}`, () => {
-  it('creates the same archive if it is repeated, with vectors that another daemon uses unchanged', async () => {
+  it('creates the same archive if it is repeated, and another daemon uses the vectors in the archive unchanged', async () => {
     const archive = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
     const pages = [...archive].filter(([path]) => /^(?:index\.html|docs\/[a-m])/.test(path)).slice(0, 30);
     const service = await exporterOf('corpus', Object.fromEntries(pages), { search: { model: 'builtin' } });

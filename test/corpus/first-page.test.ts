@@ -13,7 +13,7 @@ describe.skipIf(corpus === undefined)(`readFirstPage() of real sites${whyNoCorpu
     ['starlight.tar.zst', 'index.html', 'Starlight 🌟 Build documentation sites with Astro', /^Starlight helps/, 'en'],
     ['postgres-15.tar.gz', 'html/index.html', 'PostgreSQL 15.20 Documentation', null, null],
   ])(
-    'reads title, description and language from a page, in the bundle %s: %s has the title %s',
+    'reads title, description and language from a page, in the bundle %s: the page %s has the title %s',
     { timeout: 120_000 },
     async (name, path, title, description, language) => {
       const page = readFirstPage((await readArchive(bundleFile(name))).get(path)?.toString() ?? '');

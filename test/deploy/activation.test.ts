@@ -35,7 +35,7 @@ async function daemonThrough(store: SiteStore, versions: readonly string[], sett
 }
 
 describe('a swap to another release', () => {
-  test('passes the new release to the served site, together with the older releases', async () => {
+  test('makes the site serve the new release, and lists all other stored releases as older releases', async () => {
     const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
     expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
     expect([...(site.active?.files.values() ?? [])]).toMatchObject([{ path: 'index.html' }]);
@@ -52,7 +52,7 @@ describe('a swap to another release', () => {
     ]);
   });
 
-  test('reads the file table of an older release on the first lookup, and finds no file in a removed release', async () => {
+  test('keeps the files of older releases available until these releases are removed', async () => {
     const store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), 'files.table'), 'no table');
     const { site, deployment } = await daemonThrough(store, [V2, V3]);

@@ -31,7 +31,7 @@ describe('openDaemonSocket()', () => {
     expect([socket.path, listener]).toEqual([join(paths.daemons, `${socket.id}.sock`), socket.path]);
   });
 
-  test('creates the socket in a private folder if the data folder cannot contain a socket, with a distinct name per daemon', async () => {
+  test('creates the socket, with a name of its own for each daemon, in a private folder if the data folder cannot contain a socket', async () => {
     const [one, other] = [await openDaemonSocket(paths, onlyElsewhere), await openDaemonSocket(paths, onlyElsewhere)];
     const place = join(folder, `docshelf-${UID}`);
     expect([dirname(one.socket.path), (await stat(place)).mode & 0o777]).toEqual([place, 0o700]);
@@ -51,7 +51,7 @@ describe('openDaemonSocket()', () => {
     await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  test('fails with cannot_listen if the path in the private folder is also too long', async () => {
+  test('fails with cannot_listen if the path of the socket is too long in the data folder and in the private folder', async () => {
     vi.stubEnv('TMPDIR', join(folder, 'x'.repeat(100)));
     await mkdir(join(folder, 'x'.repeat(100)));
     await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });

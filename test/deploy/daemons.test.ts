@@ -117,7 +117,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
   });
 });
 
-describe('DaemonRegistration', () => {
+describe('DaemonRegistration (heartbeat file of a daemon)', () => {
   test('excludes its own releases from servedByOthers(), and deletes its heartbeat file on withdraw()', async () => {
     const { paths } = await newStore();
     const [one, two] = [new DaemonRegistration(paths), new DaemonRegistration(paths)];

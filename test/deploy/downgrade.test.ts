@@ -66,7 +66,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     expect(deployment.active?.version).toBe('v04');
   });
 
-  test('is accepted if a later date in its file name shows a new export of the same content, unless signatures are required', async () => {
+  test('is accepted if the date in its file name is not earlier than the newest release, unless signatures are required', async () => {
     const again = { fileName: 'acme-export-2024-06-03.tar.gz' };
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(first));
@@ -88,7 +88,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     );
   });
 
-  test('is accepted if it contains no creation time', async () => {
+  test('is accepted if it contains no creation time, because its age is then unknown', async () => {
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     expect(await codeOf(deployment.deliver(delivery(await packBundle('acme-2020-01-01.zip', 'x'))))).toBe(

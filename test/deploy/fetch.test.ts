@@ -98,7 +98,7 @@ describe('fetchBundle()', () => {
     ]);
   });
 
-  test('starts over if the server sends no validator', async () => {
+  test('requests the whole bundle again after an interruption if the server has sent no ETag', async () => {
     const { answer, onProgress } = cutting(null, 1);
     const server = await httpServer(answer);
     const bundle = await fetchFrom(server, { onProgress });

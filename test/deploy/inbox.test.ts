@@ -223,7 +223,7 @@ describe.concurrent('the inbox', () => {
     expect(deployment.journal.lastError).toBeNull();
   });
 
-  test('keeps an archive whose import fails for a reason such as a full disk, and does not retry the import at once', async ({
+  test('keeps an archive whose import fails for a reason such as a full disk, and waits before the next attempt', async ({
     expect,
   }) => {
     const store = await newStore();
@@ -237,7 +237,9 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.rejected)).toEqual([]);
   });
 
-  test('keeps a rejected archive that it cannot move, and does not retry the import at once', async ({ expect }) => {
+  test('keeps a rejected archive that it cannot move, and waits before it imports that archive again', async ({
+    expect,
+  }) => {
     const store = await newStore();
     await rm(store.paths.rejected, { recursive: true });
     const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('truncated')));

@@ -92,7 +92,7 @@ describe('a version that an operator activated while bundleUrl was set', () => {
     return daemon;
   }
 
-  test('stays active after reloads and restarts if the fetched bundle has the same digest as before', async () => {
+  test('stays active after reloads and restarts if the digest of the fetched bundle is unchanged', async () => {
     const daemon = await chosen();
     await daemon.reload(settings);
     expect(versionOf(daemon)).toBe(V1);
@@ -102,18 +102,18 @@ describe('a version that an operator activated while bundleUrl was set', () => {
     expect(versionOf(await restart(again, settings))).toBe(V1);
   });
 
-  test('stays active if the fetch at the start fails', async () => {
+  test('stays active if the fetch of the bundle fails at the start', async () => {
     const daemon = await restart(await chosen(), settings, new FakeSource());
     expect(versionOf(daemon)).toBe(V1);
     expect(daemon.deployment.state).toBe('stale');
   });
 
-  test('is replaced at a restart if the fetched bundle has another digest than before', async () => {
+  test('is replaced at a restart if the fetched bundle has a new digest', async () => {
     const daemon = await restart(await chosen(), settings, await atLink('february'));
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is replaced by the bundle of bundleUrl, without another fetch, if staticExport changes, also if the change is reverted', async () => {
+  test('is replaced by the bundle of bundleUrl if a reload changes any setting of staticExport', async () => {
     const daemon = await chosen();
     await daemon.reload({ ...settings, keep: 2 });
     expect(versionOf(daemon)).toBe(V3);
@@ -137,7 +137,7 @@ describe('a version that an operator activated while bundleUrl was set', () => {
     expect(versionOf(await restart(daemon, settings))).toBe(V3);
   });
 
-  test('is replaced by a newer delivered bundle', async () => {
+  test('is replaced by a newer bundle that is delivered later', async () => {
     const daemon = await chosen();
     await daemon.deployment.deliver(importOf(seed.february));
     expect(versionOf(daemon)).toBe(V2);
@@ -155,7 +155,7 @@ describe('a version that an operator activated while bundleUrl was not set', () 
     expect(versionOf(await restart(daemon, {}))).toBe(V1);
   });
 
-  test('does not stay active if staticExport changes and the change is then reverted', async () => {
+  test('is replaced by the archive of the preload folder after staticExport was changed and restored', async () => {
     await putInto(`${store.paths.dir}/bundles`, seed.march);
     const daemon = await startDaemon(store);
     await daemon.deployment.activate(V1);
@@ -167,7 +167,7 @@ describe('a version that an operator activated while bundleUrl was not set', () 
 });
 
 describe('rollback()', () => {
-  test('activates the previous version at each call, and fails if there is no previous version', async () => {
+  test('activates the next older version of the history at each call, and fails at the oldest version', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
     expect(await daemon.deployment.rollback()).toEqual({ version: V2, digest: seed.february.digest });
@@ -178,7 +178,7 @@ describe('rollback()', () => {
     expect(versionOf(daemon)).toBe(V1);
   });
 
-  test('fails if there is no earlier activation, and suggests activating the version that was active last', async () => {
+  test('suggests, if the history contains no older version, to activate the version that was active before the last rollback', async () => {
     const { deployment } = await startDaemon(store);
     const next = async () => toDocshelfError(await deployment.rollback().catch((error: unknown) => error)).next;
     expect(await next()).toContain('a version that "docshelf bundle list" shows');
@@ -197,7 +197,7 @@ describe('rollback()', () => {
     expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
   });
 
-  test('skips an earlier activation of the current version if all versions that were activated in between are removed', async () => {
+  test('never activates the current version, even if the history contains it twice in a row after a removal', async () => {
     const daemon = await startDaemon(store);
     for (const version of [V1, V3, V2, V3]) await daemon.deployment.activate(version);
     await daemon.deployment.remove(V2);
@@ -243,7 +243,7 @@ describe('remove()', () => {
     expect([...(await store.labels()).keys()]).toEqual([V1, V2, V3]);
   });
 
-  test('removes the version that was active before the pin only after an operator has activated the pinned version', async () => {
+  test('rejects the version that docshelf will serve again when the config no longer pins a version', async () => {
     const unpinned = await startDaemon(store);
     await unpinned.deployment.activate(V1);
     await unpinned.deployment.stop();

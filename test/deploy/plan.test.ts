@@ -67,7 +67,7 @@ const asFetched = (version: string, digest: string): Target => ({
 const fetch = (version: string | null): Target => ({ do: 'fetch', version });
 const missing = (version: string | null, sha256: string | null = null): Target => ({ do: 'missing', version, sha256 });
 
-describe('targetOf()', () => {
+describe('targetOf() (which release a deployment should serve)', () => {
   type Found = Partial<ObservedState & Preloaded> & { readonly mustFetch?: boolean };
 
   test.each<[what: string, Partial<Wanted>, Found, Target]>([
@@ -229,7 +229,7 @@ describe('targetOf()', () => {
   });
 });
 
-describe('plan()', () => {
+describe('plan() (next step of a deployment)', () => {
   const settled = (words: Partial<Progress> = {}): Progress => ({
     nowMs: 1_000,
     hasStartedRound: true,

@@ -140,7 +140,7 @@ describe('a daemon with a preload folder', () => {
     expect(third.site.active?.version).toBe(V3);
   });
 
-  test('keeps serving a version that was delivered or activated after the preloaded archive', async () => {
+  test('keeps serving a version that was delivered or activated after the import of the preloaded archive', async () => {
     await putInto(folder, await later());
     const daemon = await startDaemon(store);
     expect(daemon.site.active?.version).toBe('2024-06-01');
@@ -210,7 +210,7 @@ describe('a daemon with a preload folder', () => {
     expect({ state, code: journal.lastError?.code }).toEqual({ state: 'ready', code: 'cannot_read' });
   });
 
-  test('does not move the label of the pinned version to another archive with the same file name', async () => {
+  test('does not move the label of the pinned version to a changed archive with the same file name', async () => {
     const other = await packBundle(seed.january.fileName, 'January, once more');
     await putInto(folder, other);
     const { deployment, site } = await startDaemon(store, { version: V1 });

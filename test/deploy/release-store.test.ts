@@ -23,7 +23,7 @@ async function rewriteRecord(store: SiteStore, digest: string, change: object): 
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
 }
 
-describe('SiteStore', () => {
+describe('SiteStore (stored releases and version labels of a site)', () => {
   test('ignores a release without its completion marker', async () => {
     const store = await copyOf(seed);
     const { digest } = seed.january;
@@ -116,7 +116,7 @@ describe('SiteStore', () => {
       expect((await store.view(seed.january.digest, 'v1')).files.size).toBe(1);
     });
 
-    test('does not replace a complete release that another process has already added', async () => {
+    test('does not replace a complete release that another process has added before', async () => {
       const store = await copyOf(seed);
       const folder = await sealed(store);
       const theirs = await copyOf(seed);
@@ -151,7 +151,7 @@ test('openDataFolder() rejects a path that is not a folder', async () => {
 });
 
 test.each(['versions', 'active', 'domain'])(
-  'openDataFolder() rejects a data folder in the first format, which contains %s, and does not change the folder',
+  'openDataFolder() rejects a data folder of the first format, which contains %s, and does not change that folder',
   async (name) => {
     const dir = newFolder();
     await writeFile(join(dir, name), '');

@@ -179,7 +179,7 @@ describe('an invalid bundle link with staticExport.renew', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
-  test('causes a download of the renewed bundle if the stored copy is older than a formerly active version', async () => {
+  test('causes a download of the renewed bundle, although it is stored, if a newer version was active before', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
     source.serve(LINK, fault('link_expired'));
@@ -188,7 +188,7 @@ describe('an invalid bundle link with staticExport.renew', () => {
     expect(source.opened.length).toBeGreaterThan(1);
   });
 
-  test('causes wrong_digest if the renewed bundle does not match sha256, before the download if the digest is known', async () => {
+  test('causes the error wrong_digest if the renewed bundle does not match sha256', async () => {
     source.serve(LINK, fault('link_expired'));
     links.newest = april;
     const daemon = await start({ link: LINK, sha256: seed.march.digest });
@@ -212,7 +212,7 @@ test('a daemon without bundleUrl requests a link from the export service, and st
   expect(links.calls.slice(3)).toEqual(['link null']);
 });
 
-test('a daemon that lost the connection to the export service waits for the same export again, and starts no other export', async () => {
+test('a daemon that lost the connection to the export service waits for the running export again, and starts no further export', async () => {
   links.next = fault('source_unreachable', true);
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
@@ -250,7 +250,7 @@ test('a daemon requests the link of an export again if the fetch of its bundle f
   expect(given).toHaveBeenCalledTimes(2);
 });
 
-test('a daemon starts another export after an export has failed', async () => {
+test('a daemon starts a new export after an export has failed', async () => {
   links.next = fault('job_failed');
   const daemon = await start({});
   links.next = april;
@@ -341,7 +341,7 @@ describe('staticExport.renew.every', () => {
     expect(links.calls).toEqual(['link null']);
   });
 
-  test('aborts the current export and starts no other export if a reload removes the setting', async () => {
+  test('aborts the current export, and starts no further export, if a reload removes the setting', async () => {
     const daemon = await startServingMarch();
     links.next = null;
     await nextRound();

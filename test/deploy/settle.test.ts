@@ -90,7 +90,7 @@ describe('a pinned daemon', () => {
     expect(daemon.deployment.journal.lastError?.message).toContain(`${V3}, ${V2}, ${V1}`);
   });
 
-  test('keeps serving if a reload pins an unavailable version, and serves the next pinned version that is stored', async () => {
+  test('keeps the served version if a reload pins a version that is not available', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: 'v9' });
     expect(stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
@@ -170,7 +170,7 @@ describe('a pinned daemon', () => {
 describe('a link whose bundle was served under one version label', () => {
   const SAME_LINK = `${LINK}-renewed`;
 
-  test('is not used for another pinned version, so the daemon serves the old version until the link changes', async () => {
+  test('is not used for a newly pinned version, so that docshelf serves the old version until the link changes', async () => {
     const source = await marchAtLink();
     await source.serveBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -186,7 +186,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is fetched again for another pinned version, and used if the fetch returns another bundle', async () => {
+  test('is fetched again for a newly pinned version, which docshelf serves if the link now returns a different bundle', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -197,7 +197,7 @@ describe('a link whose bundle was served under one version label', () => {
     await until(() => expect(daemon.site.active?.digest).toBe(seed.february.digest));
   });
 
-  test('is rejected for another pinned version after a restart, unless sha256 contains the digest of the bundle', async () => {
+  test('is rejected for a newly pinned version after a restart, unless sha256 contains the digest of the bundle', async () => {
     const empty = await newStore();
     const first = await startDaemon(empty, { version: 'v1', link: LINK }, await marchAtLink());
     await first.stop();
@@ -210,7 +210,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is accepted for another pinned version if the manifest of the bundle contains that version', async () => {
+  test('is accepted for a newly pinned version if the manifest of the bundle contains that version', async () => {
     const named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', domain: 'docs' });
     const empty = await newStore();
     await empty.addLink({
@@ -233,7 +233,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
   });
 
-  test('is recorded with at most the fifty newest versions', async () => {
+  test('is forgotten once fifty newer pairs of a link and a version label are stored', async () => {
     const empty = await newStore();
     const link = 'https://bundles.test/docs.tar.gz';
     const [digest] = [seed.march.digest];
@@ -256,7 +256,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.site.active?.version).toBe(V2);
   });
 
-  test('serves the stored digest in sha256 without a fetch, but keeps a version that is imported or activated later over reloads and restarts', async () => {
+  test('serves, without a fetch, the stored bundle whose digest is in sha256', async () => {
     const settings = { link: LINK, sha256: seed.february.digest };
     const daemon = await startDaemon(store, settings);
     expect([stateOf(daemon).version, daemon.source.opened]).toEqual([V2, []]);

@@ -156,7 +156,7 @@ describe('the signature next to an archive', () => {
     expect(await codeOf(daemon.deployment.deliver(importOf(june)))).toBe('no_signature');
   });
 
-  test('is used for each archive of the preload folder, and is not imported as an archive', async () => {
+  test('is used for its archive in the preload folder, and is not itself imported as an archive', async () => {
     const store = await newStore();
     const folder = join(store.paths.dir, 'bundles');
     await putInto(folder, june, july);
@@ -223,7 +223,7 @@ describe('the link to a signature', () => {
     ).not.toContain('canary');
   });
 
-  test('can be replaced by a valid signature in the config, so that docshelf serves the bundle after a reload', async () => {
+  test('is no longer needed once the config contains a valid signature, so that docshelf serves a bundle that it has rejected before', async () => {
     const daemon = await fetchJune(Buffer.from('none'));
     await daemon.reload({ link: LINK, signature: { ...REQUIRED, text: signature } });
     expect(daemon.deployment.active?.version).toBe('2024-06-01');

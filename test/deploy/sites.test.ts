@@ -107,7 +107,7 @@ describe('sites of one daemon', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('are not reconciled after a reload with equal settings, unless they report an error', async () => {
+  test('are left alone after a reload with unchanged settings, unless they report an error', async () => {
     const daemon = await newDaemon(newFolder());
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
@@ -130,7 +130,7 @@ describe('sites of one daemon', () => {
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
-  test('open the sources of bundles with the settings of the last reload', async () => {
+  test('open bundle sources with the settings of the last reload', async () => {
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const requests: string[] = [];
     const sources: SharedByTest['sources'] = async ({ preload }) => {
@@ -143,7 +143,7 @@ describe('sites of one daemon', () => {
     expect(requests).toEqual(['/elsewhere']);
   });
 
-  test('report an earlier import error again after a valid reload follows a rejected reload, and retry the import', async () => {
+  test('report an earlier import error again once a valid config has replaced an invalid config', async () => {
     const daemon = await newDaemon(newFolder());
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
@@ -336,7 +336,7 @@ describe('a bundle that several sites import at once', () => {
 });
 
 describe('a release of several sites', () => {
-  test('is reported as imported once for each of these sites', async () => {
+  test('causes one import event for each of these sites', async () => {
     const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { deployment, events } of [acme, beta]) {
@@ -458,7 +458,7 @@ describe('pruning on a folder of several sites', () => {
     expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
   });
 
-  test('delays a concurrent import of the removed release by another site, and that import unpacks the release again', async () => {
+  test('blocks an import of the removed release on another site, which then unpacks this release again', async () => {
     const dir = newFolder();
     const { acme } = await acmeWith(dir, seed.march);
     const beta = await storeOf(dir, 'beta');
@@ -513,7 +513,7 @@ describe('pruning on a folder of several sites', () => {
   });
 });
 
-describe('whileStored()', () => {
+describe('whileStored() (runs a function under a lock on the stored releases)', () => {
   test('continues without the lock if the lock cannot be created', async () => {
     const store = await storeOf(newFolder(), 'acme');
     await rm(join(store.paths.dir, 'lock'), { force: true });

@@ -63,12 +63,12 @@ describe('a partial download', () => {
     expect(await readFile(part, 'utf8')).toBe('another');
   });
 
-  test('is deleted if it has no validator', async () => {
+  test('is deleted if the server has sent no validator such as an ETag', async () => {
     await leavePart(LINK, 'begin', null);
     expect(await names()).toEqual([]);
   });
 
-  test('is not resumed for another link', async () => {
+  test('is not resumed if the link has changed', async () => {
     await leavePart(OTHER, 'begin');
     const part = await Part.open(dir, LINK);
     expect(part.resume).toBe(null);
@@ -85,7 +85,7 @@ describe('a partial download', () => {
     await part.release();
   });
 
-  test('is started over if its validator is damaged', async () => {
+  test('is started over if its stored validator is damaged', async () => {
     await leavePart(LINK, 'begin');
     await writeFile(join(dir, `${KEY}.json`), '{"etag":');
     const part = await Part.open(dir, LINK);
@@ -95,7 +95,7 @@ describe('a partial download', () => {
 });
 
 describe('two fetches of one link', () => {
-  test('use separate partial files, and never resume the partial file of the second fetch', async () => {
+  test('use separate partial files, and only the file of the first fetch can be resumed later', async () => {
     const first = await Part.open(dir, LINK);
     await first.restart('"v1"');
     await first.append(Buffer.from('first'));
@@ -142,7 +142,7 @@ describe('two fetches of one link', () => {
 });
 
 describe('sweepSpool()', () => {
-  test('removes partial files of other links and old files, and keeps all other files', async () => {
+  test('removes a partial file if its link is no longer configured or if the file is old', async () => {
     await leavePart(LINK, 'kept');
     await leavePart(OTHER, 'of another link');
     const files = {

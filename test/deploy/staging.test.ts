@@ -11,7 +11,7 @@ import { newStore } from './workbench.ts';
 
 const HOUR_MS = 3600_000;
 
-describe('sweepStaging()', () => {
+describe('sweepStaging() (removes folders of unfinished imports)', () => {
   test('removes folders of a killed process, and keeps folders of running processes', async () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
@@ -32,7 +32,7 @@ describe('sweepStaging()', () => {
     ["another host's folder for a day", { host: 'elsewhere', pid: 1, startTicks: null }, 23 * HOUR_MS, 25 * HOUR_MS],
     ['a folder without an owner file for a minute', null, 50_000, 70_000],
   ])(
-    'keeps a folder whose owner process cannot be checked only for a limited time: %s',
+    'keeps, only for a limited time, a folder whose owner process cannot be checked: %s',
     async (_, owner, youngMs, oldMs) => {
       const { paths } = await newStore();
       const folder = join(paths.staging, 'folder');

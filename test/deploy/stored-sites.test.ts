@@ -150,7 +150,7 @@ describe('a change of the config from one site to a list of sites', () => {
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
-  test('moves the versions of "docs" to no other site if the earlier config set this domain', async () => {
+  test('does not move the versions of "docs" if the earlier config set this domain', async () => {
     const single = await singleForm('docs');
     await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
@@ -169,7 +169,7 @@ describe('a change of the config from one site to a list of sites', () => {
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
   });
 
-  test('moves archives in the inbox to the inbox of their site and back, and reports archives of a site that is not listed', async () => {
+  test('moves archives in the inbox to the inbox of the site with the same domain', async () => {
     const single = await singleForm('acme');
     const { inbox } = single.paths;
     const listed = new SiteStore(single.paths, 'acme').site.inbox;
@@ -197,7 +197,7 @@ describe('a change of the config from one site to a list of sites', () => {
   });
 });
 
-test("a site of a list rejects a bundle of another site's domain, and names that domain", async () => {
+test("a daemon with several sites rejects a bundle of another site's domain, and names that domain", async () => {
   const paths = await openDataFolder(newFolder());
   const bundle = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
   const importing = importBundle(new SiteStore(paths, 'beta'), bundle, {}, { domain: 'beta' });

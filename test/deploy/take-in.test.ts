@@ -129,7 +129,7 @@ describe('Importer', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('rejects a version that the manifest contradicts, also if the release is already stored', async () => {
+  test('rejects a version label that differs from the version in the manifest', async () => {
     store = await newStore();
     expect(await codeOf(importBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
     expect(await store.list()).toEqual([]);
@@ -213,7 +213,7 @@ describe('Importer', () => {
       expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
     });
 
-    test('imports a pinned version that is not stored if sha256 matches or is not set, and otherwise rejects the bundle', async () => {
+    test('rejects a bundle as the pinned version if its digest differs from sha256', async () => {
       store = await copyOf(seed);
       await store.removeLabel('2024-01-01');
       expect(await codeOf(importBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
@@ -276,7 +276,7 @@ describe('Importer', () => {
     expect(await importBundle(store, seed.january)).toMatchObject({ unpacked: false });
   });
 
-  test('stores no release if a beforeSeal hook fails', async () => {
+  test('stores no release if the hook before its completion (beforeSeal) fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
     const taking = importBundle(store, named, {}, {}, { beforeSeal: [failing] });

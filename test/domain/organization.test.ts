@@ -41,7 +41,7 @@ describe('SiteDirectory', () => {
 describe('organizationsOf()', () => {
   const own = { sites: [{ domain: 'docs', hosts: [] }], keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
 
-  it('creates one organization with the assistant keys if no organization is configured', () => {
+  it('creates one organization from the assistant keys in search.keys if no organization is configured', () => {
     expect(organizationsOf([], own)).toEqual([
       {
         id: OWN_ORGANIZATION_ID,
@@ -56,7 +56,7 @@ describe('organizationsOf()', () => {
     expect(organizationsOf([acme], own)).toEqual([acme]);
   });
 
-  it("adds the hosts of the daemon's sites to the matching domains", () => {
+  it('adds the hosts of each site of the daemon to the organization with the domain of that site', () => {
     const [domain] = acme.sites;
     const site = { domain: domain?.domain ?? '', hosts: ['shelf.test'] };
     const [joined] = organizationsOf([acme], { sites: [site], keys: [] });

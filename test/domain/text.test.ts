@@ -45,7 +45,7 @@ describe('printableLines()', () => {
 });
 
 describe('printableJson()', () => {
-  it('returns the JSON of the same value, with terminal control characters escaped', () => {
+  it('returns JSON with the given value, and escapes terminal control characters', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const json = printableJson(JSON.stringify({ text }, null, 2));

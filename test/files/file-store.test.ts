@@ -146,7 +146,7 @@ describe('FileStore.link()', () => {
     await expect(store.link(sha256('none'), join(dir, 'b'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('copies the file to another file system', async ({ skip }) => {
+  it('copies the file if the target path is on another file system', async ({ skip }) => {
     const other = folderElsewhere();
     if (other === null) return skip();
     const { sha256: digest } = await store.put(Buffer.from('far'));

@@ -23,7 +23,7 @@ const FILES = ['404.html', 'a/b.html', 'größe.html', '日本/語.js', `${'long
   entry(path),
 );
 
-test('FileTable returns every stored entry, from memory and disk, and no other entry', async () => {
+test('the file table of a release returns every stored entry, from memory and disk, and no other entry', async () => {
   const files = [...FILES, ...Array.from({ length: 1000 }, (_, n) => entry(`guides/page-${n}.html`, n * 2 ** 24))];
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   await writeFileTable(folder, files);
@@ -41,7 +41,7 @@ test('FileTable returns every stored entry, from memory and disk, and no other e
   }
 });
 
-test('FileTable lists at most a thousand files directly in a folder', async () => {
+test('the file table of a release lists at most a thousand files directly in a folder', async () => {
   const paths = ['a.js', 'a/b.js', 'a/b/c.js', 'a/b-c.js', 'a/b0.js', 'a/d/e.js', 'a/größe.js', 'a0.js', 'b/x.js'];
   const many = Array.from({ length: 5000 }, (_, n) => `many/${String(n).padStart(4, '0')}.js`);
   const files = [...paths, ...many].sort((a, b) => (a < b ? -1 : 1)).map((path) => entry(path));
@@ -54,13 +54,13 @@ test('FileTable lists at most a thousand files directly in a folder', async () =
   expect(table.namesIn('many/')).toHaveLength(1024);
 });
 
-test('FileTable of no files is empty', async () => {
+test('the file table of a release without files is empty', async () => {
   await writeFileTable(folder, []);
   expect((await readFileTable(folder)).size).toBe(0);
   expect(await findInTable(folder, 'a')).toBeNull();
 });
 
-test('FileTable is rejected as damaged if any byte or the length of the file changes', async () => {
+test('the file table of a release is rejected as damaged if any byte or its length changes', async () => {
   await writeFileTable(folder, FILES);
   const whole = await readFile(join(folder, TABLE_FILE));
   const places = Array.from(whole, (_, at) => at).filter((at) => at < 160 || at % 17 === 0);
@@ -80,11 +80,11 @@ test('FileTable is rejected as damaged if any byte or the length of the file cha
   }
 });
 
-test('FileTable of a deleted release finds no files', async () => {
+test('the file table of a deleted release finds no files', async () => {
   expect(await findInTable(folder, 'a.html')).toBeNull();
 });
 
-test('FileTable of 110,000 files takes less than 25 MiB', async () => {
+test('the file table of a release with 110,000 files takes less than 25 MiB', async () => {
   const files = Array.from({ length: 110_000 }, (_, n) => {
     const number = String(n).padStart(6, '0');
     return { ...entry(''), path: `reference/module-${number.slice(0, 3)}/class-${number}/methods/index.html` };

@@ -12,7 +12,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const open = () => new LineSpool(join(dir, 'spool'));
 
-describe('LineSpool', () => {
+describe('LineSpool (lines in a temporary file)', () => {
   it('returns all lines in order on each read', () => {
     using spool = open();
     expect([...spool.lines()]).toEqual([]);

@@ -202,7 +202,7 @@ describe('export API pods of the chart', () => {
   });
 });
 
-describe('container images with bundles in the chart', () => {
+describe('bundles that the chart takes from container images', () => {
   const reference = 'registry.example/bundle@sha256:aa';
 
   it('are mounted as the preload folder if there is one image volume', () => {
@@ -214,7 +214,7 @@ describe('container images with bundles in the chart', () => {
     expect(configOf(manifests).staticExport.preload).toBe('/bundles');
   });
 
-  it('are linked into one folder if there are several images', () => {
+  it('are copied or linked into one preload folder if there are several images', () => {
     const { spec } = siteOf(
       templateWith(
         `bundles.imageVolumes[0].reference=${reference}`,
@@ -253,7 +253,7 @@ describe('volumes of the chart', () => {
   );
 });
 
-describe('several replicas with separate downloads in the chart', () => {
+describe('chart values for several replicas with separate downloads', () => {
   const several = ['replicas=2', 'persistence.enabled=false'];
   it.each([
     ['a link that does not expire', ['staticExport.bundleUrl=https://mirror.example/a.tar.gz']],

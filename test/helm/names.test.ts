@@ -48,7 +48,7 @@ describe('resource names of the chart', () => {
 });
 
 describe('labels of the chart', () => {
-  it('come from podLabels instead of commonLabels on pods if both set the same label', () => {
+  it('have on pods the value of podLabels if commonLabels sets the label too', () => {
     const manifests = templateWith('commonLabels.team=a', 'podLabels.team=b');
     const { metadata, spec } = only(manifests, 'Deployment');
     expect(metadata.labels.team).toBe('a');

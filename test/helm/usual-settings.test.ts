@@ -351,7 +351,7 @@ const VALUES_FILES: readonly ValuesFile[] = parse(readFileSync(join(import.meta.
 
 describe('values files that were written for other charts', () => {
   it.each(VALUES_FILES.filter(({ accepted }) => accepted))(
-    'take effect if this chart has the same values: $name',
+    'take effect if this chart has values of the same names: $name',
     async ({ values, accepted }) => {
       const manifests = templateOfValues(values);
       for (const [place, expected] of Object.entries(accepted ?? {})) {

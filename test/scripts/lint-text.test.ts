@@ -58,7 +58,7 @@ describe('word list', () => {
     expect(findWords(text)).toEqual([]);
   });
 
-  it('also applies to short texts, such as descriptions of settings', () => {
+  it('applies to short texts, such as descriptions of settings', () => {
     expect(lintStrings(['Reload the config', 'take the config anew'])).toEqual([
       '"anew" in "take the config anew": use again, also, except or next to',
     ]);

@@ -32,7 +32,7 @@ it.each([
   expect(lines.filter((line) => figure.test(line))).not.toEqual([]);
 });
 
-it('the load model needs twice the cores for twice the load, and lists the tightest limit first', () => {
+it('the load model needs twice the cores for twice the load, and lists the limit with the smallest reserve first', () => {
   const twice = { ...DOCUMENTED, viewsADay: 2 * DOCUMENTED.viewsADay };
   expect(sizing(twice).peakCores).toBeCloseTo(2 * sizing(DOCUMENTED).peakCores);
   expect(sizing({ ...DOCUMENTED, sites: 20_000 }).replicas).toBe(40);

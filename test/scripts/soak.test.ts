@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('npm run soak', () => {
-  it('runs test files whose number of cases is configurable, also through a call of fuzz()', () => {
+  it('runs each test file whose number of random cases is configurable, directly or by a call of fuzz()', () => {
     const script = readFileSync(join(ROOT, 'scripts/run.sh'), 'utf8');
     const [, listing = 'false'] = /\$\((grep .* test)\)/.exec(script) ?? [];
     const listed = execFileSync('sh', ['-c', listing], { cwd: ROOT, encoding: 'utf8' }).split('\n');

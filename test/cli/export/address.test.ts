@@ -34,7 +34,7 @@ test('serviceAddress() does not use the key of the config for a service that the
   await expect(pending).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('serviceAddress() reports a missing or invalid address or key with its code', async () => {
+test('serviceAddress() throws an error with a specific code if the address or the key is missing or invalid', async () => {
   const apiUrl = 'https://api.test';
   await expect(serviceAddress({}, NOTHING, {})).rejects.toMatchObject({ code: 'usage' });
   await expect(serviceAddress({ apiUrl: 'ftp://x' }, NOTHING, {})).rejects.toMatchObject({ code: 'usage' });

@@ -24,7 +24,7 @@ test.each([
   expect(bundleFileName(contentDisposition, links)).toBe(name);
 });
 
-test('bundleFileName() prefers an archive name before or after a redirect, and otherwise uses the name after the redirect', () => {
+test('bundleFileName() returns the archive name from the address before or after a redirect, and otherwise the last part of the address after the redirect', () => {
   expect(bundleFileName(null, [LINK, 'https://cdn.example/objects/af31'])).toBe('acme-export-2024-06-01.tar.gz');
   expect(bundleFileName(null, ['https://a.example/latest', LINK])).toBe('acme-export-2024-06-01.tar.gz');
   expect(bundleFileName(null, ['https://a.example/latest', 'https://b.example/af31'])).toBe('af31');

@@ -192,7 +192,7 @@ describe('an error response of the export service', () => {
     expect(vendor.jobs).toHaveLength(1);
   });
 
-  test('causes up to three retries if it is temporary, and is then reported', async () => {
+  test('causes up to three retries if it is temporary, and is then thrown', async () => {
     const { vendor, service, pauses } = await setUp();
     const jobId = vendor.completed();
     vendor.fault(/bundle$/, (_, response) => answer(response, 500, { error: 'out of order' }), 3);
