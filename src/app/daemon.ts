@@ -1,6 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, ConfigError, emptyConfigError, isReduced, type LoadedConfig } from '../config/index.ts';
+import {
+  type Config,
+  ConfigError,
+  emptyConfigError,
+  isReduced,
+  type LoadedConfig,
+  type LoadOptions,
+  loadConfig,
+} from '../config/index.ts';
 import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
@@ -32,7 +40,8 @@ import { certificateNotices, presentedCertificates } from './tls.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
-  readonly reload: () => Promise<LoadedConfig>;
+  /** Sources of `loaded`, from which a reload reads the config again. */
+  readonly sources: LoadOptions;
   readonly log: Logger;
   readonly logRequest: (fields: () => string) => void;
   readonly programVersion: string;
@@ -295,7 +304,7 @@ class Daemon {
     do {
       tries += 1;
       await this.#watch.remember();
-      reading = this.#options.reload();
+      reading = loadConfig(this.#options.sources);
       await reading.catch(() => undefined);
     } while (tries < READS_MAX && !(await this.#watch.isUntouched()));
     const loaded = await reading;
