@@ -21,6 +21,9 @@ interface SitesOptions {
 /** Maximum sites to open at once. To open a site, docshelf reads a dozen small files. */
 const OPENED_AT_ONCE = 16;
 
+/** Routes of a single site, which serves all requests. */
+const NO_ROUTES = new SiteRoutes<Site>([]);
+
 const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 
 /** Sites of a daemon. A failure of a site does not affect the other sites. */
@@ -28,7 +31,7 @@ export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
   /** State that each reload replaces as a whole. `notices` concern parts of the data folder that belong to no site. */
-  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
+  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: NO_ROUTES, notices: [] };
 
   constructor(options: SitesOptions) {
     this.#options = options;
@@ -118,7 +121,7 @@ export class Sites {
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    this.#now = { all, routes: new SiteRoutes(all), notices };
+    this.#now = { all, routes: this.isList ? new SiteRoutes(all) : NO_ROUTES, notices };
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 
