@@ -130,7 +130,7 @@ export class RedirectRules {
   }
 
   get isEmpty(): boolean {
-    return this.#forced.isEmpty && this.#others.isEmpty;
+    return this.#forced.rules.length + this.#others.rules.length === 0;
   }
 
   /** Paths of 404 pages that are the target of forced rules such as `/internal/* /404 404!`. Such rules hide existing pages. */
@@ -140,7 +140,7 @@ export class RedirectRules {
   }
 
   get hasForced(): boolean {
-    return !this.#forced.isEmpty;
+    return this.#forced.rules.length > 0;
   }
 
   /** Yields the rules that match the path and take precedence over files. @param path decoded path with its first slash */
@@ -158,7 +158,7 @@ const TRY_UNITS = 500;
 
 /** Yields the rules that match the path, in the order of the `_redirects` file. */
 function* matching(trie: RuleTrie<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
-  if (trie.isEmpty) return;
+  if (trie.rules.length === 0) return;
   for (const index of trie.find(asked, work) ?? []) {
     const rule = trie.rules[index];
     if (!work.spend(TRY_UNITS + asked.length)) return;
