@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
+import { isSameData } from '../domain/secret.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { once } from '../threads/once.ts';
@@ -9,7 +10,7 @@ import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { noEarlierActivation, versionNotFound } from './releases/stored-versions.ts';
-import { type DeploySettings, fingerprintOf, isSameData, wantedOf } from './settings.ts';
+import { type DeploySettings, fingerprintOf, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { SiteLoop } from './site-loop.ts';
 import { Journal, StoredReport, type StoredState } from './status.ts';

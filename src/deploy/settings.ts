@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import { Secret } from '../domain/secret.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
 
@@ -28,14 +28,6 @@ export interface DeploySettings {
   readonly bundleBytesMax: number;
   readonly fetchRetriesMax: number;
   readonly renew: RenewSettings | null;
-}
-
-export function isSameData(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (one instanceof Secret && other instanceof Secret) return one.equals(other);
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
-  return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
 }
 
 /**
