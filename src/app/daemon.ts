@@ -263,7 +263,7 @@ class Daemon {
       const { config } = loaded;
       // If the config changes from a single site to a list or back, keep the current sites, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
-      network.useConfig(config);
+      network.config = config;
       metrics.useConfig(config);
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
