@@ -70,14 +70,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (faults.length > 0 && lastGood === undefined)
     throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles, config.storage.dir);
 
-  const origins = new Map(CONFIG_KEYS.map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
   return {
     config: deepFreeze(config),
     sites: deepFreeze(many.sites),
     file: file.path,
     text: file.text === null ? null : new Secret(file.text),
     written: new Set([...file.written, ...organizations.written]),
-    origins,
+    origins: new Map(all.all().map(({ path, where }) => [path.join('.'), where])),
     watchedFiles,
   };
 }

@@ -23,7 +23,7 @@ export interface LoadedConfig {
   readonly file: string | null;
   readonly text: Secret | null;
   readonly written: ReadonlySet<string>;
-  /** Source of each value by its dotted key, in the form of `Setting.where`, or `default`. */
+  /** Source of each value that is set, by its dotted key, in the form of `Setting.where`. */
   readonly origins: ReadonlyMap<string, string>;
   readonly watchedFiles: readonly string[];
 }
