@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decode, deepFreeze, valueAt } from './decode.ts';
-import { findMixedSignIns, findOrganizationFaults, findSiteFaults, findTlsFaults } from './entry-rules.ts';
+import { findMixedSignIns, findOrganizationFaults, findSiteFaults } from './entry-rules.ts';
 import { NamedFile, NamedFolder, readConfigFile, readNamedFiles, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment } from './read-environment.ts';
-import { findBrokenRules } from './rules.ts';
+import { findBrokenRules, findTlsFaults } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { CONFIG_KEYS, childOf, mapOf, nameOf, RESTART_KEYS, type SchemaNode } from './schema-node.ts';
 import { ConfigError, type ConfigFault, type Setting, Settings, settingsOf } from './setting.ts';
@@ -52,7 +52,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...organizations.faults,
     ...validation.faults,
     ...findBrokenRules(sound, config, validation.faulty),
-    ...findOrganizationFaults(sound, config),
+    ...(config.organizations.length > 0 ? findOrganizationFaults(sound, config) : []),
     ...(config.sites.length > 0 ? findSiteFaults(sound, config) : []),
     ...findTlsFaults(sound, config),
     ...(config.sites.length > 0 ? findMixedSignIns(sound, config, many.sites) : []),
