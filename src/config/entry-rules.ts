@@ -2,7 +2,15 @@ import { hostName, normalBasePath } from '../domain/deployment.ts';
 import { forbiddenHost, forbiddenPair, userInLink } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { type ConfigFault, dottedOf, faultInside, faultOf, type Path, pointerOf, type Settings } from './setting.ts';
-import type { SiteConfig } from './sites.ts';
+
+export interface SiteConfig {
+  readonly domain: string | null;
+  readonly title: string | null;
+  /** Hosts in lower case. An empty list means every host that no other site names. */
+  readonly hosts: readonly string[];
+  readonly basePath: string;
+  readonly config: Config;
+}
 
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
