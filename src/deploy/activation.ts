@@ -3,7 +3,6 @@ import type { KeptRelease } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { ActivePointer, OwnRelease, SiteRecords } from './releases/site-store.ts';
-import { fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
 
 const HISTORY_MAX = 10;
@@ -50,7 +49,7 @@ export class Activation {
   /** Serves a release, if the site is enabled, and stores it as the active release. */
   async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     const { settings, tracer } = this.#context;
-    const { enabled, version: pin } = settings();
+    const { enabled, version: pin } = settings;
     // If the config pins a version, only an operator can change the stored active release. docshelf serves the stored active
     // release after the pin is removed.
     const writePointers = async (): Promise<void> => {
@@ -66,7 +65,7 @@ export class Activation {
    * serves the old release.
    */
   async #swap({ digest, version }: ReleaseRef, writePointers: () => Promise<void>): Promise<void> {
-    const { store, serving, registration, settings, journal } = this.#context;
+    const { store, serving, registration, journal } = this.#context;
     const former = this.current;
     const view = await store.view(digest, version);
     const { releases } = await store.records();
@@ -88,11 +87,11 @@ export class Activation {
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.#pruneAtMs = Date.now() + (this.#context.settings.keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async #writePointers(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
-    const { store, settings } = this.#context;
+    const { store } = this.#context;
     const { digest, version } = release;
     const chosen = await store.choice();
     const former = await store.active();
@@ -108,7 +107,7 @@ export class Activation {
     };
     // Store the operator's choice before the active release. After a crash between both writes, either the chosen or the
     // former release is active.
-    if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
+    if (by === 'operator') await store.setChoice({ digest, version, fingerprint: this.#context.wanted.fingerprint });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
     try {
@@ -211,7 +210,7 @@ export class Activation {
 
   async #pruneRule({ labels, active, choice }: SiteRecords): Promise<PruneRule & { inUse: ReadonlyMap<string, Use> }> {
     const { settings, registration } = this.#context;
-    const { version: pin, keep } = settings();
+    const { version: pin, keep } = settings;
     const former = active?.history.find(({ digest }) => digest !== active.digest);
     const pinned = pin === null ? null : labels.get(pin);
     const inUse = new Map<string, Use>();

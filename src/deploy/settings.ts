@@ -53,7 +53,7 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
  * Hash of the settings that select a release. If the hash changes, docshelf may replace a release that an operator activated.
  * One-way, because the link is a credential.
  */
-export function fingerprintOf(settings: DeploySettings): string {
+function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
   // Omit the default preload folder. Its path changes when the config changes to a list of sites, but this change must not end
   // the operator's choice of a release.

@@ -112,19 +112,18 @@ export class SiteLoop {
 
   /** Runs steps until none is due. @returns time of the next step, or null to wait for a `wake` call */
   async #pass(): Promise<number | null> {
-    const { stopping, journal, store, opened, settings } = this.#context;
+    const { stopping, journal, store, opened } = this.#context;
     try {
       if (stopping.aborted) return null;
       await opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-        const before = settings();
-        const wanted = this.#context.wanted();
+        const { settings, wanted } = this.#context;
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
         // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted fetch.
         if (stopping.aborted) return null;
         // If the settings changed while this pass read the disk, plan again with the new settings.
-        if (settings() !== before) continue;
+        if (settings !== this.#context.settings) continue;
         if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
         if (step.do === 'wait') {
@@ -213,7 +212,7 @@ export class SiteLoop {
 
   async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
     const { store } = this.#context;
-    const { fetchKey, fingerprint } = this.#context.wanted();
+    const { fetchKey, fingerprint } = this.#context.wanted;
     if (signal.aborted || key !== fetchKey) return;
     const choice = version === null ? this.#expireIfStale(await store.choice()) : null;
     await this.#serveFetched(bundle, choice?.fingerprint === fingerprint ? choice : null);
@@ -280,7 +279,7 @@ export class SiteLoop {
   }
 
   #beginRound(): void {
-    const settings = this.#context.settings();
+    const { settings } = this.#context;
     this.#phase = 'reconciling';
     this.#fault = null;
     this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;

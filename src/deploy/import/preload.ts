@@ -136,7 +136,7 @@ export class Preload {
   }
 
   beginRound(): void {
-    if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
+    if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings)) return;
     this.#run?.abort.abort(
       new DocshelfError(
         'stopping',
@@ -147,7 +147,7 @@ export class Preload {
   }
 
   start(activeCreatedAt: string | null): void {
-    const settings = this.#context.settings();
+    const { settings } = this.#context;
     const run = { key: keyOf(settings), abort: new AbortController(), found: null as Found | null };
     this.#run = run;
     const signal = AbortSignal.any([run.abort.signal, this.#context.stopping]);
