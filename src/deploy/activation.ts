@@ -52,19 +52,19 @@ export class Activation {
     const { enabled, version: pin } = settings;
     // If the config pins a version, only an operator can change the stored active release. docshelf serves the stored active
     // release after the pin is removed.
-    const writePointers = async (): Promise<void> => {
-      if (pin === null || reason.by === 'operator') await this.#writePointers(release, reason);
-    };
-    if (!enabled || isSame(this.current, release)) return writePointers();
-    const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
-    await tracer.span('swap', { facts }, () => this.#swap(release, writePointers));
+    const recorded = pin === null || reason.by === 'operator' ? reason : null;
+    if (enabled && !isSame(this.current, release)) {
+      const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
+      await tracer.span('swap', { facts }, () => this.#swap(release, recorded));
+    } else if (recorded !== null) await this.#writePointers(release, recorded);
   }
 
   /**
    * Serves a release. Runs all steps that can fail before the old release is replaced, so that after a failure, the site still
    * serves the old release.
+   * @param recorded reason to store with the active release. Null keeps the stored active release
    */
-  async #swap({ digest, version }: ReleaseRef, writePointers: () => Promise<void>): Promise<void> {
+  async #swap({ digest, version }: ReleaseRef, recorded: ActivationReason | null): Promise<void> {
     const { store, serving, registration, journal } = this.#context;
     const former = this.current;
     const view = await store.view(digest, version);
@@ -82,7 +82,7 @@ export class Activation {
     if (former !== null) await store.markServed(former.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, activatedAt);
     if (releases.get(digest)?.manifest != null) await store.noteActive({ version, createdAt: view.createdAt });
-    await writePointers();
+    if (recorded !== null) await this.#writePointers({ digest, version }, recorded);
     const committed = commit(activatedAt);
     this.#previous = former?.digest ?? null;
     await committed;
