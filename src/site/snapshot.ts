@@ -20,9 +20,9 @@ import {
 import { type ExtraHeaders, type HeaderForm, HeaderPolicy, RECOMMENDED } from './answer-headers.ts';
 import { prefersMarkdown } from './encoding.ts';
 import { SiteLanguages } from './first-pages.ts';
-import { type Found, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
+import { type Found, MissingAnswers, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
 import { MarkdownPages } from './markdown-pages/markdown-pages.ts';
-import { MissingAnswers, type SearchForm } from './notice.ts';
+import type { SearchForm } from './notice.ts';
 import { PagePaths } from './page-paths.ts';
 import { readSiteFile } from './site-bytes.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
