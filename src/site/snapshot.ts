@@ -106,7 +106,9 @@ export class SiteSnapshot {
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
     this.#redirects = rules.redirects;
-    this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
+    const isMoved = active.builtFor !== basePath;
+    const ownHeaders = isMoved ? rules.headers.mounted(this.#mount) : rules.headers;
+    this.#headers = new HeaderPolicy(headers, ownHeaders, markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.pages = new PagePaths(active.files, rules.redirects, this.#mount, this.#trailingSlash);
     this.#spaFallback = spaFallback;

@@ -158,7 +158,6 @@ export class HeaderRules {
 
   /** Moves the paths in `Link` headers to another base path. */
   mounted(mount: Mount): HeaderRules {
-    if (mount.from === mount.to || this.isEmpty) return this;
     const movedPath = (path: string): string => rebase(path, mount) ?? path;
     const moved = (value: string): string =>
       localLinks(value)
