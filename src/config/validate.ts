@@ -31,18 +31,22 @@ export function validate(settings: Settings) {
   const sound: Setting[] = [];
   for (const setting of settings.all()) {
     if (faults.length > FAULTS_MAX) break;
-    const found = faultsOf(setting, ajv);
-    if (found.length > 0) faulty.add(pointerOf(setting.path));
-    else sound.push(setting);
-    faults.push(...(found.length > 0 ? found : notBuiltIn(setting)));
+    const { path, value } = setting;
+    const schema = schemaAt(path);
+    const found = schema === undefined ? [unknownKey(setting)] : faultsOf(setting, schema, ajv);
+    if (schema === undefined || found.length > 0) {
+      faulty.add(pointerOf(path));
+      faults.push(...found);
+      continue;
+    }
+    sound.push(setting);
+    // Reject a setting of a feature that is not built yet, because docshelf would ignore the setting.
+    faults.push(...pathsNotBuilt(value, schema, path).map((at) => faultAt(at, setting)));
   }
   return { faults, faulty, sound: new Settings(sound) };
 }
 
-function faultsOf(setting: Setting, ajv: Ajv): ConfigFault[] {
-  const { path, value, where, places } = setting;
-  const schema = schemaAt(path);
-  if (schema === undefined) return [unknownKey(setting)];
+function faultsOf({ path, value, where, places }: Setting, schema: SchemaNode, ajv: Ajv): ConfigFault[] {
   const check = ajv.compile(schema);
   if (check(value)) return [];
   const top = pointerOf(path);
@@ -198,10 +202,6 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
 
 const isLike = (name: string, other: string): boolean =>
   editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
-
-/** Rejects a setting of a feature that is not built yet, because docshelf would ignore the setting. */
-const notBuiltIn = (setting: Setting): ConfigFault[] =>
-  pathsNotBuilt(setting.value, schemaAt(setting.path) ?? {}, setting.path).map((path) => faultAt(path, setting));
 
 function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
   const pointer = pointerOf(path);
