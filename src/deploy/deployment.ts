@@ -81,8 +81,8 @@ export class Deployment {
     const { store } = this.#context;
     await store.settleDomain(settings.domain, null);
     this.journal.reloaded();
-    const isWell = this.#loop.isReconciled && this.journal.lastError === null;
-    if (store.isListed && isWell && isSameData(settings, this.#context.settings)) return;
+    const isUnchanged = store.isListed && isSameData(settings, this.#context.settings);
+    if (isUnchanged && this.#loop.isReconciled && this.journal.lastError === null) return;
     const wanted = wantedOf(settings, this.#exportsMade);
     const isOther = wanted.fingerprint !== this.#context.wanted.fingerprint;
     this.#context.settings = settings;
