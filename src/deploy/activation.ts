@@ -24,19 +24,15 @@ export interface ActivationReason {
 }
 
 export class Activation {
+  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
+  pruneAtMs: number | null = null;
   readonly #context: SiteContext;
-  #pruneAtMs: number | null = null;
   #previous: string | null = null;
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
   constructor(context: SiteContext) {
     this.#context = context;
-  }
-
-  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
-  get pruneAtMs(): number | null {
-    return this.#pruneAtMs;
   }
 
   get current(): ActiveVersion | null {
@@ -87,7 +83,7 @@ export class Activation {
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.#pruneAtMs = Date.now() + (this.#context.settings.keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.pruneAtMs = Date.now() + (this.#context.settings.keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async #writePointers(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
@@ -193,7 +189,7 @@ export class Activation {
   /** Removes releases that are no longer needed. Logs a failure instead of throwing it, because the next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
-    this.#pruneAtMs = null;
+    this.pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
       const records = await store.records();
       return digestsToPrune([...records.releases.values()], await this.#pruneRule(records));

@@ -30,6 +30,8 @@ const RETRY_WAIT_MS_MAX = 300_000;
 /** Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release. */
 export class SiteLoop {
   readonly activation: Activation;
+  /** False after a failure, until the site matches its settings. */
+  isReconciled = true;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
@@ -41,7 +43,6 @@ export class SiteLoop {
    * that is still running must not set `settled`.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
-  #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
@@ -68,10 +69,6 @@ export class SiteLoop {
       isBusy: () => this.#fetcher.current !== null || this.#preload.state === 'running',
       stopping: context.stopping,
     });
-  }
-
-  get isReconciled(): boolean {
-    return this.#isReconciled;
   }
 
   get hasStartedRound(): boolean {
@@ -135,7 +132,7 @@ export class SiteLoop {
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // Reject the waiting commands, because no command can run if the site's folder cannot be opened or read.
-      this.#isReconciled = false;
+      this.isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
       return this.#nextRetryMs();
@@ -162,7 +159,7 @@ export class SiteLoop {
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
         this.#serveLastAtMs = null;
-        this.#isReconciled = false;
+        this.isReconciled = false;
         return this.activation
           .serve(step.release, { by: 'settings' })
           .catch((error: unknown) => journal.failed('deploy', error));
@@ -227,7 +224,7 @@ export class SiteLoop {
 
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.#isReconciled = true;
+    this.isReconciled = true;
     this.#retryWaitMs = RETRY_WAIT_MS_MIN;
     this.#context.journal.recovered();
   }
@@ -239,7 +236,7 @@ export class SiteLoop {
   }
 
   #failed(of: string, error: unknown): void {
-    this.#isReconciled = false;
+    this.isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#nextRetryMs() : null };
