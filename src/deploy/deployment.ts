@@ -42,7 +42,7 @@ export class Deployment {
       sources: () => options.sources(this.#context.settings),
       wanted: wantedOf(settings),
       journal: this.journal,
-      registration: registration.registerSite(() => options.store.domain),
+      registration: registration.registerSite(options.store),
       stopping: this.#stopping.signal,
       opened: this.open,
     };
