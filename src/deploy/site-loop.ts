@@ -84,7 +84,6 @@ export class SiteLoop {
   settingsChanged(isOtherConfig: boolean): void {
     this.#phase = 'paused';
     if (isOtherConfig) this.#choiceHasEnded = true;
-    this.#queue.wake();
   }
 
   /** Runs `act` between two steps of the site loop. Resolves after `act`, when the loop has no further step to run now. */
