@@ -22,9 +22,31 @@ import {
   Settings,
 } from './setting.ts';
 
+/** Caches the compiled check of each schema, so that a reload does not compile the check of the same key again. */
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  // Do not validate the schema itself, which is generated and tested. The validation would cost 20 ms at every start.
+  meta: false,
+  validateSchema: false,
+  strict: false,
+  // Do not optimize the generated code, because optimizing takes longer than running the code once.
+  code: { optimize: false },
+  formats: FORMATS,
+  keywords: [
+    {
+      keyword: 'x-bounds',
+      validate: (bounds: { min: string; max: string }, written: unknown) => {
+        const parse = /[smhd]$/.test(bounds.min) ? parseDuration : parseSize;
+        const value = parse(written);
+        return value === null || (value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0));
+      },
+    },
+  ],
+});
+
 /** Compiles only the schemas of the keys that are set, usually in less than 10 ms of CPU. The whole schema would take 47 ms. */
 export function validate(settings: Settings) {
-  const ajv = createAjv();
   const faults: ConfigFault[] = [];
   /** JSON pointers of settings whose value has an error. */
   const faulty = new Set<string>();
@@ -33,7 +55,7 @@ export function validate(settings: Settings) {
     if (faults.length > FAULTS_MAX) break;
     const { path, value } = setting;
     const schema = schemaAt(path);
-    const found = schema === undefined ? [unknownKey(setting)] : faultsOf(setting, schema, ajv);
+    const found = schema === undefined ? [unknownKey(setting)] : faultsOf(setting, schema);
     if (schema === undefined || found.length > 0) {
       faulty.add(pointerOf(path));
       faults.push(...found);
@@ -46,7 +68,7 @@ export function validate(settings: Settings) {
   return { faults, faulty, sound: new Settings(sound) };
 }
 
-function faultsOf({ path, value, where, places }: Setting, schema: SchemaNode, ajv: Ajv): ConfigFault[] {
+function faultsOf({ path, value, where, places }: Setting, schema: SchemaNode): ConfigFault[] {
   const check = ajv.compile(schema);
   if (check(value)) return [];
   const top = pointerOf(path);
@@ -60,29 +82,6 @@ function unknownKey({ path, where }: Setting): ConfigFault {
   const name = path.at(-1) ?? '';
   const siblings = Object.keys(sectionOf(schemaAt(parent))?.properties ?? {});
   return faultOf(unknownKeySentence(parent.join('.'), name, siblings), dottedOf(pointerOf(path)), where);
-}
-
-function createAjv(): Ajv {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    // Do not validate the schema itself, which is generated and tested. The validation would cost 20 ms at every start.
-    meta: false,
-    validateSchema: false,
-    strict: false,
-    // Do not optimize the generated code, because optimizing takes longer than running the code once.
-    code: { optimize: false },
-  });
-  for (const [name, holds] of Object.entries(FORMATS)) ajv.addFormat(name, holds);
-  ajv.addKeyword({
-    keyword: 'x-bounds',
-    validate: (bounds: { min: string; max: string }, written: unknown) => {
-      const parse = /[smhd]$/.test(bounds.min) ? parseDuration : parseSize;
-      const value = parse(written);
-      return value === null || (value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0));
-    },
-  });
-  return ajv;
 }
 
 type Explanation = { readonly pointer: string; readonly missing?: string; readonly message: string };
