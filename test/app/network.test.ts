@@ -21,6 +21,15 @@ it('the egress policy of the export store applies the settings of the last reloa
   expect(refused('s3.two.dev')).toBe(true);
 });
 
+it('opens another HTTP client only for another config', async () => {
+  const network = new Network(await configOf(''));
+  const first = await network.client();
+  expect(await network.client()).toBe(first);
+  network.config = await configOf('network: { redirects: 1 }');
+  expect(await network.client()).not.toBe(first);
+  await network.close();
+});
+
 it('the egress policy of a command blocks the ports of the daemon that uses the same data folder', async () => {
   const dir = newFolder();
   const config = await configOf(`storage: { dir: ${dir} }`);
