@@ -1,6 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, ConfigError, emptyConfigError, isReduced, type LoadedConfig } from '../config/index.ts';
+import {
+  type Config,
+  ConfigError,
+  emptyConfigError,
+  isReduced,
+  type LoadedConfig,
+  type LoadOptions,
+  loadConfig,
+} from '../config/index.ts';
 import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
@@ -32,7 +40,8 @@ import { certificateNotices, presentedCertificates } from './tls.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
-  readonly reload: () => Promise<LoadedConfig>;
+  /** Sources of `loaded`, from which a reload reads the config again. */
+  readonly sources: LoadOptions;
   readonly log: Logger;
   readonly logRequest: (fields: () => string) => void;
   readonly programVersion: string;
@@ -260,7 +269,7 @@ class Daemon {
       const { config } = loaded;
       // If the config changes from a single site to a list or back, keep the current sites, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
-      network.useConfig(config);
+      network.config = config;
       metrics.useConfig(config);
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
@@ -301,7 +310,7 @@ class Daemon {
     do {
       tries += 1;
       await this.#watch.remember();
-      reading = this.#options.reload();
+      reading = loadConfig(this.#options.sources);
       await reading.catch(() => undefined);
     } while (tries < READS_MAX && !(await this.#watch.isUntouched()));
     const loaded = await reading;

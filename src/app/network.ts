@@ -9,22 +9,20 @@ import { egressSlice } from './slices.ts';
 
 /** Egress policy and HTTP client of docshelf. Loads both only when needed, because loading them would double the time of a start. */
 export class Network {
-  #config: Config;
+  /** Current config. A reload replaces it. */
+  config: Config;
   #ownPorts: readonly number[] = [];
-  #rules: EgressRules | null = null;
-  #client: Promise<HttpClient> | null = null;
+  #made: { readonly of: Config; readonly rules: EgressRules } | null = null;
+  #opened: { readonly of: Config; readonly client: Promise<HttpClient> } | null = null;
 
   constructor(config: Config) {
-    this.#config = config;
-  }
-
-  get config(): Config {
-    return this.#config;
+    this.config = config;
   }
 
   get rules(): EgressRules {
-    this.#rules ??= egressSlice(this.#config, this.#ownPorts);
-    return this.#rules;
+    const { config } = this;
+    if (this.#made?.of !== config) this.#made = { of: config, rules: egressSlice(config, this.#ownPorts) };
+    return this.#made.rules;
   }
 
   async policy(): Promise<EgressPolicy> {
@@ -32,34 +30,28 @@ export class Network {
     return new EgressPolicy(() => this.rules);
   }
 
+  /** Opens the HTTP client again after a reload. Requests that are in progress continue with the former client. */
   client(): Promise<HttpClient> {
-    this.#client ??= this.#open();
-    return this.#client;
+    const { config } = this;
+    const former = this.#opened;
+    if (former?.of === config) return former.client;
+    const close = (): void => void former?.client.then((client) => client.close()).catch(() => undefined);
+    if (former !== null) setTimeout(close, config.network.totalTimeoutMs).unref();
+    this.#opened = { of: config, client: this.#open(config) };
+    return this.#opened.client;
   }
 
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
-    this.#rules = null;
-  }
-
-  /** Replaces the HTTP client for a new config. Requests that are in progress continue with the former client. */
-  useConfig(config: Config): void {
-    this.#config = config;
-    this.#rules = null;
-    const former = this.#client;
-    this.#client = null;
-    if (former === null) return;
-    const close = (): void => void former.then((client) => client.close()).catch(() => undefined);
-    setTimeout(close, config.network.totalTimeoutMs).unref();
+    this.#made = null;
   }
 
   async close(): Promise<void> {
-    const client = await this.#client?.catch(() => null);
+    const client = await this.#opened?.client.catch(() => null);
     await client?.close();
   }
 
-  async #open(): Promise<HttpClient> {
-    const { totalTimeoutMs, redirectsMax } = this.#config.network;
+  async #open({ network: { totalTimeoutMs, redirectsMax } }: Config): Promise<HttpClient> {
     const [policy, { HttpClient }] = await Promise.all([this.policy(), import('../net/http-client.ts')]);
     return new HttpClient(policy, { totalTimeoutMs, redirectsMax });
   }

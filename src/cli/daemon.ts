@@ -10,7 +10,7 @@ import { askDaemon } from '../net/daemon-request.ts';
 import { actionCommand, type CommonOptions, command, type DaemonChoice } from './command.ts';
 import { findDaemons, runningMarks } from './daemon-client.ts';
 import { offerInit } from './init.ts';
-import { loadOrLastGood, loadStrictly } from './load-config.ts';
+import { loadOrLastGood, loadStrictly, sourcesOf } from './load-config.ts';
 import { ProgressBar, printResult } from './output.ts';
 
 export function serveCommand(programVersion: string): Command {
@@ -25,7 +25,7 @@ export function serveCommand(programVersion: string): Command {
     // Install the signal handlers before the start. Otherwise, a signal during the start would leave the heartbeat file and the socket.
     const stopped = stopSignal();
     const started = import('../app/index.ts').then(({ startDaemon }) =>
-      startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),
+      startDaemon({ loaded, sources: sourcesOf(options), onProgress: progress.update, programVersion }),
     );
     process.on('SIGHUP', () => void started.then(({ daemon }) => daemon.reload()).catch(() => undefined));
     const { daemon, stop, say } = await started;

@@ -78,8 +78,8 @@ async function preview(
     'search.model': 'off',
     'log.level': 'error',
   };
-  const load = () => loadConfig({ file: null, env: {}, cwd: workDir, flags });
-  const loaded = await load();
+  const sources = { file: null, env: {}, cwd: workDir, flags };
+  const loaded = await loadConfig(sources);
   const site = await chosenSite(loaded, {});
   const publish = async (round: number) => {
     await using roundWork = await temporaryFolder(join(workDir, 'round-'));
@@ -99,7 +99,7 @@ async function preview(
   const watcher = existsSync(folder) ? watch(folder, { recursive: true }, () => changed.resolve(true)) : null;
   let report = await publish(1);
   const { startDaemon } = await import('../app/index.ts');
-  const { daemon, stop } = await startDaemon({ loaded, reload: load, onProgress: () => undefined, programVersion });
+  const { daemon, stop } = await startDaemon({ loaded, sources, onProgress: () => undefined, programVersion });
   const show = () => printResult(options, report, () => findingsText(`Preview at ${daemon.siteUrl}/`, report));
   try {
     await daemon.firstAttempt;

@@ -63,7 +63,7 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
 
 /** Offers to write a config if none exists. @returns true if a config was written @throws DocshelfError `config_invalid` */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
-  if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
+  if (file !== null || origins.size > 0) return false;
   const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
   if (!hasTerminal || !(await wantsConfig())) {
     throw new DocshelfError(

@@ -49,7 +49,7 @@ export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConf
   }
 }
 
-function sourcesOf({ config }: CommonOptions): LoadOptions {
+export function sourcesOf({ config }: CommonOptions): LoadOptions {
   return { file: config ?? null, env: process.env, cwd: process.cwd() };
 }
 

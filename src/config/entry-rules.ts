@@ -1,10 +1,16 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
 import { hostName, normalBasePath } from '../domain/deployment.ts';
 import { forbiddenHost, forbiddenPair, userInLink } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { type ConfigFault, dottedOf, faultInside, faultOf, type Path, pointerOf, type Settings } from './setting.ts';
-import type { SiteConfig } from './sites.ts';
+
+export interface SiteConfig {
+  readonly domain: string | null;
+  readonly title: string | null;
+  /** Hosts in lower case. An empty list means every host that no other site names. */
+  readonly hosts: readonly string[];
+  readonly basePath: string;
+  readonly config: Config;
+}
 
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
@@ -109,7 +115,6 @@ const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
 export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
   const { organizations, exportApi } = config;
-  if (organizations.length === 0) return [];
   const ids: Named[] = [];
   const sites: Named[] = [];
   const keys: Named[] = [];
@@ -158,89 +163,4 @@ function repeatsOf(all: readonly Named[]): (readonly [first: Named, second: Name
     firstByName.set(named.name, named);
     return [];
   });
-}
-
-const LISTENERS = ['server', 'admin', 'api'] as const;
-type Pair = Pick<Config['server']['tls'], 'certFile' | 'keyFile'>;
-
-export function findTlsFaults(settings: Settings, config: Config): ConfigFault[] {
-  const faults: ConfigFault[] = [];
-  for (const listener of LISTENERS) {
-    const { tls } = config[listener];
-    const section = `${listener}.tls`;
-    const report = (name: string, sentence: string): void => {
-      const key = `${section}.${name}`;
-      faults.push(faultOf(`${key} ${sentence}`, key, settings.get(key)?.where ?? null));
-    };
-    if (tls.certFile === null && tls.keyFile === null) {
-      const needs = `needs a certificate: set ${section}.certFile and ${section}.keyFile`;
-      if (tls.certificates.length > 0) report('certificates', needs);
-      if (tls.hstsMs !== null) report('hsts', needs);
-      if (tls.redirectPort !== null) report('redirectPort', needs);
-    } else {
-      const fault = pairFault(tls);
-      if (fault !== null) report(...fault);
-    }
-    // Port 0 selects a free port, so it never conflicts.
-    const taken = tls.redirectPort ? portTakenBy(config, listener) : null;
-    if (taken !== null) report('redirectPort', `is also the port of ${taken}; change one of the two ports`);
-    for (const [index, pair] of tls.certificates.entries()) {
-      const [name, sentence] = pairFault(pair) ?? [];
-      if (name === undefined) continue;
-      const setting = settings.get(`${section}.certificates`);
-      faults.push(
-        faultInside(setting, [...section.split('.'), 'certificates', index, name], (key) => `${key} ${sentence}`),
-      );
-    }
-  }
-  return faults;
-}
-
-/** Returns the key that sets the same port as the listener's redirectPort. */
-function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
-  const { redirectPort } = config[listener].tls;
-  const own = `${listener}.tls.redirectPort`;
-  const taken = LISTENERS.flatMap((each) => {
-    const { port, tls } = config[each];
-    return Object.entries({ [`${each}.port`]: port, [`${each}.tls.redirectPort`]: tls.redirectPort });
-  });
-  return taken.find(([key, port]) => key !== own && port === redirectPort)?.[0] ?? null;
-}
-
-function pairFault({ certFile, keyFile }: Pair): readonly [name: string, sentence: string] | null {
-  if (certFile === null && keyFile === null) return null;
-  if (certFile === null) return ['keyFile', 'is set without a certificate; set certFile'];
-  if (keyFile === null) return ['certFile', 'is set without a key; set keyFile'];
-  const chain = certFile.text.reveal();
-  const key = keyFile.text.reveal();
-  if (chain === '' || key === '') return null;
-  const unfit = unfitChain(chain, certFile.path);
-  if (unfit !== null) return ['certFile', unfit];
-  const state = unfitKey(chain, key);
-  return state === null ? null : ['keyFile', `"${keyFile.path}" ${state}`];
-}
-
-function unfitChain(chain: string, path: string): string | null {
-  try {
-    new X509Certificate(chain);
-    return null;
-  } catch {
-    return `"${path}" does not begin with a valid PEM certificate; write the certificate of the server first, then its issuers`;
-  }
-}
-
-function unfitKey(chain: string, key: string): string | null {
-  if (/ENCRYPTED/.test(key)) return 'has a passphrase; remove the passphrase from the key';
-  try {
-    const fits = new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
-    if (!fits) return 'is the key of another certificate; set certFile and keyFile to a matching pair';
-  } catch {
-    return 'contains no valid PEM private key';
-  }
-  try {
-    createSecureContext({ cert: chain, key });
-    return null;
-  } catch (error) {
-    return `does not work with its certificate: OpenSSL rejects the pair (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`;
-  }
 }

@@ -1,10 +1,11 @@
 import { dirname } from 'node:path';
+import { normalBasePath } from '../domain/deployment.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decode, deepFreeze, valueAt } from './decode.ts';
-import { findMixedSignIns, findOrganizationFaults, findSiteFaults, findTlsFaults } from './entry-rules.ts';
+import { findOrganizationFaults, type SiteConfig } from './entry-rules.ts';
 import { NamedFile, NamedFolder, readConfigFile, readNamedFiles, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment } from './read-environment.ts';
-import { findBrokenRules } from './rules.ts';
+import { findBrokenRules, findTlsFaults } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { CONFIG_KEYS, childOf, mapOf, nameOf, RESTART_KEYS, type SchemaNode } from './schema-node.ts';
 import { ConfigError, type ConfigFault, type Setting, Settings, settingsOf } from './setting.ts';
@@ -12,10 +13,11 @@ import { decodeSites, type LoadedConfig } from './sites.ts';
 import { validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
+export type { SiteConfig } from './entry-rules.ts';
 export type { Config } from './schema/index.ts';
 export { configSchema } from './schema-node.ts';
 export { ConfigError, type ConfigFault, emptyConfigError } from './setting.ts';
-export type { LoadedConfig, SiteConfig } from './sites.ts';
+export type { LoadedConfig } from './sites.ts';
 
 export interface LoadOptions {
   /** Value of `--config`. Null uses `DOCSHELF_CONFIG`, else `./config.yaml` if it exists, else no file. */
@@ -42,9 +44,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   // Skip settings with an error in further checks, so that each error is reported only once.
   const { sound, ...validation } = validate(all);
   const { config, named: files } = decode(sound, baseDir);
-  const many = decodeSites(sound, config, baseDir);
+  const list = config.sites.length > 0 ? decodeSites(sound, config, baseDir) : null;
   const ofDaemon = files.filter(({ pointer }) => !pointer.startsWith('/sites/'));
-  const namedFiles = await readNamedFiles([...ofDaemon, ...many.named]);
+  const namedFiles = await readNamedFiles([...ofDaemon, ...(list?.named ?? [])]);
 
   const faults: ConfigFault[] = [
     ...file.faults,
@@ -52,11 +54,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...organizations.faults,
     ...validation.faults,
     ...findBrokenRules(sound, config, validation.faulty),
-    ...findOrganizationFaults(sound, config),
-    ...(config.sites.length > 0 ? findSiteFaults(sound, config) : []),
+    ...(config.organizations.length > 0 ? findOrganizationFaults(sound, config) : []),
     ...findTlsFaults(sound, config),
-    ...(config.sites.length > 0 ? findMixedSignIns(sound, config, many.sites) : []),
-    ...many.findFaults(),
+    ...(list?.findFaults() ?? []),
     ...namedFiles.faults,
   ];
   const watchedFiles = [
@@ -70,16 +70,20 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (faults.length > 0 && lastGood === undefined)
     throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles, config.storage.dir);
 
-  const origins = new Map(CONFIG_KEYS.map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
   return {
     config: deepFreeze(config),
-    sites: deepFreeze(many.sites),
+    sites: deepFreeze(list?.sites ?? [singleSite(config)]),
     file: file.path,
     text: file.text === null ? null : new Secret(file.text),
     written: new Set([...file.written, ...organizations.written]),
-    origins,
+    origins: new Map(all.all().map(({ path, where }) => [path.join('.'), where])),
     watchedFiles,
   };
+}
+
+function singleSite(config: Config): SiteConfig {
+  const basePath = normalBasePath(config.server.basePath);
+  return { domain: config.deployment.domain, title: null, hosts: [], basePath, config };
 }
 
 function settingsOfFlags(flags: Readonly<Record<string, unknown>>): Setting[] {

@@ -1,4 +1,6 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { relative } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { askedUrl } from '../domain/bundle-link.ts';
 import { parseDatabaseUrl } from '../domain/database-address.ts';
@@ -6,7 +8,7 @@ import { hostRulesOf, namesHost, s3UrlOf, urlHost } from '../domain/egress.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Config } from './schema/index.ts';
 import { fits } from './schema-node.ts';
-import { type ConfigFault, faultOf, pointerOf, type Settings } from './setting.ts';
+import { type ConfigFault, faultInside, faultOf, pointerOf, type Settings } from './setting.ts';
 
 type Rule = readonly [keys: readonly string[], isBroken: boolean, sentence: string];
 
@@ -178,7 +180,8 @@ function serviceRules(config: Config): Rule[] {
 
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-type Listener = 'server' | 'admin' | 'api';
+const LISTENERS = ['server', 'admin', 'api'] as const;
+type Listener = (typeof LISTENERS)[number];
 
 function portsApart(one: Listener, other: Listener, { [one]: first, [other]: second }: Config): Rule {
   const overlap = first.host === second.host || ANY_HOST.has(first.host) || ANY_HOST.has(second.host);
@@ -388,4 +391,88 @@ function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || LOOPBACK.test(hostname);
+}
+
+type Pair = Pick<Config['server']['tls'], 'certFile' | 'keyFile'>;
+
+export function findTlsFaults(settings: Settings, config: Config): ConfigFault[] {
+  const faults: ConfigFault[] = [];
+  for (const listener of LISTENERS) {
+    const { tls } = config[listener];
+    const section = `${listener}.tls`;
+    const report = (name: string, sentence: string): void => {
+      const key = `${section}.${name}`;
+      faults.push(faultOf(`${key} ${sentence}`, key, settings.get(key)?.where ?? null));
+    };
+    if (tls.certFile === null && tls.keyFile === null) {
+      const needs = `needs a certificate: set ${section}.certFile and ${section}.keyFile`;
+      if (tls.certificates.length > 0) report('certificates', needs);
+      if (tls.hstsMs !== null) report('hsts', needs);
+      if (tls.redirectPort !== null) report('redirectPort', needs);
+    } else {
+      const fault = pairFault(tls);
+      if (fault !== null) report(...fault);
+    }
+    // Port 0 selects a free port, so it never conflicts.
+    const taken = tls.redirectPort ? portTakenBy(config, listener) : null;
+    if (taken !== null) report('redirectPort', `is also the port of ${taken}; change one of the two ports`);
+    for (const [index, pair] of tls.certificates.entries()) {
+      const [name, sentence] = pairFault(pair) ?? [];
+      if (name === undefined) continue;
+      const setting = settings.get(`${section}.certificates`);
+      faults.push(
+        faultInside(setting, [...section.split('.'), 'certificates', index, name], (key) => `${key} ${sentence}`),
+      );
+    }
+  }
+  return faults;
+}
+
+/** Returns the key that sets the same port as the listener's redirectPort. */
+function portTakenBy(config: Config, listener: Listener): string | null {
+  const { redirectPort } = config[listener].tls;
+  const own = `${listener}.tls.redirectPort`;
+  const taken = LISTENERS.flatMap((each) => {
+    const { port, tls } = config[each];
+    return Object.entries({ [`${each}.port`]: port, [`${each}.tls.redirectPort`]: tls.redirectPort });
+  });
+  return taken.find(([key, port]) => key !== own && port === redirectPort)?.[0] ?? null;
+}
+
+function pairFault({ certFile, keyFile }: Pair): readonly [name: string, sentence: string] | null {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile === null) return ['keyFile', 'is set without a certificate; set certFile'];
+  if (keyFile === null) return ['certFile', 'is set without a key; set keyFile'];
+  const chain = certFile.text.reveal();
+  const key = keyFile.text.reveal();
+  if (chain === '' || key === '') return null;
+  const unfit = unfitChain(chain, certFile.path);
+  if (unfit !== null) return ['certFile', unfit];
+  const state = unfitKey(chain, key);
+  return state === null ? null : ['keyFile', `"${keyFile.path}" ${state}`];
+}
+
+function unfitChain(chain: string, path: string): string | null {
+  try {
+    new X509Certificate(chain);
+    return null;
+  } catch {
+    return `"${path}" does not begin with a valid PEM certificate; write the certificate of the server first, then its issuers`;
+  }
+}
+
+function unfitKey(chain: string, key: string): string | null {
+  if (/ENCRYPTED/.test(key)) return 'has a passphrase; remove the passphrase from the key';
+  try {
+    const fits = new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
+    if (!fits) return 'is the key of another certificate; set certFile and keyFile to a matching pair';
+  } catch {
+    return 'contains no valid PEM private key';
+  }
+  try {
+    createSecureContext({ cert: chain, key });
+    return null;
+  } catch (error) {
+    return `does not work with its certificate: OpenSSL rejects the pair (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`;
+  }
 }

@@ -2,20 +2,12 @@ import { join } from 'node:path';
 import { normalBasePath } from '../domain/deployment.ts';
 import type { Secret } from '../domain/secret.ts';
 import { decode } from './decode.ts';
+import { findMixedSignIns, findSiteFaults, type SiteConfig } from './entry-rules.ts';
 import { NamedFolder, type NamedPath } from './read-config-file.ts';
 import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';
 import { type ConfigFault, faultOf, pathOf, pointerOf, type Setting, Settings, settingsOf } from './setting.ts';
-
-export interface SiteConfig {
-  readonly domain: string | null;
-  readonly title: string | null;
-  /** Hosts in lower case. An empty list means every host that no other site names. */
-  readonly hosts: readonly string[];
-  readonly basePath: string;
-  readonly config: Config;
-}
 
 export interface LoadedConfig {
   readonly config: Config;
@@ -23,7 +15,7 @@ export interface LoadedConfig {
   readonly file: string | null;
   readonly text: Secret | null;
   readonly written: ReadonlySet<string>;
-  /** Source of each value by its dotted key, in the form of `Setting.where`, or `default`. */
+  /** Source of each value that is set, by its dotted key, in the form of `Setting.where`. */
   readonly origins: ReadonlyMap<string, string>;
   readonly watchedFiles: readonly string[];
 }
@@ -32,11 +24,6 @@ type Entry = Readonly<Record<string, unknown>>;
 
 /** Call `findFaults` only after the files named in the config have been read, because some rules check their content. */
 export function decodeSites(settings: Settings, config: Config, baseDir: string) {
-  if (config.sites.length === 0) {
-    const basePath = normalBasePath(config.server.basePath);
-    const site = { domain: config.deployment.domain, title: null, hosts: [], basePath, config };
-    return { sites: [site], named: [], findFaults: () => [] };
-  }
   const setting = settings.get('sites');
   const entries = (setting?.value ?? []) as readonly Entry[];
   const named: NamedPath[] = [];
@@ -81,7 +68,12 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
     });
     return { domain, title, hosts, basePath: normalBasePath(basePath), config: site };
   });
-  return { sites, named, findFaults: () => checks.flatMap((check) => check()) };
+  const findFaults = (): ConfigFault[] => [
+    ...findSiteFaults(settings, config),
+    ...findMixedSignIns(settings, config, sites),
+    ...checks.flatMap((check) => check()),
+  ];
+  return { sites, named, findFaults };
 }
 
 function ownSettings(entry: Entry, index: number, setting: Setting | undefined): Setting[] {

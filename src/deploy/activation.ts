@@ -3,7 +3,6 @@ import type { KeptRelease } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { ActivePointer, OwnRelease, SiteRecords } from './releases/site-store.ts';
-import { fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
 
 const HISTORY_MAX = 10;
@@ -25,19 +24,15 @@ export interface ActivationReason {
 }
 
 export class Activation {
+  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
+  pruneAtMs: number | null = null;
   readonly #context: SiteContext;
-  #pruneAtMs: number | null = null;
   #previous: string | null = null;
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
   constructor(context: SiteContext) {
     this.#context = context;
-  }
-
-  /** Time of the next pruning, in milliseconds since 1970. Null if no release was activated since the last pruning. */
-  get pruneAtMs(): number | null {
-    return this.#pruneAtMs;
   }
 
   get current(): ActiveVersion | null {
@@ -50,23 +45,23 @@ export class Activation {
   /** Serves a release, if the site is enabled, and stores it as the active release. */
   async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     const { settings, tracer } = this.#context;
-    const { enabled, version: pin } = settings();
+    const { enabled, version: pin } = settings;
     // If the config pins a version, only an operator can change the stored active release. docshelf serves the stored active
     // release after the pin is removed.
-    const writePointers = async (): Promise<void> => {
-      if (pin === null || reason.by === 'operator') await this.#writePointers(release, reason);
-    };
-    if (!enabled || isSame(this.current, release)) return writePointers();
-    const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
-    await tracer.span('swap', { facts }, () => this.#swap(release, writePointers));
+    const recorded = pin === null || reason.by === 'operator' ? reason : null;
+    if (enabled && !isSame(this.current, release)) {
+      const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
+      await tracer.span('swap', { facts }, () => this.#swap(release, recorded));
+    } else if (recorded !== null) await this.#writePointers(release, recorded);
   }
 
   /**
    * Serves a release. Runs all steps that can fail before the old release is replaced, so that after a failure, the site still
    * serves the old release.
+   * @param recorded reason to store with the active release. Null keeps the stored active release
    */
-  async #swap({ digest, version }: ReleaseRef, writePointers: () => Promise<void>): Promise<void> {
-    const { store, serving, registration, settings, journal } = this.#context;
+  async #swap({ digest, version }: ReleaseRef, recorded: ActivationReason | null): Promise<void> {
+    const { store, serving, registration, journal } = this.#context;
     const former = this.current;
     const view = await store.view(digest, version);
     const { releases } = await store.records();
@@ -83,16 +78,16 @@ export class Activation {
     if (former !== null) await store.markServed(former.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, activatedAt);
     if (releases.get(digest)?.manifest != null) await store.noteActive({ version, createdAt: view.createdAt });
-    await writePointers();
+    if (recorded !== null) await this.#writePointers({ digest, version }, recorded);
     const committed = commit(activatedAt);
     this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
-    this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
+    this.pruneAtMs = Date.now() + (this.#context.settings.keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
   async #writePointers(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
-    const { store, settings } = this.#context;
+    const { store } = this.#context;
     const { digest, version } = release;
     const chosen = await store.choice();
     const former = await store.active();
@@ -108,7 +103,7 @@ export class Activation {
     };
     // Store the operator's choice before the active release. After a crash between both writes, either the chosen or the
     // former release is active.
-    if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
+    if (by === 'operator') await store.setChoice({ digest, version, fingerprint: this.#context.wanted.fingerprint });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
     try {
@@ -194,7 +189,7 @@ export class Activation {
   /** Removes releases that are no longer needed. Logs a failure instead of throwing it, because the next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
-    this.#pruneAtMs = null;
+    this.pruneAtMs = null;
     const choose = async (): Promise<string[]> => {
       const records = await store.records();
       return digestsToPrune([...records.releases.values()], await this.#pruneRule(records));
@@ -211,7 +206,7 @@ export class Activation {
 
   async #pruneRule({ labels, active, choice }: SiteRecords): Promise<PruneRule & { inUse: ReadonlyMap<string, Use> }> {
     const { settings, registration } = this.#context;
-    const { version: pin, keep } = settings();
+    const { version: pin, keep } = settings;
     const former = active?.history.find(({ digest }) => digest !== active.digest);
     const pinned = pin === null ? null : labels.get(pin);
     const inUse = new Map<string, Use>();

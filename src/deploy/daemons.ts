@@ -41,7 +41,7 @@ export interface SiteRegistration {
 /** Heartbeat file of this daemon, written at start and swap, touched at each heartbeat, removed at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
-  readonly #sites = new Set<{ readonly domain: () => string; serves: readonly string[] }>();
+  readonly #sites = new Set<{ readonly site: { readonly domain: string }; serves: readonly string[] }>();
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -79,9 +79,9 @@ export class DaemonRegistration {
     else await this.#write();
   }
 
-  /** @param domain function that returns the current domain, because the import of the first bundle can change the domain */
-  registerSite(domain: () => string): SiteRegistration {
-    const registered = { domain, serves: [] as readonly string[] };
+  /** @param site object with the current domain, because the import of the first bundle can change the domain */
+  registerSite(site: { readonly domain: string }): SiteRegistration {
+    const registered = { site, serves: [] as readonly string[] };
     this.#sites.add(registered);
     return {
       setServed: async (serves) => {
@@ -91,7 +91,7 @@ export class DaemonRegistration {
       servedByOthers: async () => {
         const others = await runningDaemons(this.#paths, this.#announced?.file);
         return others.flatMap(({ sites }) =>
-          sites.filter((site) => site.domain === domain()).flatMap(({ serves }) => serves),
+          sites.filter(({ domain }) => domain === site.domain).flatMap(({ serves }) => serves),
         );
       },
       unregister: async () => {
@@ -125,7 +125,7 @@ export class DaemonRegistration {
     if (this.#announced === null) return;
     this.#announced = { ...this.#announced, folder };
     const { file, ...known } = this.#announced;
-    const sites = [...this.#sites].map(({ domain, serves }) => ({ domain: domain(), serves }));
+    const sites = [...this.#sites].map(({ site, serves }) => ({ domain: site.domain, serves }));
     const mark: DaemonMark = { ...known, sites };
     await replaceFile(file, `${JSON.stringify(mark)}\n`);
   }

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
+import { isSameData } from '../domain/secret.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { once } from '../threads/once.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
 import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
-import { isSame, type ReleaseRef } from './plan.ts';
+import { isSame, type ReleaseRef, type Wanted } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { noEarlierActivation, versionNotFound } from './releases/stored-versions.ts';
-import { type DeploySettings, fingerprintOf, isSameData, wantedOf } from './settings.ts';
+import { type DeploySettings, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { SiteLoop } from './site-loop.ts';
 import { Journal, StoredReport, type StoredState } from './status.ts';
@@ -24,26 +25,24 @@ export interface Delivered extends ImportedBundle {
 
 export class Deployment {
   readonly journal: Journal;
-  readonly #context: SiteContext;
+  readonly #context: SiteContext & { settings: DeploySettings; wanted: Wanted };
   readonly #importer: Importer;
   readonly #loop: SiteLoop;
   readonly #stopping = new AbortController();
-  #settings: DeploySettings;
   readonly #firstOpened = Promise.withResolvers<void>();
   readonly whenOpen = this.#firstOpened.promise;
   #stored: StoredReport | null = null;
   #exportsMade = 0;
 
   constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
-    this.#settings = settings;
     this.journal = new Journal(onEvent);
     this.#context = {
       ...options,
-      settings: () => this.#settings,
-      sources: () => options.sources(this.#settings),
-      wanted: () => wantedOf(this.#settings, this.#exportsMade),
+      settings,
+      sources: () => options.sources(this.#context.settings),
+      wanted: wantedOf(settings),
       journal: this.journal,
-      registration: registration.registerSite(() => options.store.domain),
+      registration: registration.registerSite(options.store),
       stopping: this.#stopping.signal,
       opened: this.open,
     };
@@ -57,14 +56,14 @@ export class Deployment {
    */
   readonly open = once(async (): Promise<void> => {
     const { store } = this.#context;
-    await store.settleDomain(this.#settings.domain, null);
+    await store.settleDomain(this.#context.settings.domain, null);
     await store.records();
     await store.open();
     await this.#context.registration.setServed([]);
     const { site } = store;
     const now = Date.now();
     await sweepTemporaries([site.dir, site.versions, site.served, site.spool], now);
-    await sweepSpool(site.spool, this.#settings.link, now);
+    await sweepSpool(site.spool, this.#context.settings.link, now);
     this.#stored ??= new StoredReport(store);
     this.#firstOpened.resolve();
   });
@@ -82,10 +81,12 @@ export class Deployment {
     const { store } = this.#context;
     await store.settleDomain(settings.domain, null);
     this.journal.reloaded();
-    const isWell = this.#loop.isReconciled && this.journal.lastError === null;
-    if (store.isListed && isWell && isSameData(settings, this.#settings)) return;
-    const isOther = fingerprintOf(settings) !== fingerprintOf(this.#settings);
-    this.#settings = settings;
+    const isUnchanged = store.isListed && isSameData(settings, this.#context.settings);
+    if (isUnchanged && this.#loop.isReconciled && this.journal.lastError === null) return;
+    const wanted = wantedOf(settings, this.#exportsMade);
+    const isOther = wanted.fingerprint !== this.#context.wanted.fingerprint;
+    this.#context.settings = settings;
+    this.#context.wanted = wanted;
     this.#loop.settingsChanged(isOther);
   }
 
@@ -132,7 +133,7 @@ export class Deployment {
     const staging = await createStaging(this.#context.store.paths);
     const file = join(staging, 'bundle');
     try {
-      await spoolStream(stream, file, this.#settings.bundleBytesMax, untilStopped);
+      await spoolStream(stream, file, this.#context.settings.bundleBytesMax, untilStopped);
       return await this.deliver({ ...delivery, file }, untilStopped);
     } finally {
       await removeStaging(staging);
@@ -174,7 +175,7 @@ export class Deployment {
   async remove(version: string): Promise<void> {
     await this.#loop.runExclusive(async () => {
       const pointer = await this.#labelOf(version);
-      if (version === this.#settings.version) {
+      if (version === this.#context.settings.version) {
         throw new DocshelfError('pinned', `Cannot remove version "${version}": staticExport.version pins it`, {
           next: 'Pin another version first.',
         });
@@ -193,17 +194,18 @@ export class Deployment {
 
   exportCompleted(): void {
     this.#exportsMade += 1;
+    this.#context.wanted = wantedOf(this.#context.settings, this.#exportsMade);
     this.#loop.wake();
   }
 
   get state(): StatusReport['state'] {
-    if (!this.#settings.enabled) return 'off';
+    if (!this.#context.settings.enabled) return 'off';
     if (this.#loop.activation.current === null) return 'waiting';
     return this.#loop.isReconciled ? 'ready' : 'stale';
   }
 
   get pinned(): string | null {
-    return this.#settings.version;
+    return this.#context.settings.version;
   }
 
   get active(): StatusReport['active'] {
@@ -216,7 +218,7 @@ export class Deployment {
 
   /** Reads the stored versions, and the notices to operators about stored versions. Never rejects. */
   async readStored(): Promise<StoredState> {
-    return (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
+    return (await this.#stored?.read(this.#context.settings, this.active)) ?? { versions: [], notices: [] };
   }
 
   async stop(): Promise<void> {
@@ -227,7 +229,7 @@ export class Deployment {
 
   async #serveDelivered({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const isPinned = await this.#loop.runExclusive(async () => {
-      if (this.#settings.version !== null) return true;
+      if (this.#context.settings.version !== null) return true;
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
@@ -246,7 +248,7 @@ export class Deployment {
   }
 
   #refuseWhilePinned(act: string, version: string | null): void {
-    const pin = this.#settings.version;
+    const pin = this.#context.settings.version;
     if (pin === null || pin === version) return;
     throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
       next: 'Change or remove staticExport.version in the config.',

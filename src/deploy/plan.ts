@@ -143,7 +143,7 @@ function towards(
   // serves only that version.
   const isBare = at.served === null && wanted.pin === null && observed.active !== null;
   if (!isBare || at.serveLastAtMs === null) return retry;
-  if (fault !== null || at.serveLastAtMs <= at.nowMs) return { do: 'serve-last', release: refOf(observed.active) };
+  if (fault !== null || at.serveLastAtMs <= at.nowMs) return { do: 'serve-last', release: observed.active };
   return { do: 'wait', untilMs: at.serveLastAtMs };
 }
 
@@ -235,11 +235,9 @@ function releaseOf(
   return version === undefined ? null : { version, digest };
 }
 
-const serve = (release: ReleaseRef): Target & { do: 'serve' } => {
-  return { do: 'serve', release: refOf(release), relabel: false };
+const serve = ({ version, digest }: ReleaseRef): Target & { do: 'serve' } => {
+  return { do: 'serve', release: { version, digest }, relabel: false };
 };
-
-const refOf = ({ version, digest }: ReleaseRef): ReleaseRef => ({ version, digest });
 
 export function isSame(a: ReleaseRef | null, b: ReleaseRef | null): boolean {
   return a?.digest === b?.digest && a?.version === b?.version;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import { Secret } from '../domain/secret.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
 
@@ -30,14 +30,6 @@ export interface DeploySettings {
   readonly renew: RenewSettings | null;
 }
 
-export function isSameData(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (one instanceof Secret && other instanceof Secret) return one.equals(other);
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
-  return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
-}
-
 /**
  * @param exportsMade number of exports that this daemon has completed. Each export changes the fetch key, so that docshelf
  * fetches the new bundle
@@ -61,7 +53,7 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
  * Hash of the settings that select a release. If the hash changes, docshelf may replace a release that an operator activated.
  * One-way, because the link is a credential.
  */
-export function fingerprintOf(settings: DeploySettings): string {
+function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
   // Omit the default preload folder. Its path changes when the config changes to a list of sites, but this change must not end
   // the operator's choice of a release.

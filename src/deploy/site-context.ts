@@ -92,8 +92,10 @@ export interface ImportSlots {
 
 export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sources' | 'onEvent' | 'registration'> {
   readonly sources: () => Promise<readonly BundleSource[]>;
-  readonly settings: () => DeploySettings;
-  readonly wanted: () => Wanted;
+  /** Current settings, which a reload replaces. Read them again after each `await`. */
+  readonly settings: DeploySettings;
+  /** Parts of the settings that the plan needs. */
+  readonly wanted: Wanted;
   readonly journal: Journal;
   readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;

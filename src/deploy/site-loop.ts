@@ -30,6 +30,8 @@ const RETRY_WAIT_MS_MAX = 300_000;
 /** Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release. */
 export class SiteLoop {
   readonly activation: Activation;
+  /** False after a failure, until the site matches its settings. */
+  isReconciled = true;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
@@ -41,7 +43,6 @@ export class SiteLoop {
    * is still running must not set `settled`.
    */
   #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
-  #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
@@ -70,10 +71,6 @@ export class SiteLoop {
     });
   }
 
-  get isReconciled(): boolean {
-    return this.#isReconciled;
-  }
-
   get hasStartedRound(): boolean {
     return this.#phase !== 'paused';
   }
@@ -87,7 +84,6 @@ export class SiteLoop {
   settingsChanged(isOtherConfig: boolean): void {
     this.#phase = 'paused';
     if (isOtherConfig) this.#choiceHasEnded = true;
-    this.#queue.wake();
   }
 
   /** Runs `act` between two steps of the site loop. Resolves after `act`, when the loop has no further step to run now. */
@@ -112,19 +108,18 @@ export class SiteLoop {
 
   /** Runs steps until none is due. @returns time of the next step, or null to wait for a `wake` call */
   async #pass(): Promise<number | null> {
-    const { stopping, journal, store, opened, settings } = this.#context;
+    const { stopping, journal, store, opened } = this.#context;
     try {
       if (stopping.aborted) return null;
       await opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-        const before = settings();
-        const wanted = this.#context.wanted();
+        const { settings, wanted } = this.#context;
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
         // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted fetch.
         if (stopping.aborted) return null;
         // If the settings changed while this pass read the disk, plan again with the new settings.
-        if (settings() !== before) continue;
+        if (settings !== this.#context.settings) continue;
         if (this.#phase === 'due') this.#beginRound();
         const step = plan(wanted, observed, this.#progress());
         if (step.do === 'wait') {
@@ -136,7 +131,7 @@ export class SiteLoop {
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // Reject the waiting commands, because no command can run if the site's folder cannot be opened or read.
-      this.#isReconciled = false;
+      this.isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
       return this.#nextRetryMs();
@@ -163,7 +158,7 @@ export class SiteLoop {
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
         this.#serveLastAtMs = null;
-        this.#isReconciled = false;
+        this.isReconciled = false;
         return this.activation
           .serve(step.release, { by: 'settings' })
           .catch((error: unknown) => journal.failed('deploy', error));
@@ -213,7 +208,7 @@ export class SiteLoop {
 
   async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
     const { store } = this.#context;
-    const { fetchKey, fingerprint } = this.#context.wanted();
+    const { fetchKey, fingerprint } = this.#context.wanted;
     if (signal.aborted || key !== fetchKey) return;
     const choice = version === null ? this.#expireIfStale(await store.choice()) : null;
     await this.#serveFetched(bundle, choice?.fingerprint === fingerprint ? choice : null);
@@ -228,7 +223,7 @@ export class SiteLoop {
 
   #markReconciled(): void {
     if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.#isReconciled = true;
+    this.isReconciled = true;
     this.#retryWaitMs = RETRY_WAIT_MS_MIN;
     this.#context.journal.recovered();
   }
@@ -240,7 +235,7 @@ export class SiteLoop {
   }
 
   #failed(of: string, error: unknown): void {
-    this.#isReconciled = false;
+    this.isReconciled = false;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#nextRetryMs() : null };
@@ -280,7 +275,7 @@ export class SiteLoop {
   }
 
   #beginRound(): void {
-    const settings = this.#context.settings();
+    const { settings } = this.#context;
     this.#phase = 'reconciling';
     this.#fault = null;
     this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;

@@ -32,6 +32,15 @@ export class Secret {
   }
 }
 
+/** Compares data that can contain credentials. */
+export function isSameData(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (one instanceof Secret && other instanceof Secret) return one.equals(other);
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
+}
+
 /** Shows only scheme, host and path, because the user part, query, fragment, and a URL without `//` can be credentials. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;

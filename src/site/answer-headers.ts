@@ -68,14 +68,12 @@ export class HeaderPolicy {
   readonly #rules: HeaderRules;
   readonly #hasMarkdown: boolean;
   readonly #made = new WeakMap<SiteHeaders, SentByKind>();
-  readonly #usual: SentByKind;
   #count = 0;
 
   constructor(form: HeaderForm, rules: HeaderRules, hasMarkdown = false) {
     this.#form = form;
     this.#rules = rules;
     this.#hasMarkdown = hasMarkdown;
-    this.#usual = this.#make(NO_HEADERS, '');
   }
 
   /** Returns headers for a file. @param asked decoded path with its first slash and the base path for which the release was built */
@@ -87,13 +85,11 @@ export class HeaderPolicy {
   }
 
   #byKind(asked: string): SentByKind {
-    if (this.#rules.isEmpty) return this.#usual;
     const own = this.#rules.headersFor(asked);
-    if (own === NO_HEADERS) return this.#usual;
     const known = this.#made.get(own);
     if (known !== undefined) return known;
-    this.#count += 1;
-    const made = this.#make(own, `${this.#count}`);
+    if (own !== NO_HEADERS) this.#count += 1;
+    const made = this.#make(own, own === NO_HEADERS ? '' : `${this.#count}`);
     this.#made.set(own, made);
     return made;
   }

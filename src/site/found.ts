@@ -1,5 +1,5 @@
 import type { PageLanguage } from '../web/words/index.ts';
-import type { MissingAnswers } from './notice.ts';
+import { noticeAnswer, type SearchForm } from './notice.ts';
 import type { SiteRequest } from './request.ts';
 import type { FastAnswer } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
@@ -81,4 +81,36 @@ export function missingAs(
 ): MissingAnswer | null {
   if (!isAsset && page !== null) return page instanceof SiteFile ? page : null;
   return language === undefined ? null : own.of(language, isAsset);
+}
+
+interface Made {
+  readonly page: FastAnswer;
+  readonly asset: FastAnswer;
+}
+
+const NO_REQUEST = { header: (): undefined => undefined };
+
+/** Creates one 404 response for each language, not for each address, because the number of missing addresses has no limit. */
+export class MissingAnswers {
+  readonly #search: SearchForm | null;
+  readonly #made = new Map<PageLanguage, Made>();
+
+  constructor(search: SearchForm | null) {
+    this.#search = search;
+  }
+
+  of(language: PageLanguage, isAsset: boolean): FastAnswer {
+    const made = this.#made.get(language) ?? this.#make(language);
+    return isAsset ? made.asset : made.page;
+  }
+
+  #make(language: PageLanguage): Made {
+    const notice = { status: 404, words: 'notFound', language } as const;
+    const made = {
+      page: noticeAnswer(NO_REQUEST, { ...notice, form: 'page', search: this.#search }),
+      asset: noticeAnswer(NO_REQUEST, { ...notice, form: 'line' }),
+    };
+    this.#made.set(language, made);
+    return made;
+  }
 }

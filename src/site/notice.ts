@@ -124,35 +124,3 @@ export const NOTICES = {
   malformed: { status: 400, words: 'badAddress', form: 'page' },
   unavailable: { status: 503, words: 'unavailable', headers: { 'Retry-After': '5' } },
 } as const;
-
-interface Made {
-  readonly page: FastAnswer;
-  readonly asset: FastAnswer;
-}
-
-const NO_REQUEST = { header: (): undefined => undefined };
-
-/** Creates one 404 response for each language, not for each address, because the number of missing addresses has no limit. */
-export class MissingAnswers {
-  readonly #search: SearchForm | null;
-  readonly #made = new Map<PageLanguage, Made>();
-
-  constructor(search: SearchForm | null) {
-    this.#search = search;
-  }
-
-  of(language: PageLanguage, isAsset: boolean): FastAnswer {
-    const made = this.#made.get(language) ?? this.#make(language);
-    return isAsset ? made.asset : made.page;
-  }
-
-  #make(language: PageLanguage): Made {
-    const notice = { status: 404, words: 'notFound', language } as const;
-    const made = {
-      page: noticeAnswer(NO_REQUEST, { ...notice, form: 'page', search: this.#search }),
-      asset: noticeAnswer(NO_REQUEST, { ...notice, form: 'line' }),
-    };
-    this.#made.set(language, made);
-    return made;
-  }
-}

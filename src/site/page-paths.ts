@@ -60,7 +60,7 @@ export class PagePaths {
   constructor(files: FileTable, redirects: RedirectRules, { from, to }: Mount, trailingSlash: TrailingSlash) {
     this.#files = files;
     this.#redirects = redirects;
-    this.hasForcedRules = redirects.hasForced;
+    this.hasForcedRules = redirects.forcedRules.length > 0;
     this.#builtFor = from;
     this.#servedAt = to;
     this.#trailingSlash = trailingSlash;

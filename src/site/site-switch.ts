@@ -132,27 +132,24 @@ interface SwitchOptions<Settings> {
 }
 
 export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
+  /** Only this class replaces the state. */
+  state: SiteState<Settings>;
   readonly #searches = new OwnSearches();
   readonly #surveyVersions: SurveyVersions;
   readonly #onChange: SwitchOptions<Settings>['onChange'];
-  #state: SiteState<Settings>;
 
   constructor({ settings, surveyVersions = surveyNone, onChange }: SwitchOptions<Settings>) {
-    this.#state = { settings, version: null };
+    this.state = { settings, version: null };
     this.#surveyVersions = surveyVersions;
     this.#onChange = onChange;
   }
 
-  get state(): SiteState<Settings> {
-    return this.#state;
-  }
-
   get served(): LiveVersion | null {
-    return this.#state.version;
+    return this.state.version;
   }
 
   get current(): SiteSnapshot | null {
-    return this.#state.version?.snapshot ?? null;
+    return this.state.version?.snapshot ?? null;
   }
 
   /** Reads a version. Returns a function that starts to serve the version. @throws DocshelfError `cannot_read`, `release_damaged` */
@@ -160,17 +157,17 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     release: ReleaseView,
     retained: readonly KeptRelease[],
   ): Promise<(activatedAt: string) => Promise<void>> {
-    const { form } = this.#state.settings;
+    const { form } = this.state.settings;
     const parts = await readVersion(release, retained, form, this.#surveyVersions, this.#searches);
     const version = buildVersion(parts, form);
     return async (activatedAt) => {
-      if (form !== this.#state.settings.form) return this.#rebuild({ ...parts, activatedAt });
+      if (form !== this.state.settings.form) return this.#rebuild({ ...parts, activatedAt });
       this.#replace({ version: { ...version, activatedAt } });
     };
   }
 
   updateRetained(retained: readonly KeptRelease[]): void {
-    const { version } = this.#state;
+    const { version } = this.state;
     if (version !== null) void this.#rebuild({ ...version, retained });
   }
 
@@ -179,14 +176,14 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   }
 
   applySettings(settings: Settings): void {
-    const { settings: former, version } = this.#state;
+    const { settings: former, version } = this.state;
     if (isDeepStrictEqual(settings.form, former.form)) this.#replace({ settings: { ...settings, form: former.form } });
     else if (version === null) this.#replace({ settings });
     else void this.#rebuild(version, settings);
   }
 
   async notices(): Promise<readonly string[]> {
-    const { settings, version } = this.#state;
+    const { settings, version } = this.state;
     if (version === null) return [];
     const { release, rules, survey, snapshot } = version;
     const { switcher, searchBox = null } = settings.form;
@@ -199,17 +196,17 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   }
 
   /** Serves the rebuilt version at once. Then lists versions and searches, and rebuilds the version again if they have changed. */
-  async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.#state.settings) {
+  async #rebuild(parts: VersionParts & Pick<LiveVersion, 'activatedAt'>, settings = this.state.settings) {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
     const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);
-    const { version, settings: now } = this.#state;
+    const { version, settings: now } = this.state;
     if (version?.release !== parts.release || isDeepStrictEqual(survey, version.survey)) return;
     this.#replace({ version: buildVersion({ ...version, survey }, now.form) });
   }
 
   #replace(changed: Partial<SiteState<Settings>>): void {
-    const former = this.#state;
-    this.#state = { ...former, ...changed };
-    this.#onChange?.(former, this.#state);
+    const former = this.state;
+    this.state = { ...former, ...changed };
+    this.#onChange?.(former, this.state);
   }
 }

@@ -20,9 +20,9 @@ import {
 import { type ExtraHeaders, type HeaderForm, HeaderPolicy, RECOMMENDED } from './answer-headers.ts';
 import { prefersMarkdown } from './encoding.ts';
 import { SiteLanguages } from './first-pages.ts';
-import { type Found, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
+import { type Found, MissingAnswers, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
 import { MarkdownPages } from './markdown-pages/markdown-pages.ts';
-import { MissingAnswers, type SearchForm } from './notice.ts';
+import type { SearchForm } from './notice.ts';
 import { PagePaths } from './page-paths.ts';
 import { readSiteFile } from './site-bytes.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
@@ -106,7 +106,9 @@ export class SiteSnapshot {
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
     this.#redirects = rules.redirects;
-    this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
+    const isMoved = active.builtFor !== basePath;
+    const ownHeaders = isMoved ? rules.headers.mounted(this.#mount) : rules.headers;
+    this.#headers = new HeaderPolicy(headers, ownHeaders, markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.pages = new PagePaths(active.files, rules.redirects, this.#mount, this.#trailingSlash);
     this.#spaFallback = spaFallback;

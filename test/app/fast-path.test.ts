@@ -89,10 +89,10 @@ it.each(Object.entries(MODES))(
     });
     const file = join(folder, 'config.yaml');
     writeFileSync(file, stringify(config));
-    const load = () => loadConfig({ file, env: {}, cwd: folder });
+    const sources = { file, env: {}, cwd: folder };
     const { daemon } = await startDaemon({
-      loaded: await load(),
-      reload: load,
+      loaded: await loadConfig(sources),
+      sources,
       onProgress: () => undefined,
       programVersion: '0',
     });

@@ -13,12 +13,21 @@ it('the egress policy of the export store applies the settings of the last reloa
   const policy = (await network.policy()).forStore(() => null);
   const refused = (host: string) => policy.refusalOf(new URL(`https://${host}/`)) !== null;
   expect([refused('s3.one.dev'), refused('s3.two.dev')]).toEqual([false, true]);
-  network.useConfig(await configOf('network: { allowedHosts: [s3.two.dev] }'));
+  network.config = await configOf('network: { allowedHosts: [s3.two.dev] }');
   expect([refused('s3.one.dev'), refused('s3.two.dev')]).toEqual([true, false]);
   network.useOwnPorts([9090]);
   expect(policy.allowsAddress('127.0.0.1', 'localhost', 9090)).toBe(false);
-  network.useConfig(await configOf('deployment: { type: air-gapped }'));
+  network.config = await configOf('deployment: { type: air-gapped }');
   expect(refused('s3.two.dev')).toBe(true);
+});
+
+it('opens another HTTP client only for another config', async () => {
+  const network = new Network(await configOf(''));
+  const first = await network.client();
+  expect(await network.client()).toBe(first);
+  network.config = await configOf('network: { redirects: 1 }');
+  expect(await network.client()).not.toBe(first);
+  await network.close();
 });
 
 it('the egress policy of a command blocks the ports of the daemon that uses the same data folder', async () => {

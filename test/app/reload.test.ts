@@ -1,12 +1,14 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { startDaemon } from '../../src/app/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { withDefaults } from '../helpers/daemon.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { newFolder } from '../helpers/new-folder.ts';
+
+vi.mock('../../src/config/index.ts', { spy: true });
 
 it('a reload loads the last content of the config file, even if the file changes and changes back during the reload', async () => {
   const folder = newFolder();
@@ -17,22 +19,18 @@ it('a reload loads the last content of the config file, even if the file changes
     renameSync(`${file}.next`, file);
   };
   put('1.0');
-  const load = () => loadConfig({ file, env: {}, cwd: folder });
-  let isArmed = false;
-  const reload = async () => {
-    if (!isArmed) return load();
-    isArmed = false;
-    put('1.0');
-    const loaded = await load();
-    put('2.0');
-    return loaded;
-  };
-  const start = { loaded: await load(), reload, onProgress: () => undefined, programVersion: '0' };
-  const { daemon } = await startDaemon(start);
+  const sources = { file, env: {}, cwd: folder };
+  const loaded = await loadConfig(sources);
+  const { daemon } = await startDaemon({ loaded, sources, onProgress: () => undefined, programVersion: '0' });
   onFileEnd(() => daemon.stop());
 
   put('2.0');
-  isArmed = true;
+  vi.mocked(loadConfig).mockImplementationOnce(async () => {
+    put('1.0');
+    const former = await loadConfig(sources);
+    put('2.0');
+    return former;
+  });
   await daemon.reload();
   const status = await (await fetch(`${daemon.adminUrl}/v1/status`)).json();
   expect(status).toMatchObject({ pinned: '2.0' });

@@ -22,7 +22,7 @@ describe('environment variables', () => {
     expect(origins.get('server.port')).toBe('flag');
     expect(origins.get('server.host')).toBe('environment DOCSHELF__SERVER__HOST');
     expect(origins.get('log.level')).toBe('config.yaml:2:8');
-    expect(origins.get('log.format')).toBe('default');
+    expect(origins.has('log.format')).toBe(false);
   });
 
   it('are converted to the type of their key', async () => {

@@ -21,7 +21,7 @@ describe('runningDaemons()', () => {
       const { dataPaths } = await deploy('releases/data-folder.ts');
       const registration = new DaemonRegistration(dataPaths(${JSON.stringify(paths.dir)}));
       await registration.announce('http://127.0.0.1:9090');
-      await registration.registerSite(() => 'acme').setServed(['abc']);
+      await registration.registerSite({ domain: 'acme' }).setServed(['abc']);
       say('announced');`);
     expect(await runningDaemons(paths)).toMatchObject([
       { adminUrl: 'http://127.0.0.1:9090', sites: [{ domain: 'acme', serves: ['abc'] }] },
@@ -99,7 +99,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);
     await cp(`${dir}-old`, dir, { recursive: true });
     expect(await pidsOn(dir)).toEqual([process.pid]);
-    await registration.registerSite(() => 'acme').setServed(['abc']);
+    await registration.registerSite({ domain: 'acme' }).setServed(['abc']);
     const [mark] = await runningDaemons(paths);
     expect(mark?.folder).toEqual(await identityOf(paths));
   });
@@ -123,11 +123,11 @@ describe('DaemonRegistration (heartbeat file of a daemon)', () => {
     const [one, two] = [new DaemonRegistration(paths), new DaemonRegistration(paths)];
     await one.announce(null);
     await two.announce(null);
-    const [site, other] = [one.registerSite(() => 'acme'), two.registerSite(() => 'acme')];
+    const [site, other] = [one.registerSite({ domain: 'acme' }), two.registerSite({ domain: 'acme' })];
     await site.setServed(['own']);
     await other.setServed(['abc']);
     // servedByOthers() of the site acme omits releases of other sites.
-    await two.registerSite(() => 'beta').setServed(['of beta']);
+    await two.registerSite({ domain: 'beta' }).setServed(['of beta']);
     expect(await site.servedByOthers()).toEqual(['abc']);
     await two.withdraw();
     await other.setServed(['late']);
@@ -140,7 +140,7 @@ describe('DaemonRegistration (heartbeat file of a daemon)', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    const [acme, beta] = [registration.registerSite(() => 'acme'), registration.registerSite(() => 'beta')];
+    const [acme, beta] = [registration.registerSite({ domain: 'acme' }), registration.registerSite({ domain: 'beta' })];
     await Promise.all([acme.setServed(['a', 'shared']), beta.setServed(['b', 'shared'])]);
     expect(await runningDaemons(paths)).toMatchObject([
       { sites: [{ serves: ['a', 'shared'] }, { serves: ['b', 'shared'] }] },
@@ -154,7 +154,7 @@ describe('DaemonRegistration (heartbeat file of a daemon)', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    const sites = Array.from({ length: 20 }, (_, at) => registration.registerSite(() => `site-${at}`));
+    const sites = Array.from({ length: 20 }, (_, at) => registration.registerSite({ domain: `site-${at}` }));
     await Promise.all(sites.flatMap((site, at) => [site.setServed([`old-${at}`]), site.setServed([`new-${at}`])]));
     const [mark] = await runningDaemons(paths);
     expect(mark?.sites).toEqual(sites.map((_, at) => ({ domain: `site-${at}`, serves: [`new-${at}`] })));
@@ -163,7 +163,7 @@ describe('DaemonRegistration (heartbeat file of a daemon)', () => {
 
   test('writes no heartbeat file before announce()', async () => {
     const { paths } = await newStore();
-    await new DaemonRegistration(paths).registerSite(() => 'acme').setServed(['abc']);
+    await new DaemonRegistration(paths).registerSite({ domain: 'acme' }).setServed(['abc']);
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
@@ -172,7 +172,7 @@ describe('DaemonRegistration (heartbeat file of a daemon)', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    await registration.registerSite(() => 'acme').setServed(['abc']);
+    await registration.registerSite({ domain: 'acme' }).setServed(['abc']);
     for (const name of await readdir(paths.daemons)) await rm(join(paths.daemons, name));
     vi.advanceTimersByTime(10_000);
     await until(async () =>

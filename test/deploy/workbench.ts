@@ -72,7 +72,7 @@ export function importBundle(
 ): Promise<ImportedBundle> {
   const importer = new Importer({
     store,
-    settings: () => ({ ...settingsOf(store), ...settings }),
+    settings: { ...settingsOf(store), ...settings },
     journal: new Journal((event) => {
       if (event.kind === 'progress') onProgress(event.phase);
     }),

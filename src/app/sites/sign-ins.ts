@@ -1,4 +1,4 @@
-import type { Config, SiteConfig } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import { clientOf, GuessRates } from '../../http/limits/client-rates.ts';
 import { peerOf, remoteAddressBehind, requestField } from '../../http/listener/request.ts';
 import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
@@ -114,6 +114,3 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
   const files = [auth.usersFile, auth.clientSecretFile, auth.sessionKeyFile];
   return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
 }
-
-export const placeKey = ({ config, hosts, basePath }: SiteConfig): string =>
-  JSON.stringify([signInKey(config), hosts, basePath]);

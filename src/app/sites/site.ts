@@ -5,6 +5,7 @@ import { type DeployEvent, type Deployment, Inbox, type SiteStore } from '../../
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import { OWN_FOLDER, type ReleaseView } from '../../domain/release.ts';
+import { isSameData } from '../../domain/secret.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
 import { untilAllEnded } from '../../files/lanes.ts';
@@ -33,7 +34,7 @@ import { configUntilRestart, deploySlice, enforcementOf, featureReport, reported
 import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
 import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-versions.ts';
 import { explainedSearch, ReaderSearch, siteSearchHandler } from './readers-search.ts';
-import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
+import { type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
 export interface SiteHost {
@@ -249,7 +250,7 @@ export class Site {
 
   #settingsOf(config: SiteConfig, former: ServedSettings | null): ServedSettings {
     const held = former === null ? config : configUntilRestart(config, this.search !== null);
-    const keepsPlace = former !== null && placeKey(config) === placeKey(former.config);
+    const keepsPlace = former !== null && isSameData(placeOf(config), placeOf(former.config));
     const access = keepsPlace ? former.access : this.#accessOf(config);
     return { config, held, form: siteForm(held, this.#host.assets), access };
   }
@@ -335,6 +336,14 @@ export class Site {
       logFailure(this.#host.log, step, toDocshelfError(error), requestId);
   }
 }
+
+/** Settings on which the sign-in and the request handlers of a site depend. */
+const placeOf = ({ config: { server }, hosts, basePath }: SiteConfig) => [
+  server.auth,
+  server.publicUrl,
+  hosts,
+  basePath,
+];
 
 export function siteFindings(config: Config, rules: SiteRules | null, reports: PageReports): SiteFindings {
   return {

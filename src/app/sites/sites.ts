@@ -27,24 +27,15 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** State that each reload replaces as a whole. `notices` concern parts of the data folder that belong to no site. */
-  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
+  all: readonly Site[] = [];
+  /** Empty without a list of sites, because a single site serves all requests. */
+  routes = new SiteRoutes<Site>([]);
+  /** Notices about parts of the data folder that belong to no site. */
+  notices: readonly string[] = [];
 
   constructor(options: SitesOptions) {
     this.#options = options;
     this.isList = options.isList;
-  }
-
-  get notices(): readonly string[] {
-    return this.#now.notices;
-  }
-
-  get routes(): SiteRoutes<Site> {
-    return this.#now.routes;
-  }
-
-  get all(): readonly Site[] {
-    return this.#now.all;
   }
 
   get only(): Site | null {
@@ -89,7 +80,7 @@ export class Sites {
   };
 
   #route(incoming: IncomingMessage): SiteRoute<Site> {
-    const { all, routes } = this.#now;
+    const { all, routes } = this;
     const [site] = this.isList ? [] : all;
     const route = site ? ({ kind: 'site', site } as const) : routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
@@ -105,8 +96,7 @@ export class Sites {
    * @throws errors of `Site.open`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
-    const domains = configs.map(({ domain }) => domain ?? '');
-    const notices = this.isList ? await this.#options.settleDomains(domains) : [];
+    const notices = this.isList ? await this.#options.settleDomains(configs.map(({ domain }) => domain ?? '')) : [];
     const former = this.all;
     const all: Site[] = [];
     const commits: (() => void)[] = [];
@@ -118,7 +108,10 @@ export class Sites {
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    this.#now = { all, routes: new SiteRoutes(all), notices };
+    // Replace all fields in one turn of the event loop, so that no request sees a part of the change.
+    this.all = all;
+    this.notices = notices;
+    if (this.isList) this.routes = new SiteRoutes(all);
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 

@@ -116,7 +116,7 @@ export class Fetcher {
   }
 
   async #fetch(version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
-    const { link, fromExports, renew } = this.#context.settings();
+    const { link, fromExports, renew } = this.#context.settings;
     if (fromExports) return this.#fetchOwn(version, signal);
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
@@ -153,7 +153,7 @@ export class Fetcher {
   }
 
   async #exportAnew(signal: AbortSignal): Promise<ImportedBundle> {
-    const { renew } = this.#context.settings();
+    const { renew } = this.#context.settings;
     if (renew === null) throw nothingExported();
     return this.#export(await this.#context.openLinks(renew), renew, null, signal);
   }
@@ -184,7 +184,7 @@ export class Fetcher {
   }
 
   async #fetchFresh(fresh: FreshLink, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
-    const { link, fromExports, sha256 } = this.#context.settings();
+    const { link, fromExports, sha256 } = this.#context.settings;
     if (!fromExports) this.#context.journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
     if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
@@ -200,7 +200,7 @@ export class Fetcher {
 
   async #fetchLink(link: Secret | null, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
     if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
-    const { sha256 } = this.#context.settings();
+    const { sha256 } = this.#context.settings;
     return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
@@ -209,9 +209,9 @@ export class Fetcher {
    * `minVersion`, age) applies.
    */
   async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
-    const { store, settings } = this.#context;
+    const { store } = this.#context;
     if (await isCurrent(store, digest)) return true;
-    const { signature, minVersion } = settings();
+    const { signature, minVersion } = this.#context.settings;
     return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 

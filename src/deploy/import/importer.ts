@@ -76,8 +76,7 @@ export class Importer {
   }
 
   async #importNow(request: ImportRequest): Promise<ImportedBundle> {
-    const { store, journal, tracer } = this.#context;
-    const settings = this.#context.settings();
+    const { store, journal, tracer, settings } = this.#context;
     const name = request.fileName ?? 'the archive';
     refuseUnfitName(name);
     const startedMs = performance.now();
@@ -208,7 +207,7 @@ export class Importer {
 
   async fetch(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
     const { store, journal, settings } = this.#context;
-    const { signature, minVersion } = settings();
+    const { signature, minVersion } = settings;
     const { link, linkDigest, sha256 } = wanted;
     const key = [link.reveal(), linkDigest, sha256, version, signature.publicKeys, minVersion];
     return journal.during(`waiting to fetch ${linkWithoutSecrets(link.reveal())}`, () =>
@@ -248,7 +247,7 @@ export class Importer {
 
   async #transfer({ link, sha256 }: WantedBundle, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
     const { store, journal, settings, sources, tracer } = this.#context;
-    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
+    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings;
     const shownLink = linkWithoutSecrets(link.reveal());
     const startedMs = performance.now();
     journal.event({ kind: 'fetch-started', link: shownLink });

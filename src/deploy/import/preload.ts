@@ -107,7 +107,11 @@ export class Preload {
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
-  #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
+  state: Progress['preload'] = 'due';
+  newest: Progress['preloaded'] = null;
+  /** Failed imports of the preload folder. The caller reports these failures and empties the list. */
+  failures: DocshelfError[] = [];
+  #run: { readonly settings: DeploySettings; readonly abort: AbortController } | null = null;
   /** Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this promise. */
   #done: Promise<void> = Promise.resolve();
 
@@ -121,38 +125,32 @@ export class Preload {
     return this.#done;
   }
 
-  get state(): Progress['preload'] {
-    if (this.#run === null) return 'due';
-    return this.#run.found === null ? 'running' : 'done';
-  }
-
-  get newest(): Progress['preloaded'] {
-    return this.#run?.found?.newest ?? null;
-  }
-
-  /** Failed imports of the preload folder. The caller reports these failures and empties the list. */
-  get failures(): DocshelfError[] {
-    return this.#run?.found?.failures ?? [];
-  }
-
   beginRound(): void {
-    if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
-    this.#run?.abort.abort(
-      new DocshelfError(
-        'stopping',
-        'Cannot finish the import of the preload folder: the config was reloaded with other settings',
-      ),
-    );
+    if (this.#run !== null) {
+      if (keyOf(this.#run.settings) === keyOf(this.#context.settings)) return;
+      const state = 'the config was reloaded with other settings';
+      this.#run.abort.abort(new DocshelfError('stopping', `Cannot finish the import of the preload folder: ${state}`));
+    }
     this.#run = null;
+    this.state = 'due';
+    this.newest = null;
+    this.failures = [];
   }
 
   start(activeCreatedAt: string | null): void {
-    const settings = this.#context.settings();
-    const run = { key: keyOf(settings), abort: new AbortController(), found: null as Found | null };
+    const { settings, stopping } = this.#context;
+    const run = { settings, abort: new AbortController() };
     this.#run = run;
-    const signal = AbortSignal.any([run.abort.signal, this.#context.stopping]);
+    this.state = 'running';
+    const signal = AbortSignal.any([run.abort.signal, stopping]);
     this.#done = this.#done.then(async () => {
-      run.found = await this.#read(settings, activeCreatedAt, signal);
+      const { newest, failures } = await this.#read(settings, activeCreatedAt, signal);
+      if (this.#run === run) {
+        this.#run = null;
+        this.state = 'done';
+        this.newest = newest;
+        this.failures = failures;
+      }
       this.#end.onEnd();
     });
   }

@@ -65,53 +65,52 @@ interface FetchedLink {
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
-  readonly #listed: string | null;
-  #domain: string;
+  readonly isListed: boolean;
+  /** Domain of the site. In a list of sites, the config sets it. Otherwise, `settleDomain` can change it. */
+  domain: string;
+  /** Paths of the domain. */
+  site: SitePaths;
 
   constructor(paths: DataPaths, listed: string | null = null) {
     super(paths);
-    this.#listed = listed;
-    this.#domain = listed ?? DEFAULT_DOMAIN;
+    this.isListed = listed !== null;
+    this.domain = listed ?? DEFAULT_DOMAIN;
+    this.site = sitePaths(paths, this.domain, this.isListed);
   }
 
   /** Opens the records of a site for reading only. @throws DocshelfError `data_folder_older` */
   static async read(dir: string, configuredDomain: string | null, listed: string | null = null): Promise<SiteStore> {
     const store = new SiteStore(dataPaths(dir), listed);
     await refuseOldLayout(store.paths);
-    store.#domain = (await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN;
+    store.#useDomain((await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN);
     return store;
-  }
-
-  get isListed(): boolean {
-    return this.#listed !== null;
-  }
-
-  get domain(): string {
-    return this.#domain;
-  }
-
-  get site(): SitePaths {
-    return sitePaths(this.paths, this.#domain, this.isListed);
   }
 
   async open(): Promise<void> {
     const { inbox, rejected } = this.site;
     for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
     // Move archives from the inbox that this site had in a list of sites, because the config may have changed to a single site.
-    if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
+    if (!this.isListed) await moveInbox(sitePaths(this.paths, this.domain, true).inbox, inbox);
   }
 
   async expectedDomain(configured: string | null): Promise<string | null> {
-    return this.#listed ?? expectedDomain(this.paths, configured);
+    return this.isListed ? this.domain : expectedDomain(this.paths, configured);
   }
 
   /** True if neither a config nor a manifest has chosen the domain of the folder. */
   async hasDefaultDomain(): Promise<boolean> {
-    return this.#listed === null && (await hasDefaultDomain(this.paths));
+    return !this.isListed && (await hasDefaultDomain(this.paths));
   }
 
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
-    this.#domain = this.#listed ?? (await settleFolderDomain(this.paths, configured, bundle));
+    if (this.isListed) return;
+    const domain = await settleFolderDomain(this.paths, configured, bundle);
+    if (domain !== this.domain) this.#useDomain(domain);
+  }
+
+  #useDomain(domain: string): void {
+    this.domain = domain;
+    this.site = sitePaths(this.paths, domain, this.isListed);
   }
 
   async labels(): Promise<Map<string, LabelPointer>> {
@@ -212,7 +211,7 @@ export class SiteStore extends ReleaseStore {
    * the default domain.
    */
   async setPreloadTable(text: string): Promise<void> {
-    if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
+    if ((await this.expectedDomain(null)) === this.domain) await this.#write(this.site.preloadTable, text);
   }
 
   async observe(): Promise<ObservedState & Pick<SiteRecords, 'releases'>> {
@@ -293,7 +292,7 @@ export class SiteStore extends ReleaseStore {
   }
 
   async #namedElsewhere(): Promise<Set<string>> {
-    const domains = (await namesIn(this.paths.sites)).filter((domain) => domain !== this.#domain);
+    const domains = (await namesIn(this.paths.sites)).filter((domain) => domain !== this.domain);
     const names = domains.map((domain) => new SiteStore(this.paths, domain).names());
     return new Set((await Promise.all(names)).flatMap((each) => [...each]));
   }

@@ -136,7 +136,7 @@ export class HeaderRules {
   }
 
   get isEmpty(): boolean {
-    return this.#trie.isEmpty;
+    return this.#trie.rules.length === 0;
   }
 
   headersFor(asked: string, work = new Work()): SiteHeaders {
@@ -158,7 +158,6 @@ export class HeaderRules {
 
   /** Moves the paths in `Link` headers to another base path. */
   mounted(mount: Mount): HeaderRules {
-    if (this.isEmpty || mount.from === mount.to) return this;
     const movedPath = (path: string): string => rebase(path, mount) ?? path;
     const moved = (value: string): string =>
       localLinks(value)

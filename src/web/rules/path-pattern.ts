@@ -196,10 +196,6 @@ export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
   readonly rules: Rule[] = [];
   readonly #root = new TrieNode('');
 
-  get isEmpty(): boolean {
-    return this.rules.length === 0;
-  }
-
   /** Adds a rule. @returns the end of an error message if docshelf rejects the rule, else null */
   add(rule: Rule): string | null {
     const { key, suffix } = rule.pattern;

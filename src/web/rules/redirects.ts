@@ -124,23 +124,21 @@ const isInside = ({ target, status }: RedirectRule): boolean =>
 export class RedirectRules {
   readonly #forced = new RuleTrie<RedirectRule>();
   readonly #others = new RuleTrie<RedirectRule>();
+  /** Rules that take precedence over files. */
+  readonly forcedRules: readonly RedirectRule[] = this.#forced.rules;
 
   add(rule: RedirectRule): string | null {
     return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
 
   get isEmpty(): boolean {
-    return this.#forced.isEmpty && this.#others.isEmpty;
+    return this.forcedRules.length + this.#others.rules.length === 0;
   }
 
   /** Paths of 404 pages that are the target of forced rules such as `/internal/* /404 404!`. Such rules hide existing pages. */
   hidingPages(): ReadonlySet<string> {
-    const hiding = this.#forced.rules.filter(({ status, target }) => status === 404 && target.isLiteral);
+    const hiding = this.forcedRules.filter(({ status, target }) => status === 404 && target.isLiteral);
     return new Set(hiding.flatMap(({ target }) => target.pathOf(new Map()) ?? []));
-  }
-
-  get hasForced(): boolean {
-    return !this.#forced.isEmpty;
   }
 
   /** Yields the rules that match the path and take precedence over files. @param path decoded path with its first slash */
@@ -158,7 +156,7 @@ const TRY_UNITS = 500;
 
 /** Yields the rules that match the path, in the order of the `_redirects` file. */
 function* matching(trie: RuleTrie<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
-  if (trie.isEmpty) return;
+  if (trie.rules.length === 0) return;
   for (const index of trie.find(asked, work) ?? []) {
     const rule = trie.rules[index];
     if (!work.spend(TRY_UNITS + asked.length)) return;
