@@ -428,7 +428,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
   return faults;
 }
 
-/** Returns the key that sets the same port as the listener's redirectPort. */
+/** Returns the config key with the same port as the listener's `redirectPort`, or null if no other key has this port. */
 function portTakenBy(config: Config, listener: Listener): string | null {
   const { redirectPort } = config[listener].tls;
   const own = `${listener}.tls.redirectPort`;
