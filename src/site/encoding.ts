@@ -49,4 +49,4 @@ export const namesMarkdown = (accept: string | undefined): boolean =>
 
 /** True for assistants, which accept Markdown and HTML. Browsers never list Markdown in `Accept`. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>
-  accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');
+  accept !== undefined && prefersType(accept, MARKDOWN, 'text/html');
