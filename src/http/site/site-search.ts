@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
-import { negotiateEncoding } from '../../site/encoding.ts';
+import { encodedBody, negotiateEncoding } from '../../site/encoding.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { prefersType } from '../../web/media-type.ts';
 import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
@@ -10,7 +10,7 @@ import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind, requestIdOf, siteRequest, untilClientLeaves } from '../listener/request.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
-import { madeBody, pageAnswer } from './page-answer.ts';
+import { pageAnswer } from './page-answer.ts';
 import {
   QUERY_LENGTH_MAX,
   RESULTS_USUAL,
@@ -93,7 +93,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       }
       const named = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
       const json = jsonOf(named, isBox);
-      const { body, headers } = await madeBody(json, negotiateEncoding(asked.header('accept-encoding')));
+      const { body, headers } = await encodedBody(json, negotiateEncoding(asked.header('accept-encoding')));
       return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
       const problem = answerFault(cause, request, requestIdOf(env), options);
