@@ -11,7 +11,7 @@ import { type BuildRequester, IndexBuilds, IndexTurns, searchDirOf } from './ind
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
 import type { UsableVectors } from './query/query-thread.ts';
-import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
 
@@ -204,7 +204,7 @@ export class EmbeddedEngine {
     if (vectors === undefined)
       throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
     const order = { searchDir, request, label, form, vectors };
-    return new WrittenAnswer(await this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site }));
+    return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
   }
 
   async close(release: IndexedRelease, site: object = this): Promise<void> {

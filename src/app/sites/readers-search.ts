@@ -8,13 +8,14 @@ import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-
 import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
   NO_FACTS,
-  outcomeOf,
   type ResultForm,
+  readAnswer,
   type Search,
   type SearchAnswer,
   type SearchRequest,
   type SearchResult,
   type SiteSearch,
+  writeAnswer,
 } from '../../search/index.ts';
 import type { SiteSnapshot } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
@@ -52,10 +53,7 @@ export class ReaderSearch implements Search {
   async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     const { log, metrics } = this.#options.host;
     const startedMs = performance.now();
-    const report = (answer: SearchAnswer | null): void => {
-      const { isEmpty, isCorrected } = answer === null ? { isEmpty: true, isCorrected: false } : outcomeOf(answer);
-      const found = isEmpty ? 'none' : 'found';
-      const result = answer === null ? 'failed' : found;
+    const report = (result: 'found' | 'none' | 'failed', isCorrected = false): void => {
       const seconds = (performance.now() - startedMs) / 1000;
       metrics.onSearch({ result, isCorrected, seconds });
       if (!this.#options.site.config.config.log.queries) return;
@@ -66,10 +64,10 @@ export class ReaderSearch implements Search {
     };
     try {
       const answer = await this.#search(request, signal);
-      report(answer);
+      report(answer.count === 0 ? 'none' : 'found', answer.isCorrected);
       return answer;
     } catch (error) {
-      if (!signal.aborted) report(null);
+      if (!signal.aborted) report('failed');
       throw error;
     }
   }
@@ -81,10 +79,11 @@ export class ReaderSearch implements Search {
     if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
     const found = await hosted.search(request, signal);
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
-    if (results !== undefined) return { results };
+    const facts = request.wantsFacts ? NO_FACTS : undefined;
+    if (results !== undefined) return writeAnswer(results, facts);
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
     // Return no `facts` even if the local search replaced the hosted service, because the hosted service never returns `facts`.
-    return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
+    return facts === undefined ? local : writeAnswer(readAnswer(local).results, facts);
   }
 
   async #searchHere(request: SearchRequest, form: ResultForm): Promise<SearchAnswer> {
@@ -149,11 +148,11 @@ function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteS
   // Apply the redirect rules in this thread, because the search thread does not have the file table.
   if (pages === undefined || !pages.hasForcedRules) return answer;
   const work = new Work();
-  const { results, facts } = answer;
+  const { results, facts } = readAnswer(answer);
   const open = results.filter(({ path }) =>
     pages.isReachable(decodeOrKeep(path.slice(root.length + 1).replace(/[?#].*$/s, '')), work),
   );
-  return open.length === results.length ? answer : { results: open, facts };
+  return open.length === results.length ? answer : writeAnswer(open, facts);
 }
 
 /**
@@ -165,8 +164,8 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
       next: 'Set search.enabled to true.',
     });
-  const { results } = await search.search({ ...searchRequestOf({ query }), isExplained: true });
-  return results;
+  const answer = await search.search({ ...searchRequestOf({ query }), isExplained: true });
+  return readAnswer(answer).results;
 }
 
 /** Creates the handler of search requests. Loads its code with the first search, so that the daemon starts faster. */

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
+import { NO_FACTS, readAnswer, type Search, type SearchAnswer, writeAnswer } from '../../search/index.ts';
 import { encodedBody, negotiateEncoding } from '../../site/encoding.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { prefersType } from '../../web/media-type.ts';
@@ -88,11 +88,10 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const all = scope === 'all' && results === null ? shelf : null;
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
       if (results !== null) {
-        const { results: found, facts = NO_FACTS } = answer;
+        const { results: found, facts = NO_FACTS } = readAnswer(answer);
         return await results.respond(asked, { kind: 'found', results: found, facts, limit: wanted.pageSize });
       }
-      const named = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
-      const json = jsonOf(named, isBox);
+      const { json } = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
       const { body, headers } = await encodedBody(json, negotiateEncoding(asked.header('accept-encoding')));
       return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
@@ -104,10 +103,12 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
+function withSites(answer: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
+  const { results, facts } = readAnswer(answer);
   const siteOf = (result: (typeof results)[number]) =>
     'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
-  return { results: results.map((result) => ({ ...result, site: siteOf(result) })), facts };
+  const named = results.map((result) => ({ ...result, site: siteOf(result) }));
+  return writeAnswer(named, facts);
 }
 
 const PAGE_HEADERS = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding', 'X-Robots-Tag': 'noindex' };
