@@ -1,7 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import { OWN_HEADERS } from '../../domain/own-headers.ts';
-import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { NO_FACTS, readAnswer, type Search, type SearchAnswer, writeAnswer } from '../../search/index.ts';
+import { PAGE_SIZE_DEFAULT, siteSearchSchema } from '../../domain/search.ts';
+import {
+  NO_FACTS,
+  readAnswer,
+  type Search,
+  type SearchAnswer,
+  type SearchRequest,
+  writeAnswer,
+} from '../../search/index.ts';
 import { encodedBody, negotiateEncoding } from '../../site/encoding.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { prefersType } from '../../web/media-type.ts';
@@ -78,15 +85,20 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
       if (results?.isBlank) return await results.respond(asked, { kind: 'blank' });
-      const { q, limit = results?.limit, language, version, tag, legs, scope, view } = readQuery(parameters);
-      const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
-      const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
+      const { q, limit, version = null, language = null, tag = null, legs, scope, view } = readQuery(parameters);
       const isBox = view === 'box';
-      const wantsFacts = isBox || results !== null;
-      const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
+      const wanted: SearchRequest = {
+        query: q,
+        pageSize: limit ?? (results === null ? PAGE_SIZE_DEFAULT : RESULTS_USUAL),
+        scoreThreshold: null,
+        filter: { version, language, tag },
+        prefixLast: true,
+        isByWords: legs === 'words',
+        wantsFacts: isBox || results !== null,
+      };
       // Restrict a results page to its own site, because the links on the page are paths.
       const all = scope === 'all' && results === null ? shelf : null;
-      const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
+      const answer = await (all?.search() ?? search).search(wanted, client.signal);
       if (results !== null) {
         const { results: found, facts = NO_FACTS } = readAnswer(answer);
         return await results.respond(asked, { kind: 'found', results: found, facts, limit: wanted.pageSize });
@@ -114,7 +126,6 @@ function withSites(answer: SearchAnswer, sites: ReadonlyMap<string, object>): Se
 const PAGE_HEADERS = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding', 'X-Robots-Tag': 'noindex' };
 
 class ResultsAnswer {
-  readonly limit = RESULTS_USUAL;
   readonly isBlank: boolean;
   readonly #place: ResultsPlace;
   readonly #written: WrittenQuery;

@@ -38,6 +38,8 @@ describe('GET /_docshelf/search', () => {
         scoreThreshold: null,
         filter: { version: null, language: 'pt', tag: null },
         prefixLast: true,
+        isByWords: false,
+        wantsFacts: false,
       },
     ]);
   });
