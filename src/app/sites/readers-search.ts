@@ -4,7 +4,6 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { SiteMetrics } from '../../http/metrics/metrics.ts';
-import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
 import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
   NO_FACTS,
@@ -18,7 +17,6 @@ import {
   writeAnswer,
 } from '../../search/index.ts';
 import type { SiteSnapshot } from '../../site/index.ts';
-import { once } from '../../threads/once.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
@@ -166,13 +164,4 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
     });
   const answer = await search.search({ ...searchRequestOf({ query }), isExplained: true });
   return readAnswer(answer).results;
-}
-
-/** Creates the handler of search requests. Loads its code with the first search, so that the daemon starts faster. */
-export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearch {
-  const answer = once(async () => {
-    const { siteSearch } = await import('../../http/site/site-search.ts');
-    return siteSearch(settings);
-  });
-  return async (request, env) => (await answer())(request, env);
 }

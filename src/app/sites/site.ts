@@ -17,7 +17,7 @@ import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
-import type { AnswerSiteSearch, ShelfScope } from '../../http/site/site-search.ts';
+import { type AnswerSiteSearch, type ShelfScope, siteSearch } from '../../http/site/site-search.ts';
 import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type BodyCache, type FastAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
@@ -32,7 +32,7 @@ import type { OpenedSearch } from '../open-search.ts';
 import { configUntilRestart, deploySlice, enforcementOf, featureReport, reportedSite } from '../slices.ts';
 import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
 import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-versions.ts';
-import { explainedSearch, ReaderSearch, siteSearchHandler } from './readers-search.ts';
+import { explainedSearch, ReaderSearch } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
@@ -291,7 +291,7 @@ export class Site {
       ...(search === null
         ? {}
         : {
-            search: siteSearchHandler({
+            search: siteSearch({
               search,
               shelf: this.#host.shelfScope(domain ?? ''),
               page,

@@ -63,11 +63,12 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
+const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
+
 /** Responds to navigations with a page, or else with the API's JSON. Needs no key, but browsers allow only the same origin. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
   return async (request, env) => {
     using client = untilClientLeaves(request, env);
