@@ -76,7 +76,8 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       searched: async (version: string) => (version === 'v1' ? { version, digest: 'a', siteDir: '/a/site' } : null),
       at: async () => ({ pages }),
     },
-    site: { config: { config, basePath }, domain: 'acme' },
+    site: { state: { settings: { config: { config, basePath } }, version: { snapshot: { pages } } } },
+    store: { domain: 'acme' },
   } as never);
   const send = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
   return { send, requests, answered: () => answer };

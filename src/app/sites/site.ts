@@ -120,8 +120,9 @@ export class Site {
       (origin) => metrics.onPageReport(origin),
       () => reportedSite(this.config),
     );
-    this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
-    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions: this.#versions, site: this });
+    const versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
+    this.#versions = versions;
+    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions, site: this.#site, store });
   }
 
   get config(): SiteConfig {
