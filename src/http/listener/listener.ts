@@ -87,9 +87,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   // If the client ends its half of the connection, the listener for sites still responds. Other listeners cancel the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
-  server.prependListener('connection', (socket) => {
-    if (!budget.connect(socket)) socket.destroy();
-  });
   const connections = new Connections(server, budget);
   const meter = new RequestMeter(name, onRequest);
   const files = new FileSender();
@@ -193,6 +190,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     });
   }
 
+  // Add this listener after that of the TLS port, so that it counts connections before their handshake, and those of HTTP/2.
+  server.prependListener('connection', (socket) => {
+    if (!budget.connect(socket)) socket.destroy();
+  });
   const bound = await listen(server, options);
   server.once('close', budget.watch(times));
   server.on('error', (error) => onFault?.(toDocshelfError(error), null));
