@@ -126,11 +126,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       writePrepared(prepared, outgoing, { requestId, hsts });
       // If the client has unread bytes, count the request as in flight until the client has read them.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
-        meter.ended(incoming, prepared.status, begun);
+        meter.ended(incoming, outgoing, begun);
         return;
       }
     }
-    meter.began(incoming, outgoing, begun);
+    outgoing.once('close', () => meter.ended(incoming, outgoing, begun));
     const held = stream ?? connections.began(outgoing);
     if (held === null) {
       incoming.socket.destroy();

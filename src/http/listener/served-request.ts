@@ -72,16 +72,6 @@ export class RequestMeter {
     this.#tell = tell;
   }
 
-  began(incoming: SitedRequest, outgoing: ServerResponse, begun: Begun): void {
-    const { socket } = incoming;
-    outgoing.once('close', () => {
-      const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
-      // Several HTTP/2 responses share one socket, so count their bytes separately.
-      const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : this.#bytesSince(socket);
-      this.ended(incoming, status, begun, bytes);
-    });
-  }
-
   malformed(socket: Socket, status: number, requestId: string): void {
     this.#tell({
       listener: this.#listener,
@@ -96,21 +86,17 @@ export class RequestMeter {
     });
   }
 
-  ended(
-    incoming: SitedRequest,
-    status: number,
-    { requestId, startedMs, peer }: Begun,
-    bytes = this.#bytesSince(incoming.socket),
-  ): void {
-    const { method, url, headers, [ANSWERER]: answerer } = incoming;
+  ended(incoming: SitedRequest, outgoing: ServerResponse, { requestId, startedMs, peer }: Begun): void {
+    const { method, url, headers, socket, [ANSWERER]: answerer } = incoming;
     this.#tell({
       listener: this.#listener,
       site: answerer?.site,
       version: answerer?.version,
       method: method ?? '-',
       path: pathOf(url ?? '/'),
-      status,
-      bytes,
+      status: outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED,
+      // Several HTTP/2 responses share one socket, so count their bytes separately.
+      bytes: outgoing instanceof CountedResponse ? outgoing.bytesWritten : this.#bytesSince(socket),
       durationMs: performance.now() - startedMs,
       requestId,
       peer,
