@@ -144,9 +144,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     answers.set(outgoing, held);
     const act = (): void => held.whenRoom(() => void respond(incoming, outgoing, { held, requestId, isPlain }));
-    if (isOfHttp2) act();
-    else if (!isPlain && hasBody(incoming))
-      connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
+    // The response to a plain request already has the socket, so all earlier responses are sent. HTTP/2 needs no order.
+    if (isOfHttp2 || isPlain) act();
+    else if (hasBody(incoming)) connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
     else connections.whenPreviousSent(outgoing, act);
   };
   const respond = async (
