@@ -15,15 +15,13 @@ import {
   answerMalformed,
   answerPlainHttp,
   HEADER_BYTES_MAX,
-  hostsIn,
-  isHttp2,
   normalizeAddress,
   refusalOf,
   refuse,
   setHostOfHttp2,
   TARGET_LENGTH_MAX,
 } from './refused-request.ts';
-import { peerOf, REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
+import { isHttp2, peerOf, REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
@@ -219,19 +217,22 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** Host name or IPv4 address with an optional port. The framework checks requests with any other Host header. */
+/**
+ * Host name or IPv4 address with an optional port. The framework checks requests with any other Host header. Node joins several
+ * Host headers with commas, which do not match.
+ */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-  const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
+  const { method, url = '', httpVersion, headers } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
   // Use no prepared response for the script of a service worker, because `forWorker` can change the response.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)
     return false;
-  return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
+  return PLAIN_HOST.test(headers.host ?? '');
 }
 
 export function writePrepared(

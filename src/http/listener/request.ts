@@ -52,6 +52,9 @@ export function requestField(headers: IncomingHttpHeaders, name: string): string
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
+/** Checks the type of the object instead of `httpVersion`, because a client can write any version into its request line. */
+export const isHttp2 = (incoming: IncomingMessage): boolean => 'stream' in incoming;
+
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 /** Pattern of request ids to accept from clients, such as hex, UUIDs and base64. Other ids could forge a log line. */
