@@ -12,7 +12,6 @@ import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
 import { guarded, privateAnswers } from '../../http/sign-in/guarded-site.ts';
-import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
@@ -182,7 +181,9 @@ export class Site {
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    return this.#site.state.settings.access.app()(request, env);
+    const { access } = this.#site.state.settings;
+    access.app ??= this.#createApp(access);
+    return access.app(request, env);
   }
 
   /** Reconciles the site with its settings. Resolves when no work is left, even after a failure. */
@@ -261,18 +262,10 @@ export class Site {
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
     const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
-    let app: ReturnType<SiteAccess['app']> | null = null;
-    return {
-      signIn,
-      privately: signIn && privateAnswers(signIn),
-      app: () => {
-        app ??= this.#createApp(site, signIn);
-        return app;
-      },
-    };
+    return { site, signIn, privately: signIn && privateAnswers(signIn), app: null };
   }
 
-  #createApp(site: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+  #createApp({ site, signIn }: SiteAccess): NonNullable<SiteAccess['app']> {
     const { config, domain, basePath } = site;
     const { deployment, search } = this;
     const { assets, metrics } = this.#host;
