@@ -68,7 +68,8 @@ export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,
 ): Response | Promise<Response> {
-  if (!isServiceWorkerScript(headers['service-worker']?.toString())) return answer;
+  const worker = headers['service-worker'];
+  if (worker === undefined || !isServiceWorkerScript(worker.toString())) return answer;
   return Promise.resolve(answer).then(async (found) => {
     const isMoved = found.status >= 300 && found.status < 400 && found.status !== 304;
     const isOther = found.status === 200 && !WORKER_TYPE.test(found.headers.get('Content-Type') ?? '');
