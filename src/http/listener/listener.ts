@@ -144,11 +144,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     answers.set(outgoing, held);
-    const act = (): void => held.whenRoom(() => void respond(incoming, outgoing, { held, requestId, isPlain }));
+    const act = () => void respond(incoming, outgoing, { held, requestId, isPlain });
+    const actInOrder = () => connections.whenPreviousSent(outgoing, () => held.whenRoom(act));
     // The response to a plain request already has the socket, so all earlier responses are sent. HTTP/2 needs no order.
-    if (isOfHttp2 || isPlain) act();
-    else if (hasBody(incoming)) connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
-    else connections.whenPreviousSent(outgoing, act);
+    if (isOfHttp2 || isPlain) held.whenRoom(act);
+    else if (hasBody(incoming)) connections.afterPacket(outgoing, actInOrder);
+    else actInOrder();
   };
   const respond = async (
     incoming: IncomingMessage,
