@@ -7,7 +7,7 @@ import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { noticeAnswer } from '../../site/index.ts';
 import { problemOf } from '../problem.ts';
 import { type Connections, LINGER_MS } from './connections.ts';
-import { isHttp2, REQUEST_ID_HEADER, requestField } from './request.ts';
+import { isHttp2, REQUEST_ID_HEADER } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
 export const HEADER_BYTES_MAX = 32 * 1024;
@@ -107,7 +107,7 @@ export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: st
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
-    const { headers, body } = noticeAnswer({ header: (name) => requestField(fields, name) }, notice);
+    const { headers, body } = noticeAnswer({ header: (name) => fields[name]?.toString() }, notice);
     outgoing.writeHead(refusal.status, [...headers]).end(body);
     return;
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { printableJson } from '../../domain/text.ts';
 import { CountedResponse } from '../tls/http2-endpoint.ts';
-import { remoteAddressBehind, requestField } from './request.ts';
+import { remoteAddressBehind } from './request.ts';
 
 /** Listeners by name. For a new listener, add a row here and an app in `openListeners`. */
 export const LISTENERS = {
@@ -100,7 +100,7 @@ export class RequestMeter {
       durationMs: performance.now() - startedMs,
       requestId,
       peer,
-      forwardedFor: requestField(headers, 'x-forwarded-for'),
+      forwardedFor: headers['x-forwarded-for']?.toString(),
       userAgent: headers['user-agent'],
       referrer: headers.referer,
     });
