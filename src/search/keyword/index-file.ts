@@ -32,6 +32,8 @@ const BYTES_PER_SECTION = 16;
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
 const OWN_BYTES = 300_000;
 
+type Impact = ReturnType<typeof impactOf>;
+
 interface Run {
   readonly sections: number;
   readonly list: Uint8Array;
@@ -46,7 +48,7 @@ export class IndexFile {
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
-  readonly #impact: ReturnType<typeof impactOf>;
+  readonly #impact: Impact;
   readonly #cache: LRUCache<string, Postings>;
   readonly #sequences = new LRUCache<number, Uint16Array>({
     maxSize: SEQUENCES_CACHE_BYTES,
@@ -113,16 +115,14 @@ export class IndexFile {
   postings(term: string): Postings {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
-    const runs = this.#statements.postings.all(term) as unknown as Run[];
-    const postings = readPostings(runs, this.sections, this.#impact);
+    const postings = this.#read(term, this.#impact);
     this.#cache.set(term, postings);
     return postings;
   }
 
   /** Sections that have the index term in their title or headings. */
   headedBy(term: string): number[] {
-    const runs = this.#statements.postings.all(term) as unknown as Run[];
-    const { sections, impacts } = readPostings(runs, this.sections, (_, title, headings) => title + headings);
+    const { sections, impacts } = this.#read(term, (_, title, headings) => title + headings);
     return [...sections].filter((_, at) => impacts[at] !== 0);
   }
 
@@ -161,13 +161,20 @@ export class IndexFile {
     return Array.from(this.#terms(start), ([term]) => term);
   }
 
+  /** Values that readers can filter by, the most frequent first. Empty for a filter if all sections have the same value. */
   get facets(): Facets {
-    this.#facets ??= facetsOf((kind) => {
-      const start = listName(kind, '');
-      const frequent = [...this.#terms(start)].sort(([, left], [, right]) => right - left).slice(0, FACET_MAX);
-      return frequent.map(([term]) => term.slice(start.length));
-    });
+    this.#facets ??= {
+      languages: this.#valuesOf('language').map((key) => languageTag(key) ?? key),
+      versions: this.#valuesOf('version'),
+      tags: this.#valuesOf('tag'),
+    };
     return this.#facets;
+  }
+
+  #valuesOf(kind: ListKind): string[] {
+    const start = listName(kind, '');
+    const frequent = [...this.#terms(start)].sort(([, left], [, right]) => right - left).slice(0, FACET_MAX);
+    return frequent.length > 1 ? frequent.map(([term]) => term.slice(start.length)) : [];
   }
 
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
@@ -216,8 +223,11 @@ export class IndexFile {
   }
 
   #sectionsOf(term: string): Uint32Array {
-    const runs = this.#statements.postings.all(term) as unknown as Run[];
-    return readPostings(runs, this.sections, () => 0).sections;
+    return this.#read(term, () => 0).sections;
+  }
+
+  #read(term: string, impact: Impact): Postings {
+    return readPostings(this.#statements.postings.all(term) as unknown as Run[], this.sections, impact);
   }
 
   *#terms(start: string): Generator<readonly [term: string, sections: number]> {
@@ -276,20 +286,6 @@ function prepareStatements(database: DatabaseSync) {
 const FACET_MAX = 50;
 
 export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
-
-const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
-
-/**
- * Values that readers can filter by. Empty for a filter if all sections have the same value.
- * @param keysOf function that returns the most frequent key first
- */
-function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
-  const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
-    const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
-    return keys.length > 1 ? keys.map(shown) : [];
-  };
-  return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
-}
 
 export interface Filter {
   readonly version?: string;
