@@ -41,7 +41,7 @@ export function openSearcher(
     search(query, limit) {
       // A question mark would end the last word.
       const typed = prefixLast ? query.replace(/[^\p{L}\p{N}]+$/u, '') : query;
-      return index.search(typed, { limit, prefixLast }).map((hit) => index.section(hit.section)?.path ?? '');
+      return index.find(typed, { limit, prefixLast }).hits.map((hit) => index.section(hit.section)?.path ?? '');
     },
     close() {
       index.close();

@@ -101,7 +101,7 @@ describe('KeywordIndex.open()', () => {
     const path = indexPath();
     writeIndex(path, SECTIONS);
     const [one, other] = [KeywordIndex.open(path), KeywordIndex.open(path)];
-    expect(one.search('words', { limit: 3 })).toEqual(other.search('words', { limit: 3 }));
+    expect(one.find('words', { limit: 3 }).hits).toEqual(other.find('words', { limit: 3 }).hits);
     one.close();
     other.close();
     const database = new DatabaseSync(path, { readOnly: true });

@@ -37,7 +37,7 @@ describe('Proximity', () => {
   });
 });
 
-describe('KeywordIndex.search()', () => {
+describe('KeywordIndex.find()', () => {
   it('ranks adjacent words above the same words far apart', () => {
     const index = indexOf([
       { text: 'The retry of a client that has no timeout, and what a policy is.' },
