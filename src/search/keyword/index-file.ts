@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import type { SearchFacet } from '../../domain/search.ts';
+import type { SearchFacet, SearchRequest } from '../../domain/search.ts';
 import { languageTag } from '../../web/language-tag.ts';
 import {
   asDamaged,
@@ -287,23 +287,19 @@ const FACET_MAX = 50;
 
 export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
-export interface Filter {
-  readonly version?: string;
-  /** True if `version` also matches sections without a version. */
-  readonly orUnsaid?: boolean;
-  /** Language as BCP 47 tag. `pt` also matches `pt-BR`. */
-  readonly language?: string;
-  readonly tag?: string;
+export interface Filter extends Partial<SearchRequest['filter']> {
+  /** Version label of the release, which as `version` also matches sections without a version. */
+  readonly label?: string;
 }
 
-export function maskOf(filter: Filter, file: IndexFile): Mask {
+export function maskOf({ version = null, label, language = null, tag = null }: Filter, file: IndexFile): Mask {
   let mask: Mask = null;
-  if (filter.version !== undefined) {
-    const unsaid = filter.orUnsaid === true ? file.list('unsaid', 'version') : [];
-    mask = only([...file.list('version', filter.version), ...unsaid], mask, file.sections);
+  if (version !== null) {
+    const unsaid = version === label ? file.list('unsaid', 'version') : [];
+    mask = only([...file.list('version', version), ...unsaid], mask, file.sections);
   }
-  if (filter.language !== undefined) mask = only(file.language(languageKey(filter.language)), mask, file.sections);
-  if (filter.tag !== undefined) mask = only(file.list('tag', filter.tag), mask, file.sections);
+  if (language !== null) mask = only(file.language(languageKey(language)), mask, file.sections);
+  if (tag !== null) mask = only(file.list('tag', tag), mask, file.sections);
   return mask;
 }
 

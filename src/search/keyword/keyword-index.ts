@@ -100,7 +100,7 @@ export class KeywordIndex {
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
       const parsed = this.#parse(query, options.prefixLast === true);
-      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
+      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language ?? null);
       const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
       const { wishes, links, names } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
@@ -132,7 +132,11 @@ export class KeywordIndex {
   }
 
   /** Returns the corrected query and the excluded words. `inclusive` is the query with the excluded words as ordinary words. */
-  readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
+  readings(
+    query: string,
+    prefixLast: boolean,
+    language: string | null = null,
+  ): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
       const spellings = new Spellings(wanted, this.#file, language);
