@@ -41,9 +41,8 @@ export async function openLogs(settings: {
     logRequest: (fields) => {
       if (!log.isLevelEnabled('info')) return;
       const start = `{"level":"info"${timeField()},`;
-      const line = (): string => `${start}${fields()}}\n`;
-      if (pretty === null) batches.writeLater(line);
-      else batches.write(pretty(line()));
+      if (pretty === null) batches.writeLater({ start, fields });
+      else batches.write(pretty(`${start}${fields()}}\n`));
     },
   };
 }
@@ -72,6 +71,11 @@ const UNBUILT_MAX = 100;
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 export const LAST_WRITES_MS = 300;
 
+interface UnbuiltLine {
+  readonly start: string;
+  readonly fields: () => string;
+}
+
 /** Type of Pino's stream if its `contentMode` is `buffer`, which Pino's types do not describe. */
 type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
@@ -91,8 +95,8 @@ class LineBatches {
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
   }) as unknown as ByteStream;
-  /** Functions that build the text of the next log lines later, so that a request does not wait for its log line. */
-  #unbuilt: (() => string)[] = [];
+  /** Next log lines, whose text is built later, so that a request does not wait for its log line. */
+  readonly #unbuilt: UnbuiltLine[] = [];
   #batch = '';
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
@@ -112,11 +116,12 @@ class LineBatches {
   }
 
   write(line: string): void {
-    this.#unbuilt.push(() => line);
-    this.#writeOut();
+    this.#build();
+    this.#batch += line;
+    this.#writeBatch();
   }
 
-  writeLater(line: () => string): void {
+  writeLater(line: UnbuiltLine): void {
     if (this.#unbuilt.push(line) === UNBUILT_MAX) this.#build();
     if (this.#isDue) return;
     this.#isDue = true;
@@ -132,8 +137,8 @@ class LineBatches {
   }
 
   #build(): void {
-    for (const build of this.#unbuilt.splice(0)) {
-      const line = build();
+    for (const { start, fields } of this.#unbuilt.splice(0)) {
+      const line = `${start}${fields()}}\n`;
       if (this.#batch.length + line.length > this.#batchChars) this.#writeBatch();
       this.#batch += line;
     }
