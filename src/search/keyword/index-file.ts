@@ -49,7 +49,10 @@ export class IndexFile {
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #impact: Impact;
-  readonly #cache: LRUCache<string, Postings>;
+  readonly #cache = new LRUCache<string, Postings>({
+    maxSize: POSTINGS_CACHE_BYTES,
+    sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
+  });
   readonly #sequences = new LRUCache<number, Uint16Array>({
     maxSize: SEQUENCES_CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength + BYTES_PER_ENTRY,
@@ -71,10 +74,6 @@ export class IndexFile {
     this.sections = this.priors.length;
     this.languages = readLanguages((name) => this.#array(name));
     this.facts = new SectionFacts((name) => this.#array(name));
-    this.#cache = new LRUCache({
-      maxSize: POSTINGS_CACHE_BYTES,
-      sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
-    });
   }
 
   static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
@@ -214,7 +213,7 @@ export class IndexFile {
   }
 
   get vocabulary(): Vocabulary {
-    this.#vocabulary ??= new Vocabulary(readCountedWords((name) => this.#array(name)));
+    this.#vocabulary ??= new Vocabulary(readCountedWords((name) => this.#array(name), this.languages));
     return this.#vocabulary;
   }
 
