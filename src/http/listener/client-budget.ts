@@ -143,29 +143,26 @@ export class ClientBudget {
   connect(peer: Opened): boolean {
     const name = clientOf(peer.remoteAddress ?? '');
     const address = this.#addresses.get(name) ?? { scope: this.#scope('address'), connections: new Map() };
-    this.#addresses.set(name, address);
     const { connections } = address;
     const { connections: max } = this.#limits;
-    const hasRoom = this.#hasRoom(connections, max / 2) && this.#hasRoom(this.#connections, max);
-    if (hasRoom) {
-      const port = portOf(peer);
-      const scope = this.#scope('connection');
-      const scopes = [scope, address.scope, this.#all] as const;
-      const left = (): void => {
-        connections.delete(peer);
-        this.#connections.delete(peer);
-        if (this.#byPort.get(port) === scopes) this.#byPort.delete(port);
-        this.#forget(name);
-      };
-      const connection = { scope, bytesRead: 0, left };
-      connections.set(peer, connection);
-      this.#connections.set(peer, connection);
-      this.#scopes.set(peer, scopes);
-      this.#byPort.set(port, scopes);
-      peer.once('close', left);
-    }
-    this.#forget(name);
-    return hasRoom;
+    if (!this.#hasRoom(connections, max / 2) || !this.#hasRoom(this.#connections, max)) return false;
+    const port = portOf(peer);
+    const scopes = this.#scopesOf(address.scope);
+    const left = (): void => {
+      connections.delete(peer);
+      this.#connections.delete(peer);
+      if (this.#byPort.get(port) === scopes) this.#byPort.delete(port);
+      if (this.#addresses.get(name)?.connections.size === 0) this.#addresses.delete(name);
+    };
+    const connection = { scope: scopes[0], bytesRead: 0, left };
+    connections.set(peer, connection);
+    // Set the address now, because making room can have removed it with its last connection.
+    this.#addresses.set(name, address);
+    this.#connections.set(peer, connection);
+    this.#scopes.set(peer, scopes);
+    this.#byPort.set(port, scopes);
+    peer.once('close', left);
+    return true;
   }
 
   /** True below `max` connections, or after closing a connection without a pending response or new bytes since the last check. */
@@ -188,7 +185,9 @@ export class ClientBudget {
 
   /** Registers a response. Null if there is no room. @param isFirst true if the connection has no other response: limits are ignored */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
-    const scopes = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#unknown();
+    const known = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer));
+    // A connection that is already closed is unknown.
+    const scopes = known ?? this.#scopesOf(this.#scope('address'));
     this.#scopes.set(connection, scopes);
     const [own] = scopes;
     const hasRoom = isFirst || (!own.isFull && scopes.every((scope) => !scope.isFull || scope.cutStill()));
@@ -211,13 +210,8 @@ export class ClientBudget {
     return new Scope(this.#limits[kind], this.#limits.stillMs);
   }
 
-  /** Scopes of a connection that is already closed. */
-  #unknown(): Scopes {
-    return [this.#scope('connection'), this.#scope('address'), this.#all];
-  }
-
-  #forget(name: string): void {
-    if (this.#addresses.get(name)?.connections.size === 0) this.#addresses.delete(name);
+  #scopesOf(address: Scope): Scopes {
+    return [this.#scope('connection'), address, this.#all];
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -278,6 +278,23 @@ describe('connection limit of a listener', () => {
     const closed = once(idle, 'close');
     for (let at = 0; at < 4; at++) expect(await answered(session(listener))).toBe('word');
     await closed;
+  });
+});
+
+describe('ClientBudget.connect()', () => {
+  type Opened = Parameters<ClientBudget['connect']>[0];
+  const peerFrom = (remoteAddress: string) =>
+    Object.assign(new EventEmitter(), { remoteAddress, bytesRead: 0, destroy: vi.fn() });
+
+  it('counts all connections of an address, even if it closed the only one to make room for the next', () => {
+    const budget = new ClientBudget({ connections: 4 });
+    const [first, second, third, fourth] = Array.from({ length: 4 }, () => peerFrom('192.0.2.1'));
+    const others = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map(peerFrom);
+    for (const peer of [first, ...others, second]) expect(budget.connect(peer as Opened)).toBe(true);
+    expect(first?.destroy).toHaveBeenCalledOnce();
+    for (const peer of others) peer.emit('close');
+    for (const peer of [third, fourth]) expect(budget.connect(peer as Opened)).toBe(true);
+    expect(second?.destroy).toHaveBeenCalledOnce();
   });
 });
 
