@@ -36,7 +36,7 @@ export function openSearcher(
   ranking: Ranking = RANKING,
   prefixLast = false,
 ): Searcher {
-  const index = KeywordIndex.open(path, ranking);
+  const index = new KeywordIndex(path, ranking);
   return {
     search(query, limit) {
       // A question mark would end the last word.

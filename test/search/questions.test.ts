@@ -460,7 +460,7 @@ describe.each([...SITES, ...TECHNICAL_SITES])('search on a site about $name', ({
 
   beforeAll(async () => {
     await writeIndex(folder, pages, model.embedder);
-    release = ReleaseSearch.open(folder);
+    release = new ReleaseSearch(folder);
   });
   afterAll(() => {
     release.close();

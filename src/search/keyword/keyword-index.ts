@@ -60,21 +60,17 @@ export class KeywordIndex {
   readonly #scores: Accumulator;
   readonly #alternatives: Accumulator;
 
-  private constructor(path: string, ranking: Ranking, isSealKnown: boolean) {
-    this.#path = path;
-    this.#ranking = ranking;
-    this.#file = IndexFile.open(path, ranking, isSealKnown);
-    this.#scores = new Accumulator(this.#file.sections);
-    this.#alternatives = new Accumulator(this.#file.sections);
-  }
-
   /**
    * @param isSealKnown true to skip the checksum of a file that was verified before. The checksum takes 0.2 s for 100,000
    * sections
    * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another format version
    */
-  static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
-    return new KeywordIndex(path, ranking, isSealKnown);
+  constructor(path: string, ranking: Ranking = RANKING, isSealKnown = false) {
+    this.#path = path;
+    this.#ranking = ranking;
+    this.#file = IndexFile.open(path, ranking, isSealKnown);
+    this.#scores = new Accumulator(this.#file.sections);
+    this.#alternatives = new Accumulator(this.#file.sections);
   }
 
   get bytes(): number {

@@ -134,7 +134,7 @@ export class OpenReleases {
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {
     let release: ReleaseSearch;
     try {
-      release = ReleaseSearch.open(searchDir);
+      release = new ReleaseSearch(searchDir);
     } catch (error) {
       this.close(searchDir);
       throw error;
@@ -160,7 +160,7 @@ export class OpenReleases {
   }
 
   #reopen(searchDir: string): ReleaseSearch {
-    const release = ReleaseSearch.open(searchDir, this.#checked.has(searchDir));
+    const release = new ReleaseSearch(searchDir, this.#checked.has(searchDir));
     this.#keep(searchDir, release);
     return release;
   }

@@ -45,20 +45,15 @@ interface SemanticSource {
 
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
-  readonly #facts: SectionFacts;
   #semantic: { readonly digest: string; revision: number; readonly leg: Promise<SemanticLeg> } | null = null;
   #vectorBytes = 0;
   #underway = 0;
   #isClosing = false;
   #isClosed = false;
 
-  private constructor(keyword: KeywordIndex) {
-    this.#keyword = keyword;
-    this.#facts = keyword.facts;
-  }
-
-  static open(searchDir: string, isSealKnown = false): ReleaseSearch {
-    return new ReleaseSearch(KeywordIndex.open(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown));
+  /** @throws DocshelfError `index_damaged` */
+  constructor(searchDir: string, isSealKnown = false) {
+    this.#keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown);
   }
 
   get sections(): number {
@@ -66,7 +61,7 @@ export class ReleaseSearch {
   }
 
   get bytes(): number {
-    return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
+    return this.#keyword.bytes + this.#keyword.facts.bytes + this.#vectorBytes;
   }
 
   async search(
@@ -149,7 +144,7 @@ export class ReleaseSearch {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
         this.#vectorBytes = vectors.bytes;
-        return new SemanticLeg(embedder, vectors, this.#facts);
+        return new SemanticLeg(embedder, vectors, this.#keyword.facts);
       });
       this.#semantic = { digest, revision, leg };
     }

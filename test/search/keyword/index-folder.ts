@@ -35,7 +35,7 @@ export function writeIndex(
 export function indexOf(sketches: readonly Sketch[]): KeywordIndex {
   const path = indexPath();
   writeIndex(path, sketches);
-  const index = KeywordIndex.open(path);
+  const index = new KeywordIndex(path);
   onTestFinished(() => index.close());
   return index;
 }
