@@ -27,7 +27,10 @@ export interface SearchAnswer {
 }
 
 export interface Search {
-  /** @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason if it aborts */
+  /**
+   * Returns facts only if the request sets `wantsFacts`.
+   * @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason if it aborts
+   */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }
 
