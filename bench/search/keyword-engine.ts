@@ -36,12 +36,12 @@ export function openSearcher(
   ranking: Ranking = RANKING,
   prefixLast = false,
 ): Searcher {
-  const index = KeywordIndex.open(path, ranking);
+  const index = new KeywordIndex(path, ranking);
   return {
     search(query, limit) {
       // A question mark would end the last word.
       const typed = prefixLast ? query.replace(/[^\p{L}\p{N}]+$/u, '') : query;
-      return index.search(typed, { limit, prefixLast }).map((hit) => index.section(hit.section)?.path ?? '');
+      return index.find(typed, { limit, prefixLast }).hits.map((hit) => index.section(hit.section)?.path ?? '');
     },
     close() {
       index.close();

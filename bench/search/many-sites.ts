@@ -122,8 +122,8 @@ async function timesOf(search: SiteSearch, query: string): Promise<Times> {
   const filter = { version: null, language: null, tag: null };
   const request: SearchRequest = { query, pageSize: 10, scoreThreshold: null, prefixLast: false, filter };
   const [startedMs, before] = [performance.now(), process.cpuUsage()];
-  const { results } = await search.search(request);
-  if (results.length === 0) throw new Error(`nothing is found for "${query}"`);
+  const { count } = await search.search(request);
+  if (count === 0) throw new Error(`nothing is found for "${query}"`);
   const { user, system } = process.cpuUsage(before);
   return { wall: performance.now() - startedMs, cpu: (user + system) / 1000 };
 }

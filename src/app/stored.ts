@@ -21,6 +21,7 @@ import {
   type IndexedRelease,
   PLAIN_FORM,
   type ResultForm,
+  readAnswer,
   type SearchAnswer,
   type SearchRequest,
   type ShelfResult,
@@ -125,7 +126,8 @@ export async function searchOnce(
         return { site: version.domain, search: { search: (asked) => stored.search(version, asked) } };
       }),
     );
-    return (await search.search(request, new AbortController().signal)).results;
+    const answer = await search.search(request, new AbortController().signal);
+    return readAnswer(answer).results as readonly ShelfResult[];
   });
 }
 

@@ -1,7 +1,7 @@
 import { objectOf, type ShapeOf, text, textOrNull, texts } from './shape.ts';
 
 const PAGE_SIZE_MAX = 50;
-const PAGE_SIZE_DEFAULT = 10;
+export const PAGE_SIZE_DEFAULT = 10;
 /** Maximum characters of a filter. The longest version label has 128, the longest language tag 35 (RFC 5646, section 4.4.1). */
 const FILTER_LENGTH_MAX = 256;
 
@@ -114,10 +114,10 @@ export interface SearchFacts {
 
 export type SearchFacet = 'languages' | 'versions' | 'tags';
 
-export function searchRequestOf(written: WrittenSearch, prefixLast = false): SearchRequest {
+export function searchRequestOf(written: WrittenSearch): SearchRequest {
   const { query, pageSize = PAGE_SIZE_DEFAULT, scoreThreshold = null, filter = {} } = written;
   const { version = null, language = null, tag = null } = filter;
-  return { query, pageSize, scoreThreshold, filter: { version, language, tag }, prefixLast };
+  return { query, pageSize, scoreThreshold, filter: { version, language, tag }, prefixLast: false };
 }
 
 const resultFacts = objectOf(

@@ -11,7 +11,7 @@ import { type BuildRequester, IndexBuilds, IndexTurns, searchDirOf } from './ind
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
 import type { UsableVectors } from './query/query-thread.ts';
-import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
 
@@ -32,6 +32,12 @@ interface EmbeddedEngineOptions {
 interface OpenIndex {
   readonly sites: Set<object>;
   readonly facts: Promise<IndexFacts>;
+}
+
+interface OpenedBySite {
+  readonly searchDir: string;
+  /** Null until `embed` has found or computed vectors. */
+  vectors: UsableVectors | null;
 }
 
 const URGENT = { isUrgent: true };
@@ -77,8 +83,8 @@ export class EmbeddedEngine {
   /** Verifies one index at a time, so that queries run in between if a hundred sites start together. */
   readonly #checkScheduler = new Scheduler(1);
   readonly #openIndexes = new Map<string, OpenIndex>();
-  /** Vectors by site and search folder. `open` adds an entry, which is null until `embed` has found or computed vectors. */
-  readonly #vectors = new WeakMap<object, Map<string, UsableVectors | null>>();
+  /** Open indexes by site and release folder. */
+  readonly #opened = new WeakMap<object, Map<string, OpenedBySite>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
@@ -129,7 +135,8 @@ export class EmbeddedEngine {
     const opened = isShared ? shared : this.#verify(release, isAsked, site);
     opened.sites.add(site);
     const facts = await opened.facts;
-    this.#vectors.set(site, (this.#vectors.get(site) ?? new Map()).set(searchDir, null));
+    const openedBySite = this.#opened.get(site) ?? new Map<string, OpenedBySite>();
+    this.#opened.set(site, openedBySite.set(release.releaseDir, { searchDir, vectors: null }));
     return facts;
   }
 
@@ -171,8 +178,8 @@ export class EmbeddedEngine {
         const isDue = embedded > 0 && performance.now() - storedMs >= VECTORS_EVERY_MS;
         if (!isDue && embedded < passages) return;
         storedMs = performance.now();
-        const own = this.#vectors.get(site);
-        if (own?.has(searchDir) === true) own.set(searchDir, { modelDigest, model, revision: embedded });
+        const open = this.#opened.get(site)?.get(release.releaseDir);
+        if (open !== undefined) open.vectors = { modelDigest, model, revision: embedded };
       };
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: report, signal: turn });
@@ -199,17 +206,16 @@ export class EmbeddedEngine {
     site: object = this,
   ): Promise<SearchAnswer> {
     this.#stopping.signal.throwIfAborted();
-    const searchDir = searchDirOf(release);
-    const vectors = this.#vectors.get(site)?.get(searchDir);
-    if (vectors === undefined)
+    const opened = this.#opened.get(site)?.get(release.releaseDir);
+    if (opened === undefined)
       throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
-    const order = { searchDir, request, label, form, vectors };
-    return new WrittenAnswer(await this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site }));
+    const order = { ...opened, request, label, form };
+    return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
   }
 
   async close(release: IndexedRelease, site: object = this): Promise<void> {
+    if (this.#opened.get(site)?.delete(release.releaseDir) !== true) return;
     const searchDir = searchDirOf(release);
-    if (this.#vectors.get(site)?.delete(searchDir) !== true) return;
     const shared = this.#openIndexes.get(searchDir);
     shared?.sites.delete(site);
     if (shared !== undefined && shared.sites.size > 0) return;

@@ -7,16 +7,16 @@ export { EmbeddedEngine, type Model, type SearchIndex } from './embedded-engine.
 export { searchDirOf } from './indexing/index-builds.ts';
 export type { IndexedRelease } from './ports.ts';
 export {
-  jsonOf,
   NO_FACTS,
-  outcomeOf,
   PLAIN_FORM,
   type ResultForm,
+  readAnswer,
   type Search,
   type SearchAnswer,
   type SearchFacts,
   type SearchRequest,
   type SearchResult,
+  writeAnswer,
 } from './request.ts';
 export { type ShelfResult, ShelfSearch } from './shelf-search.ts';
 export { type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

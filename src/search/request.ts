@@ -19,63 +19,36 @@ export const NO_FACTS: SearchFacts = {
   semantic: false,
 };
 
+/** Response as JSON. The search thread writes it, and most responses contain its bytes unchanged. */
 export interface SearchAnswer {
-  readonly results: readonly SearchResult[];
-  readonly facts?: SearchFacts | undefined;
-  readonly json?: Uint8Array<ArrayBuffer>;
-}
-
-/** Searches the bytes of `json` instead of parsing them. This is safe, because JSON escapes quotes inside texts. */
-export function outcomeOf(answer: SearchAnswer): { readonly isEmpty: boolean; readonly isCorrected: boolean } {
-  const { json } = answer;
-  if (json === undefined) {
-    const { results, facts } = answer;
-    return { isEmpty: results.length === 0, isCorrected: (facts?.corrected ?? null) !== null };
-  }
-  const written = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
-  const isEmpty = json.length === 2 || written.includes('"results":[]');
-  return { isEmpty, isCorrected: written.includes('"corrected":"') };
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly count: number;
+  readonly isCorrected: boolean;
 }
 
 export interface Search {
-  /** @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason if it aborts */
+  /**
+   * Returns facts only if the request sets `wantsFacts`.
+   * @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason if it aborts
+   */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }
 
-/** Response as JSON bytes. Parses the bytes only on demand, because most responses contain them unchanged. */
-export class WrittenAnswer implements SearchAnswer {
-  readonly json: Uint8Array<ArrayBuffer>;
-  #parts: Omit<SearchAnswer, 'json'> | null = null;
+type ResponseBody = readonly SearchResult[] | ({ readonly results: readonly SearchResult[] } & SearchFacts);
 
-  constructor(json: Uint8Array<ArrayBuffer>) {
-    this.json = json;
-  }
-
-  get results(): readonly SearchResult[] {
-    return this.#parsed.results;
-  }
-
-  get facts(): SearchFacts | undefined {
-    return this.#parsed.facts;
-  }
-
-  get #parsed(): Omit<SearchAnswer, 'json'> {
-    this.#parts ??= partsOf(JSON.parse(new TextDecoder().decode(this.json)) as ResponseBody);
-    return this.#parts;
-  }
+/** @param facts facts to add. Without facts, the JSON is the list of results */
+export function writeAnswer(results: readonly SearchResult[], facts?: SearchFacts): SearchAnswer {
+  const body: ResponseBody = facts === undefined ? results : { results, ...facts };
+  const isCorrected = facts !== undefined && facts.corrected !== null;
+  return { json: new TextEncoder().encode(JSON.stringify(body)), count: results.length, isCorrected };
 }
 
-export type ResponseBody = readonly SearchResult[] | ({ readonly results: readonly SearchResult[] } & SearchFacts);
-
-function partsOf(body: ResponseBody): Omit<SearchAnswer, 'json'> {
+export function readAnswer({ json }: SearchAnswer): {
+  readonly results: readonly SearchResult[];
+  readonly facts?: SearchFacts;
+} {
+  const body = JSON.parse(new TextDecoder().decode(json)) as ResponseBody;
   if (!('results' in body)) return { results: body };
   const { results, ...facts } = body;
   return { results, facts };
-}
-
-export function jsonOf(answer: SearchAnswer, wantsFacts = false): Uint8Array<ArrayBuffer> {
-  if (answer.json !== undefined) return answer.json;
-  const { results, facts = NO_FACTS } = answer;
-  const body: ResponseBody = wantsFacts ? { results, ...facts } : results;
-  return new TextEncoder().encode(JSON.stringify(body));
 }

@@ -1,5 +1,13 @@
 import { toDocshelfError } from '../domain/errors.ts';
-import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from './request.ts';
+import {
+  readAnswer,
+  type Search,
+  type SearchAnswer,
+  type SearchFacts,
+  type SearchRequest,
+  type SearchResult,
+  writeAnswer,
+} from './request.ts';
 
 export interface SearchedSite {
   readonly site: string;
@@ -16,20 +24,17 @@ export class ShelfSearch implements Search {
     this.#sites = sites;
   }
 
-  async search(
-    request: SearchRequest,
-    signal: AbortSignal,
-  ): Promise<Omit<SearchAnswer, 'results'> & { readonly results: readonly ShelfResult[] }> {
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     const sites = this.#sites();
     const answers = await Promise.allSettled(sites.map(({ search }) => search.search(request, signal)));
     signal.throwIfAborted();
     const lists = answers.flatMap((answer, at) =>
-      answer.status === 'fulfilled' ? [{ site: sites[at]?.site ?? '', results: answer.value.results }] : [],
+      answer.status === 'fulfilled' ? [{ site: sites[at]?.site ?? '', ...readAnswer(answer.value) }] : [],
     );
     const fault = answers.find((answer) => answer.status === 'rejected');
     if (lists.length === 0 && fault !== undefined) throw toDocshelfError(fault.reason);
-    const facts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value.facts ?? []) : []));
-    return { results: mergeByRank(lists, request.pageSize), ...(request.wantsFacts && { facts: joinFacts(facts) }) };
+    const facts = request.wantsFacts ? joinFacts(lists.flatMap((list) => list.facts ?? [])) : undefined;
+    return writeAnswer(mergeByRank(lists, request.pageSize), facts);
   }
 }
 

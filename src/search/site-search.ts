@@ -141,8 +141,8 @@ export class SiteSearch {
     this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    const patience = served.keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
-    if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
+    if (served.keyword === 'building')
+      await Promise.race([served.opened.catch(() => undefined), sleep(1_000, undefined, { ref: false })]);
     try {
       const answer = await this.#options.index.search(served.release, request, served.label, form, this);
       if (this.#served === served) return answer;

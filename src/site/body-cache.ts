@@ -1,18 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  zstdCompress,
-} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { Scheduler } from '../threads/scheduler.ts';
 import { isCompressible } from '../web/media-type.ts';
-import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
+import { type Coding, compress, compressorOf, type Encoding, FORMS, type Form } from './encoding.ts';
 import type { Sibling } from './sibling.ts';
 import { readSiteFile } from './site-bytes.ts';
 
@@ -88,29 +78,6 @@ export class BodyCache {
   }
 }
 
-const brotliAsync = promisify(brotliCompress);
-const gzipAsync = promisify(gzip);
-const zstdAsync = promisify(zstdCompress);
-
-/** Size and rate for 16 MB of pages: Brotli level 5 12.4 % (95 MB/s), 6 12.3 % (74 MB/s), 9 12.1 % (6 MB/s); gzip 6 14.6 %. */
-const BROTLI_QUALITY = 5;
-const GZIP_LEVEL = 6;
-
-export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  const compressing =
-    coding === 'br'
-      ? brotliAsync(bytes, { params })
-      : coding === 'gzip'
-        ? gzipAsync(bytes, { level: GZIP_LEVEL })
-        : zstdAsync(bytes);
-  const compressed = await compressing;
-  // zlib returns a view of a 16 KiB chunk, so without a copy, the cache would keep 16 KiB even for a small page.
-  const exact = Buffer.allocUnsafeSlow(compressed.length);
-  compressed.copy(exact);
-  return exact;
-}
-
 type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** Maximum concurrent streams, because Brotli takes about 10 MiB for each stream. */
@@ -150,10 +117,4 @@ export class StreamCompressor {
     });
     return stream;
   }
-}
-
-function compressorOf(coding: Coding) {
-  if (coding === 'zstd') return createZstdCompress();
-  if (coding === 'gzip') return createGzip({ level: GZIP_LEVEL });
-  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }

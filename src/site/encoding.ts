@@ -1,3 +1,13 @@
+import { promisify } from 'node:util';
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib';
 import { prefersType, weightsOf } from '../web/media-type.ts';
 
 export type Coding = 'gzip' | 'br' | 'zstd';
@@ -41,6 +51,45 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
   return (['br', 'zstd'] as const).find((coding) => of(coding) === most) ?? 'gzip';
 }
 
+const brotliAsync = promisify(brotliCompress);
+const gzipAsync = promisify(gzip);
+const zstdAsync = promisify(zstdCompress);
+
+/** Size and rate for 16 MB of pages: Brotli level 5 12.4 % (95 MB/s), 6 12.3 % (74 MB/s), 9 12.1 % (6 MB/s); gzip 6 14.6 %. */
+const BROTLI_QUALITY = 5;
+const GZIP_LEVEL = 6;
+
+export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  const compressing =
+    coding === 'br'
+      ? brotliAsync(bytes, { params })
+      : coding === 'gzip'
+        ? gzipAsync(bytes, { level: GZIP_LEVEL })
+        : zstdAsync(bytes);
+  const compressed = await compressing;
+  // zlib returns a view of a 16 KiB chunk, so without a copy, the cache would keep 16 KiB even for a small page.
+  const exact = Buffer.allocUnsafeSlow(compressed.length);
+  compressed.copy(exact);
+  return exact;
+}
+
+export function compressorOf(coding: Coding) {
+  if (coding === 'zstd') return createZstdCompress();
+  if (coding === 'gzip') return createGzip({ level: GZIP_LEVEL });
+  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+}
+
+/** Minimum size to compress. A smaller body needs the same number of packets with and without compression. */
+const COMPRESSED_FROM_BYTES = 1024;
+
+export async function encodedBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding) {
+  const encoding = bytes.length < COMPRESSED_FROM_BYTES ? 'identity' : wanted;
+  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
+  const coding: Record<string, string> = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+  return { body, headers: { 'Content-Length': String(body.length), ...coding } };
+}
+
 const MARKDOWN = 'text/markdown';
 
 /** Cheap test before `Accept` is parsed, because few clients name Markdown. */
@@ -49,4 +98,4 @@ export const namesMarkdown = (accept: string | undefined): boolean =>
 
 /** True for assistants, which accept Markdown and HTML. Browsers never list Markdown in `Accept`. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>
-  accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');
+  accept !== undefined && prefersType(accept, MARKDOWN, 'text/html');

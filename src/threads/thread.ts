@@ -69,7 +69,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     const { abortWithinMs = 0, callsMax = CALLS_MAX } = this.#options;
     if (given?.isUrgent !== true && channel.waiting >= callsMax)
       throw this.#error('full', 'too many calls are waiting');
-    runner.ref();
+    runner.handle.ref();
     let deadline: NodeJS.Timeout | undefined;
     const abort = (): void => {
       if (abortWithinMs === 0) runner.terminate();
@@ -81,7 +81,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     } finally {
       signal?.removeEventListener('abort', abort);
       clearTimeout(deadline);
-      if (channel.waiting === 0) runner.unref();
+      if (channel.waiting === 0) runner.handle.unref();
     }
   };
 
@@ -96,7 +96,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
   async terminate(): Promise<void> {
     if (this.#running === null) return;
     const { runner, exited } = this.#running;
-    runner.ref();
+    runner.handle.ref();
     runner.terminate();
     await exited;
   }
@@ -106,7 +106,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     this.#isOver = true;
     if (this.#running === null) return;
     const { runner, channel, exited } = this.#running;
-    runner.ref();
+    runner.handle.ref();
     channel.stop();
     const inOrder = new AbortController();
     await Promise.race([exited, sleep(withinMs, null, { signal: inOrder.signal }).catch(() => null)]);
@@ -207,8 +207,8 @@ type RunnerOptions = Pick<ThreadOptions, 'entry' | 'heap' | 'residentBytesMax' |
 
 interface Runner {
   readonly port: Port;
-  ref(): void;
-  unref(): void;
+  /** Thread or process. While it has a reference, docshelf keeps running. */
+  readonly handle: { ref(): void; unref(): void };
   terminate(): void;
   /** Processor time since the start of the thread or process. Null if the system does not report it. */
   processorMs(): Promise<number | null>;
@@ -229,8 +229,7 @@ function startThread({ entry, heap, data, onExit }: RunnerOptions): Runner {
   worker.unref();
   return {
     port: worker,
-    ref: () => worker.ref(),
-    unref: () => worker.unref(),
+    handle: worker,
     terminate: () => void worker.terminate(),
     processorMs: async () => {
       const used = await worker.cpuUsage?.().catch(() => null);
@@ -273,19 +272,24 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
     const state = bytes === undefined ? stateOfProcess(code, signal, heap) : overMemory('process', bytes);
     onExit(state, { cause, isOverMemory });
   });
-  const refs = (name: 'ref' | 'unref') => () => {
-    child[name]();
-    child.channel?.[name]();
+  const handle = {
+    ref: () => {
+      child.ref();
+      child.channel?.ref();
+    },
+    unref: () => {
+      child.unref();
+      child.channel?.unref();
+    },
   };
-  refs('unref')();
+  handle.unref();
   return {
     port: {
       // Ignore errors here, because the exit event makes all pending calls fail.
       postMessage: (items) => void (child.connected && child.send([...items], () => undefined)),
       on: (event, listener) => child.on(event, (items) => listener(items as never)),
     },
-    ref: refs('ref'),
-    unref: refs('unref'),
+    handle,
     terminate: () => void child.kill('SIGKILL'),
     processorMs: () => processorMsOf(child.pid),
   };

@@ -157,6 +157,8 @@ function weightOf(type: string, weights: Weights): number {
  * case, without parameters.
  */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
+  // Most clients do not name the wanted type, so test for its name before parsing the header.
+  if (!accept.toLowerCase().includes(wanted)) return false;
   const weights = weightsOf(accept, 1);
   const ofWanted = weights.get(wanted) ?? 0;
   return ofWanted > 0 && ofWanted >= weightOf(usual, weights);

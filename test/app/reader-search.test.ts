@@ -5,10 +5,12 @@ import { searchRequestOf } from '../../src/domain/search.ts';
 import {
   NO_FACTS,
   type ResultForm,
+  readAnswer,
   type SearchAnswer,
   type SearchRequest,
   type SearchResult,
   type SiteSearch,
+  writeAnswer,
 } from '../../src/search/index.ts';
 import { folderWith, load } from '../config/folder.ts';
 import { type Answer, httpServer } from '../helpers/local-server.ts';
@@ -43,12 +45,12 @@ interface Site {
 /** Creates the search of a site that also keeps version v1. Its index always finds `/open#a` and `/closed`. */
 async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = null }: Site = {}) {
   const requests: { readonly request: SearchRequest; readonly form: ResultForm }[] = [];
-  let answer: SearchAnswer = { results: [] };
+  let answer = writeAnswer([]);
   const index = {
     search: async (request: SearchRequest, form: ResultForm): Promise<SearchAnswer> => {
       requests.push({ request, form });
       const results = ['/open#a', '/closed'].map((path) => resultOf(form.root + path));
-      answer = { results, ...(request.wantsFacts && { facts: FACTS }) };
+      answer = writeAnswer(results, request.wantsFacts ? FACTS : undefined);
       return answer;
     },
     switchTo: () => undefined,
@@ -74,13 +76,14 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       searched: async (version: string) => (version === 'v1' ? { version, digest: 'a', siteDir: '/a/site' } : null),
       at: async () => ({ pages }),
     },
-    site: { config: { config, basePath }, domain: 'acme' },
+    site: { state: { settings: { config: { config, basePath } }, version: { snapshot: { pages } } } },
+    store: { domain: 'acme' },
   } as never);
   const send = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
   return { send, requests, answered: () => answer };
 }
 
-const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
+const pathsOf = (answer: SearchAnswer) => readAnswer(answer).results.map(({ path }) => path);
 const ofVersion = (version: string) => ({ filter: { ...REQUEST.filter, version } });
 
 describe('ReaderSearch (search of one site for its readers)', () => {
@@ -110,7 +113,10 @@ describe('ReaderSearch (search of one site for its readers)', () => {
 
   it('removes results that the rules of the site hide, in the active version and in a kept version', async () => {
     const { send } = await readerOf({ closed: ['closed'] });
-    expect(await send({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
+    expect(readAnswer(await send({ wantsFacts: true }))).toMatchObject({
+      results: [{ path: '/docs/open#a' }],
+      facts: FACTS,
+    });
     expect(pathsOf(await send(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
   });
 
@@ -131,7 +137,7 @@ describe('ReaderSearch (search of one site for its readers)', () => {
       const { send, requests } = await hosted((_, response) => void response.end(JSON.stringify(found)));
       const answer = await send();
       expect(pathsOf(answer)).toEqual(['/docs/page', 'https://example.com/page']);
-      expect(answer.results.map(({ metadata }) => metadata.source)).toEqual(['hosted', 'hosted']);
+      expect(readAnswer(answer).results.map(({ metadata }) => metadata.source)).toEqual(['hosted', 'hosted']);
       expect(requests).toEqual([]);
     });
 
@@ -139,7 +145,7 @@ describe('ReaderSearch (search of one site for its readers)', () => {
       const { send, requests } = await hosted((_, response) => void response.writeHead(500).end());
       const answer = await send({ wantsFacts: true });
       expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);
-      expect(answer.facts).toEqual(NO_FACTS);
+      expect(readAnswer(answer).facts).toEqual(NO_FACTS);
       expect(requests).toMatchObject([{ form: { root: '/docs', source: 'local' } }]);
     });
   });

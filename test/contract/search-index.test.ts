@@ -2,7 +2,13 @@ import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { EmbeddedEngine, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
+import {
+  EmbeddedEngine,
+  type IndexedRelease,
+  readAnswer,
+  type SearchIndex,
+  type SearchRequest,
+} from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
@@ -91,9 +97,12 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('search engine %s'
     return release;
   }
 
+  async function results(release: IndexedRelease, request: SearchRequest) {
+    return readAnswer(await subject.index.search(release, request, LABEL)).results;
+  }
+
   async function paths(release: IndexedRelease, request: SearchRequest): Promise<string[]> {
-    const { results } = await subject.index.search(release, request, LABEL);
-    return results.map(({ path }) => path.replace(/#.*$/, ''));
+    return (await results(release, request)).map(({ path }) => path.replace(/#.*$/, ''));
   }
 
   const codeOf = (promise: Promise<unknown>): Promise<string> =>
@@ -106,7 +115,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('search engine %s'
     const built = await subject.index.open(release);
     expect(built.sections).toBe(Object.keys(SITE).length);
     expect((await readdir(release.releaseDir)).sort()).toEqual(['files.table', 'search', 'site']);
-    const [first, ...rest] = (await subject.index.search(release, searchRequest('knead dough'), LABEL)).results;
+    const [first, ...rest] = await results(release, searchRequest('knead dough'));
     expect(rest).toEqual([]);
     expect(first?.path).toMatch(/^\/bread\.html(?:#|$)/);
     expect(first?.content).toContain('Knead the dough');
@@ -131,8 +140,7 @@ describe.each([['EmbeddedEngine', embeddedSubject]] as const)('search engine %s'
   });
 
   test('returns at most pageSize results, by descending score, and omits results under scoreThreshold', async () => {
-    const { results } = await subject.index.search(release, searchRequest('lantern'), LABEL);
-    const scores = results.map(({ metadata }) => metadata.score);
+    const scores = (await results(release, searchRequest('lantern'))).map(({ metadata }) => metadata.score);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
     expect(await paths(release, searchRequest('lantern', { pageSize: 2 }))).toHaveLength(2);

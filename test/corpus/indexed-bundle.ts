@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
 import type { ReleaseInfo } from '../../src/domain/release.ts';
-import { EmbeddedEngine, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease, readAnswer, type SearchResult } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { bundleFile, importBundle, newHome } from '../helpers/corpus.ts';
 import type { Bench } from '../helpers/daemon.ts';
@@ -83,7 +83,7 @@ export class IndexedBundle {
   async search(query: string, language: string | null, pageSize: number): Promise<readonly SearchResult[]> {
     const filter = { version: null, language, tag: null };
     const request = { query, pageSize, scoreThreshold: null, filter, prefixLast: false };
-    return (await this.#engine.search(this.release, request, 'x')).results;
+    return readAnswer(await this.#engine.search(this.release, request, 'x')).results;
   }
 
   stop(): Promise<void> {

@@ -1,5 +1,11 @@
 import { DocshelfError, type PlainError } from '../../src/domain/errors.ts';
-import type { IndexedRelease, SearchAnswer, SearchIndex, SearchRequest } from '../../src/search/index.ts';
+import {
+  type IndexedRelease,
+  type SearchAnswer,
+  type SearchIndex,
+  type SearchRequest,
+  writeAnswer,
+} from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 
 export const SECTIONS = 7;
@@ -63,7 +69,7 @@ export class FakeIndex implements SearchIndex {
     await this.gates.search;
     if (!isOpen || !this.sound.has(digest)) throw damaged();
     const metadata = { score: 1, title: '', headings: [], version: null, language: null, tags: [], highlights: [] };
-    return { results: [{ content: '', path: `/${digest}/${label}`, metadata }] };
+    return writeAnswer([{ content: '', path: `/${digest}/${label}`, metadata }]);
   }
 
   async close({ digest }: IndexedRelease) {

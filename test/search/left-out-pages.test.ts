@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { EmbeddedEngine, type IndexedRelease, type SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, type IndexedRelease, readAnswer, type SiteSearch } from '../../src/search/index.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 import { searchOf, writeRelease } from './searched-site.ts';
 
@@ -76,6 +76,6 @@ it('EmbeddedEngine (built-in search engine) gives pages without a clear language
     ),
   });
   const search = await follow(release);
-  const { results } = await search.search(searchRequestOf({ query: 'Speichergrenze' }));
+  const { results } = readAnswer(await search.search(searchRequestOf({ query: 'Speichergrenze' })));
   expect(results.map(({ path }) => path)).toEqual(['/a.html']);
 });

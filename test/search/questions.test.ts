@@ -460,7 +460,7 @@ describe.each([...SITES, ...TECHNICAL_SITES])('search on a site about $name', ({
 
   beforeAll(async () => {
     await writeIndex(folder, pages, model.embedder);
-    release = ReleaseSearch.open(folder);
+    release = new ReleaseSearch(folder);
   });
   afterAll(() => {
     release.close();
@@ -475,7 +475,11 @@ describe.each([...SITES, ...TECHNICAL_SITES])('search on a site about $name', ({
       return { embedder, vectors: new VectorIndex(table, scale) };
     };
     const semantic = isByWords ? null : { digest: embedder.digest, revision: 1, load };
-    const results = await release.search({ ...searchRequestOf({ query, pageSize: 30 }, true) }, 'v1', semantic);
+    const results = await release.search(
+      { ...searchRequestOf({ query, pageSize: 30 }), prefixLast: true },
+      'v1',
+      semantic,
+    );
     return results.map(({ path }) => path);
   }
 

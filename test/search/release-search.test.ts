@@ -39,7 +39,7 @@ async function openRelease() {
       });
     },
   );
-  const release = ReleaseSearch.open(dirname(path));
+  const release = new ReleaseSearch(dirname(path));
   onTestFinished(() => release.close());
 
   const pending: PromiseWithResolvers<Float32Array>[] = [];
@@ -126,7 +126,7 @@ async function resultsOf(
 ) {
   const path = indexPath();
   writeIndex(path, sections, passagesOf);
-  const release = ReleaseSearch.open(dirname(path));
+  const release = new ReleaseSearch(dirname(path));
   onTestFinished(() => release.close());
   return release.search(searchRequestOf({ query }), 'v1', null);
 }
@@ -180,7 +180,7 @@ describe('ReleaseSearch over several versions of a page', () => {
   async function pathsOf(sections: Parameters<typeof writeIndex>[1], more: object = {}): Promise<string[]> {
     const path = indexPath();
     writeIndex(path, [...sections, { text: 'Other words.' }, { text: 'More words.' }]);
-    const release = ReleaseSearch.open(dirname(path));
+    const release = new ReleaseSearch(dirname(path));
     onTestFinished(() => release.close());
     const request = searchRequestOf({ query: 'rotate signing keys', ...more });
     return (await release.search(request, 'label', null)).map((result) => result.path);
@@ -234,7 +234,7 @@ it('ReleaseSearch ranks a change log after another page that matches the query l
     { text: 'Other words.' },
     { text: 'More words.' },
   ]);
-  const release = ReleaseSearch.open(dirname(path));
+  const release = new ReleaseSearch(dirname(path));
   onTestFinished(() => release.close());
   const pathsOf = async (query: string) =>
     (await release.search(searchRequestOf({ query }), 'label', null)).map((result) => result.path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { type SearchEvent, type SearchIndex, SiteSearch } from '../../src/search/index.ts';
+import { readAnswer, type SearchEvent, type SearchIndex, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
@@ -34,7 +34,8 @@ export function searchOf(index: SearchIndex, options: { isSemantic?: boolean; ag
     events,
     kinds: () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind)),
     /** Text of the best result, or null. */
-    found: async (query: string) => (await search.search(searchRequestOf({ query }))).results[0]?.content ?? null,
+    found: async (query: string) =>
+      readAnswer(await search.search(searchRequestOf({ query }))).results[0]?.content ?? null,
     until: (leg: 'keyword' | 'semantic', state: 'ready' | 'failed' = 'ready') =>
       waitFor(
         () => (search.status[leg] === state ? search.status : null),

@@ -33,7 +33,7 @@ function leg(faked: Faked = {}): SemanticLeg {
   const path = indexPath();
   const sketches = ['en', 'en', 'ja', null].map((language) => ({ language }));
   writeIndex(path, sketches, () => [{ start: 0, end: 9 }]);
-  const keyword = KeywordIndex.open(path);
+  const keyword = new KeywordIndex(path);
   onTestFinished(() => keyword.close());
   const values = Int8Array.from([1, -1, 1, 1].flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
   const vectors = memoryRows(values, DIMS);

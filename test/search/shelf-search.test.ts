@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { NO_FACTS, type Search, type SearchFacts, ShelfSearch } from '../../src/search/index.ts';
+import {
+  NO_FACTS,
+  readAnswer,
+  type Search,
+  type SearchFacts,
+  type ShelfResult,
+  ShelfSearch,
+  writeAnswer,
+} from '../../src/search/index.ts';
 import type { SearchedSite } from '../../src/search/shelf-search.ts';
 
 const REQUEST = searchRequestOf({ query: 'lantern', pageSize: 3 });
@@ -14,7 +22,7 @@ function answering(...scores: number[]): Search {
     path: `/p${at}`,
     metadata: { score, title: '', headings: [], version: null, language: null, tags: [], highlights: [] },
   }));
-  return { search: async () => ({ results }) };
+  return { search: async () => writeAnswer(results) };
 }
 
 function failing(code: 'index_building' | 'queue_full'): Search {
@@ -22,8 +30,8 @@ function failing(code: 'index_building' | 'queue_full'): Search {
 }
 
 const pathsOf = async (sites: readonly SearchedSite[]) => {
-  const { results } = await new ShelfSearch(() => sites).search(REQUEST, NEVER);
-  return results.map(({ site, path }) => `${site}${path}`);
+  const { results } = readAnswer(await new ShelfSearch(() => sites).search(REQUEST, NEVER));
+  return (results as readonly ShelfResult[]).map(({ site, path }) => `${site}${path}`);
 };
 
 it('ShelfSearch (search over all sites) searches all sites and merges their results into one page of results', async () => {
@@ -58,7 +66,7 @@ it('ShelfSearch (search over all sites) throws the reason of the abort signal', 
 });
 
 it('ShelfSearch (search over all sites) merges the facets of all sites, and returns whether any site searches by meaning', async () => {
-  const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
+  const telling = (facts: SearchFacts): Search => ({ search: async () => writeAnswer([], facts) });
   const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
   const sites = [
     { site: 'acme', search: telling({ ...NO_FACTS, facets }) },
@@ -72,12 +80,12 @@ it('ShelfSearch (search over all sites) merges the facets of all sites, and retu
     { site: 'gamma', search: answering() },
   ];
   const shelf = new ShelfSearch(() => sites);
-  expect(await shelf.search({ ...REQUEST, wantsFacts: true }, NEVER)).toEqual({
+  expect(readAnswer(await shelf.search({ ...REQUEST, wantsFacts: true }, NEVER))).toEqual({
     results: [],
     facts: {
       ...{ corrected: 'lantern', excluded: ['oil'], inclusive: 'lantern oil' },
       ...{ facets: { languages: ['en', 'de', 'fr'], versions: [], tags: [] }, semantic: true },
     },
   });
-  expect(await shelf.search(REQUEST, NEVER)).toEqual({ results: [] });
+  expect(readAnswer(await shelf.search(REQUEST, NEVER))).toEqual({ results: [] });
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import type { IndexedRelease, SiteSearch } from '../../src/search/index.ts';
+import { type IndexedRelease, readAnswer, type SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { FakeIndex, SECTIONS } from './fake-index.ts';
 import { searchOf } from './searched-site.ts';
@@ -17,7 +17,7 @@ function release(name: string): IndexedRelease {
 
 function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
   const { search, events, kinds } = searchOf(index, { isSemantic });
-  const path = async () => (await search.search(REQUEST)).results[0]?.path;
+  const path = async () => readAnswer(await search.search(REQUEST)).results[0]?.path;
   const fault = () =>
     search.search(REQUEST).then(
       () => null,

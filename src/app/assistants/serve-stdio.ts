@@ -6,7 +6,7 @@ import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import { printable } from '../../domain/text.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
-import type { Search } from '../../search/index.ts';
+import { type Search, writeAnswer } from '../../search/index.ts';
 import { BodyCache } from '../../site/index.ts';
 import { StoredVersions, withStoredSearch } from '../stored.ts';
 import { siteDocumentation } from './site-documentation.ts';
@@ -31,7 +31,7 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
     const search: Search = {
       search: async (request) => {
         const current = await active();
-        if (current === null) return { results: [] };
+        if (current === null) return writeAnswer([]);
         const { digest, version: label } = current;
         await stored.closeOthers();
         return stored.search({ domain, config, digest, label, isActive: true }, request);

@@ -1,23 +1,22 @@
-import type { Config, SiteConfig } from '../../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import type { KeptVersion } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { SiteMetrics } from '../../http/metrics/metrics.ts';
-import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
 import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
   NO_FACTS,
-  outcomeOf,
   type ResultForm,
+  readAnswer,
   type Search,
   type SearchAnswer,
   type SearchRequest,
   type SearchResult,
   type SiteSearch,
+  writeAnswer,
 } from '../../search/index.ts';
-import type { SiteSnapshot } from '../../site/index.ts';
-import { once } from '../../threads/once.ts';
+import type { SiteSnapshot, SiteState } from '../../site/index.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
@@ -26,6 +25,7 @@ import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import { featureReport } from '../slices.ts';
 import type { OpenVersions, ReadableVersions } from './readable-versions.ts';
+import type { ServedSettings } from './site-form.ts';
 
 interface ReaderSearchOptions {
   readonly host: {
@@ -37,7 +37,8 @@ interface ReaderSearchOptions {
   };
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
-  readonly site: { readonly config: SiteConfig; readonly domain: string };
+  readonly site: { readonly state: SiteState<Pick<ServedSettings, 'config'>> };
+  readonly store: { readonly domain: string };
 }
 
 /** Searches with the hosted service if one is configured and responds, or else locally in the requested or the active version. */
@@ -52,13 +53,10 @@ export class ReaderSearch implements Search {
   async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     const { log, metrics } = this.#options.host;
     const startedMs = performance.now();
-    const report = (answer: SearchAnswer | null): void => {
-      const { isEmpty, isCorrected } = answer === null ? { isEmpty: true, isCorrected: false } : outcomeOf(answer);
-      const found = isEmpty ? 'none' : 'found';
-      const result = answer === null ? 'failed' : found;
+    const report = (result: 'found' | 'none' | 'failed', isCorrected = false): void => {
       const seconds = (performance.now() - startedMs) / 1000;
       metrics.onSearch({ result, isCorrected, seconds });
-      if (!this.#options.site.config.config.log.queries) return;
+      if (!this.#options.site.state.settings.config.config.log.queries) return;
       log.info(
         { event: 'search', query: request.query, result, seconds },
         `searched for ${JSON.stringify(request.query)}`,
@@ -66,60 +64,56 @@ export class ReaderSearch implements Search {
     };
     try {
       const answer = await this.#search(request, signal);
-      report(answer);
+      report(answer.count === 0 ? 'none' : 'found', answer.isCorrected);
       return answer;
     } catch (error) {
-      if (!signal.aborted) report(null);
+      if (!signal.aborted) report('failed');
       throw error;
     }
   }
 
   async #search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
-    const { config, basePath } = this.#options.site.config;
+    const { config, basePath } = this.#options.site.state.settings.config;
     const root = basePath.slice(0, -1);
-    const hosted = await this.#hostedSearch(config);
+    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
+    const hosted = await this.#hosted.search;
     if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
     const found = await hosted.search(request, signal);
     const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
-    if (results !== undefined) return { results };
+    const facts = request.wantsFacts ? NO_FACTS : undefined;
+    if (results !== undefined) return writeAnswer(results, facts);
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
     // Return no `facts` even if the local search replaced the hosted service, because the hosted service never returns `facts`.
-    return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
+    return facts === undefined ? local : writeAnswer(readAnswer(local).results, facts);
   }
 
   async #searchHere(request: SearchRequest, form: ResultForm): Promise<SearchAnswer> {
-    const { active, versions } = this.#options;
+    const { active, versions, site } = this.#options;
     const { version } = request.filter;
     const kept = version === null ? null : await versions.searched(version);
-    if (kept === null) return openPagesOf(await active.search(request, form), form, await versions.at(null));
+    if (kept === null) return openPagesOf(await active.search(request, form), form, site.state.version?.snapshot);
     const own = atKeptVersion(request, form, kept.version);
     const answer = await this.#searchOf(kept).search(own.request, own.form);
-    const snapshot = (await versions.at(kept.version).catch(() => null)) ?? (await versions.at(null));
-    return openPagesOf(answer, own.form, snapshot);
+    const snapshot = await versions.at(kept.version).catch(() => null);
+    return openPagesOf(answer, own.form, snapshot ?? site.state.version?.snapshot);
   }
 
   #searchOf(kept: KeptVersion): SiteSearch {
-    const { host, active, site } = this.#options;
-    const key = JSON.stringify([site.domain, kept.version, kept.digest]);
+    const { host, active, site, store } = this.#options;
+    const key = JSON.stringify([store.domain, kept.version, kept.digest]);
     return host.versions.search(key, () => {
-      const made = host.search.site(site.config.config.search, (event) => logSearchEvent(host.log, event));
+      const made = host.search.site(site.state.settings.config.config.search, (event) =>
+        logSearchEvent(host.log, event),
+      );
       made?.switchTo(kept, kept.version);
       return made ?? active;
     });
   }
 
-  /**
-   * Returns the hosted search, or null if the config or the deployment type does not allow it. An air-gapped deployment never
-   * allows it.
-   */
-  #hostedSearch(config: Config): Promise<HostedSearch | null> {
-    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
-    return this.#hosted.search;
-  }
-
+  /** Null if the config or the deployment type does not allow a hosted search. An air-gapped deployment never allows it. */
   async #openHosted(config: Config): Promise<HostedSearch | null> {
     const { network, log } = this.#options.host;
-    const { domain, features } = featureReport(config, this.#options.site.domain);
+    const { domain, features } = featureReport(config, this.#options.store.domain);
     const { discoveryUrl, keyFile } = config.features.search;
     const isOn = features.some(({ id, enabled }) => id === 'search' && enabled);
     if (!isOn || discoveryUrl === null || keyFile === null) return null;
@@ -144,16 +138,15 @@ export function atKeptVersion(request: SearchRequest, form: ResultForm, version:
 }
 
 /** Removes search results for pages that redirect rules with `!` hide from readers, because the index contains all pages. */
-function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
-  const pages = snapshot?.pages;
+function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | undefined): SearchAnswer {
   // Apply the redirect rules in this thread, because the search thread does not have the file table.
-  if (pages === undefined || !pages.hasForcedRules) return answer;
+  if (snapshot?.pages.hasForcedRules !== true) return answer;
   const work = new Work();
-  const { results, facts } = answer;
+  const { results, facts } = readAnswer(answer);
   const open = results.filter(({ path }) =>
-    pages.isReachable(decodeOrKeep(path.slice(root.length + 1).replace(/[?#].*$/s, '')), work),
+    snapshot.pages.isReachable(decodeOrKeep(path.slice(root.length + 1).replace(/[?#].*$/s, '')), work),
   );
-  return open.length === results.length ? answer : { results: open, facts };
+  return open.length === results.length ? answer : writeAnswer(open, facts);
 }
 
 /**
@@ -165,15 +158,6 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
       next: 'Set search.enabled to true.',
     });
-  const { results } = await search.search({ ...searchRequestOf({ query }), isExplained: true });
-  return results;
-}
-
-/** Creates the handler of search requests. Loads its code with the first search, so that the daemon starts faster. */
-export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearch {
-  const answer = once(async () => {
-    const { siteSearch } = await import('../../http/site/site-search.ts');
-    return siteSearch(settings);
-  });
-  return async (request, env) => (await answer())(request, env);
+  const answer = await search.search({ ...searchRequestOf({ query }), isExplained: true });
+  return readAnswer(answer).results;
 }

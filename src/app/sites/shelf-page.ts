@@ -7,7 +7,7 @@ import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import type { createShelfApp, ListedSite } from '../../http/site/shelf.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { shelfAddress } from '../../http/site/site-routes.ts';
-import type { ShelfScope } from '../../http/site/site-search.ts';
+import { type ShelfScope, siteSearch } from '../../http/site/site-search.ts';
 import { ShelfSearch } from '../../search/index.ts';
 import { once } from '../../threads/once.ts';
 import { type SignIns, signInKey } from './sign-ins.ts';
@@ -102,10 +102,7 @@ export class ShelfPageAnswer {
 
   async #open(): Promise<ShelfApps> {
     const { current, assets, onError, metrics } = this.#options;
-    const [{ createShelfApp: create }, { siteSearch }] = await Promise.all([
-      import('../../http/site/shelf.ts'),
-      import('../../http/site/site-search.ts'),
-    ]);
+    const { createShelfApp: create } = await import('../../http/site/shelf.ts');
     const clients = new ClientRates();
     const appFor = (keyOf: () => string | null): ReturnType<typeof create> => {
       const search = siteSearch({

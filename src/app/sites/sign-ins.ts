@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts';
 import { clientOf, GuessRates } from '../../http/limits/client-rates.ts';
-import { peerOf, remoteAddressBehind, requestField } from '../../http/listener/request.ts';
+import { peerOf, remoteAddressBehind } from '../../http/listener/request.ts';
 import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
 import type { Issuer } from '../../http/sign-in/identity-provider.ts';
 import { isSignInAddress, type SignIn, type SignInEvents, TrustedHeader } from '../../http/sign-in/sign-in.ts';
@@ -43,7 +43,7 @@ export class SignIns {
           passwords: this.#passwords,
           rates: this.#rates,
           clientOf: (incoming) =>
-            clientOf(remoteAddress(peerOf(incoming), requestField(incoming.headers, 'x-forwarded-for'))),
+            clientOf(remoteAddress(peerOf(incoming), incoming.headers['x-forwarded-for']?.toString())),
         });
       }
       case 'header':

@@ -20,9 +20,12 @@ export interface ServedSettings {
 
 /** Sign-in and request handlers of a site. A reload creates them again only if it changes the sign-in or the address of the site. */
 export interface SiteAccess {
+  /** Config when the sign-in or the address of the site last changed. */
+  readonly site: SiteConfig;
   readonly signIn: SignIn | null;
   readonly privately: ReturnType<typeof privateAnswers> | null;
-  readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  /** Null until the first request, because a daemon can have a thousand sites. */
+  app: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null;
 }
 
 export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {

@@ -13,12 +13,11 @@ import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
 import { guarded, privateAnswers } from '../../http/sign-in/guarded-site.ts';
-import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
-import type { AnswerSiteSearch, ShelfScope } from '../../http/site/site-search.ts';
+import { type AnswerSiteSearch, type ShelfScope, siteSearch } from '../../http/site/site-search.ts';
 import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type BodyCache, type FastAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
@@ -33,7 +32,7 @@ import type { OpenedSearch } from '../open-search.ts';
 import { configUntilRestart, deploySlice, enforcementOf, featureReport, reportedSite } from '../slices.ts';
 import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
 import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-versions.ts';
-import { explainedSearch, ReaderSearch, siteSearchHandler } from './readers-search.ts';
+import { explainedSearch, ReaderSearch } from './readers-search.ts';
 import { type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
@@ -121,8 +120,9 @@ export class Site {
       (origin) => metrics.onPageReport(origin),
       () => reportedSite(this.config),
     );
-    this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
-    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions: this.#versions, site: this });
+    const versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
+    this.#versions = versions;
+    this.search = localSearch && new ReaderSearch({ host, active: localSearch, versions, site: this.#site, store });
   }
 
   get config(): SiteConfig {
@@ -182,7 +182,9 @@ export class Site {
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    return this.#site.state.settings.access.app()(request, env);
+    const { access } = this.#site.state.settings;
+    access.app ??= this.#createApp(access);
+    return access.app(request, env);
   }
 
   /** Reconciles the site with its settings. Resolves when no work is left, even after a failure. */
@@ -261,18 +263,10 @@ export class Site {
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
     const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
-    let app: ReturnType<SiteAccess['app']> | null = null;
-    return {
-      signIn,
-      privately: signIn && privateAnswers(signIn),
-      app: () => {
-        app ??= this.#createApp(site, signIn);
-        return app;
-      },
-    };
+    return { site, signIn, privately: signIn && privateAnswers(signIn), app: null };
   }
 
-  #createApp(site: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+  #createApp({ site, signIn }: SiteAccess): NonNullable<SiteAccess['app']> {
     const { config, domain, basePath } = site;
     const { deployment, search } = this;
     const { assets, metrics } = this.#host;
@@ -292,7 +286,7 @@ export class Site {
       ...(search === null
         ? {}
         : {
-            search: siteSearchHandler({
+            search: siteSearch({
               search,
               shelf: this.#host.shelfScope(domain ?? ''),
               page,

@@ -2,7 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { ExportService } from '../../export/index.ts';
-import { jsonOf, type Search } from '../../search/index.ts';
+import type { Search } from '../../search/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { addDocs } from '../docs/docs.ts';
 import { type RequestCounter, rateFault, rateHeaders } from '../limits/organization-rates.ts';
@@ -126,8 +126,8 @@ function searchRoute(search: (domain: string) => Search | null, rates: RequestCo
     const found = search(ownSite(c, 'search', name).domain);
     if (found === null) throw noSuchDomain('search', name);
     const request = searchRequestOf(await body());
-    const answer = await found.search(request, c.req.raw.signal);
-    return c.body(jsonOf(answer), 200, { 'Content-Type': 'application/json' });
+    const { json } = await found.search(request, c.req.raw.signal);
+    return c.body(json, 200, { 'Content-Type': 'application/json' });
   });
 }
 

@@ -25,7 +25,8 @@ export class ClientRates {
   readonly #policy: ClientPolicy;
   readonly #message: string;
   readonly #help: string;
-  readonly #buckets = new LRUCache<string, { readonly tokens: number; readonly atMs: number }>({ max: CLIENTS_MAX });
+  /** Null until the first request, because the cache reserves 220 KB, and a daemon can have a thousand sites. */
+  #buckets: LRUCache<string, { readonly tokens: number; readonly atMs: number }> | null = null;
 
   constructor({
     policy = CLIENT_RATE,
@@ -42,6 +43,7 @@ export class ClientRates {
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
+    this.#buckets ??= new LRUCache({ max: CLIENTS_MAX });
     const nowMs = performance.now();
     const { tokens: before, atMs } = this.#buckets.get(client) ?? { tokens: burst, atMs: nowMs };
     const tokens = Math.min(burst, before + ((nowMs - atMs) / 1000) * perSecond);

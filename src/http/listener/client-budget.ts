@@ -74,6 +74,12 @@ class Scope {
     return this.#bytes === 0 || this.#bytes + bytes <= this.#limits.bytes;
   }
 
+  /** Ends responses that make no progress until a part has room. Returns false if no such response is left. */
+  makeRoom(): boolean {
+    while (!this.hasRoom(PART_BYTES)) if (!this.cutStill()) return false;
+    return true;
+  }
+
   add(bytes: number): void {
     this.#bytes += bytes;
     if (bytes >= 0) return;
@@ -101,6 +107,9 @@ class Scope {
   }
 }
 
+/** Scopes of a connection, of its client address, and of all connections. */
+type Scopes = readonly [Scope, Scope, Scope];
+
 interface Connection {
   readonly scope: Scope;
   bytesRead: number;
@@ -118,8 +127,9 @@ export class ClientBudget {
   readonly #all: Scope;
   readonly #addresses = new Map<string, Address>();
   readonly #connections = new Map<Opened, Connection>();
-  readonly #byPort = new Map<string, Scope>();
-  readonly #scopes = new WeakMap<object, Scope>();
+  /** Scopes of each connection by its ports. With TLS, the connection of a request is another object than that of `connect`. */
+  readonly #byPort = new Map<string, Scopes>();
+  readonly #scopes = new WeakMap<object, Scopes>();
 
   constructor(limits: Partial<BudgetLimits> = {}) {
     this.#limits = { ...LIMITS, connections: limits.connections ?? connectionsAllowed(), ...limits };
@@ -132,26 +142,27 @@ export class ClientBudget {
 
   connect(peer: Opened): boolean {
     const name = clientOf(peer.remoteAddress ?? '');
-    const { connections } = this.#address(name);
+    const address = this.#addresses.get(name) ?? { scope: this.#scope('address'), connections: new Map() };
+    const { connections } = address;
     const { connections: max } = this.#limits;
-    const hasRoom = this.#hasRoom(connections, max / 2) && this.#hasRoom(this.#connections, max);
-    if (hasRoom) {
-      const port = portOf(peer);
-      const scope = this.#scope('connection');
-      const left = (): void => {
-        connections.delete(peer);
-        this.#connections.delete(peer);
-        if (this.#byPort.get(port) === scope) this.#byPort.delete(port);
-        this.#forget(name);
-      };
-      const connection = { scope, bytesRead: 0, left };
-      connections.set(peer, connection);
-      this.#connections.set(peer, connection);
-      this.#byPort.set(port, scope);
-      peer.once('close', left);
-    }
-    this.#forget(name);
-    return hasRoom;
+    if (!this.#hasRoom(connections, max / 2) || !this.#hasRoom(this.#connections, max)) return false;
+    const port = portOf(peer);
+    const scopes = this.#scopesOf(address.scope);
+    const left = (): void => {
+      connections.delete(peer);
+      this.#connections.delete(peer);
+      if (this.#byPort.get(port) === scopes) this.#byPort.delete(port);
+      if (this.#addresses.get(name)?.connections.size === 0) this.#addresses.delete(name);
+    };
+    const connection = { scope: scopes[0], bytesRead: 0, left };
+    connections.set(peer, connection);
+    // Set the address now, because making room can have removed it with its last connection.
+    this.#addresses.set(name, address);
+    this.#connections.set(peer, connection);
+    this.#scopes.set(peer, scopes);
+    this.#byPort.set(port, scopes);
+    peer.once('close', left);
+    return true;
   }
 
   /** Returns true if there is room. At `max`, closes a connection without a pending response or new bytes since the last check. */
@@ -177,14 +188,13 @@ export class ClientBudget {
    * @param isFirst true to ignore the limits, because the connection has no other response
    */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
-    const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
-    this.#scopes.set(connection, own);
-    const name = clientOf(peer.remoteAddress ?? '');
-    const scopes = [own, this.#address(name).scope, this.#all];
+    const known = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer));
+    // A connection that is already closed is unknown.
+    const scopes = known ?? this.#scopesOf(this.#scope('address'));
+    this.#scopes.set(connection, scopes);
+    const [own] = scopes;
     const hasRoom = isFirst || (!own.isFull && scopes.every((scope) => !scope.isFull || scope.cutStill()));
-    if (hasRoom) return new HeldAnswer(scopes, client, () => this.#forget(name));
-    this.#forget(name);
-    return null;
+    return hasRoom ? new HeldAnswer(scopes, client) : null;
   }
 
   watch({ unreadMsMax, checkMs }: { readonly unreadMsMax: number; readonly checkMs: number }): () => void {
@@ -203,24 +213,14 @@ export class ClientBudget {
     return new Scope(this.#limits[kind], this.#limits.stillMs);
   }
 
-  #address(name: string): Address {
-    const known = this.#addresses.get(name);
-    if (known !== undefined) return known;
-    const made = { scope: this.#scope('address'), connections: new Map<Opened, Connection>() };
-    this.#addresses.set(name, made);
-    return made;
-  }
-
-  #forget(name: string): void {
-    const known = this.#addresses.get(name);
-    if (known?.scope.answers.size === 0 && known.connections.size === 0) this.#addresses.delete(name);
+  #scopesOf(address: Scope): Scopes {
+    return [this.#scope('connection'), address, this.#all];
   }
 }
 
 export class HeldAnswer {
   readonly #scopes: readonly Scope[];
   readonly #client: Client;
-  readonly #onEnd: () => void;
   #isOver = false;
   #bytes = 0;
   #moved = -1;
@@ -228,10 +228,9 @@ export class HeldAnswer {
   #waitsIn: Scope | null = null;
   #act: (() => void) | null = null;
 
-  constructor(scopes: readonly Scope[], client: Client, onEnd: () => void) {
+  constructor(scopes: readonly Scope[], client: Client) {
     this.#scopes = scopes;
     this.#client = client;
-    this.#onEnd = onEnd;
     for (const { answers } of scopes) answers.add(this);
   }
 
@@ -252,23 +251,18 @@ export class HeldAnswer {
   }
 
   whenRoom(act: () => void): void {
-    const full = this.#isOver ? undefined : this.#scopes.find((scope) => !this.#fits(scope));
-    if (full === undefined) {
-      if (!this.#isOver) this.hold(PART_BYTES);
-      act();
+    for (const scope of this.#isOver ? [] : this.#scopes) {
+      if (scope.makeRoom()) continue;
+      this.#waitsIn = scope;
+      this.#act = () => {
+        this.#waitsIn = null;
+        this.whenRoom(act);
+      };
+      scope.waiting.add(this.#act);
       return;
     }
-    this.#waitsIn = full;
-    this.#act = () => {
-      this.#waitsIn = null;
-      this.whenRoom(act);
-    };
-    full.waiting.add(this.#act);
-  }
-
-  #fits(scope: Scope): boolean {
-    while (!scope.hasRoom(PART_BYTES)) if (!scope.cutStill()) return false;
-    return true;
+    this.hold(PART_BYTES);
+    act();
   }
 
   /** Increases the response's reservation to `bytes` if the budget has room for twice the increase. Otherwise, returns false. */
@@ -313,7 +307,6 @@ export class HeldAnswer {
     this.#isOver = true;
     for (const { answers } of this.#scopes) answers.delete(this);
     if (this.#act !== null && this.#waitsIn?.waiting.delete(this.#act)) this.#act();
-    this.#onEnd();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { BytesResponse, FileResponse } from '../../site/index.ts';
+import { type BytesResponse, FileResponse } from '../../site/index.ts';
 import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
 /**
@@ -19,9 +19,10 @@ export class FileSender {
   /** Free buffers by size, because allocating a buffer takes longer than reading a part into it. */
   readonly #free: { [bytes: number]: Part[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
-  send(response: Response, outgoing: ServerResponse, held: HeldAnswer): Response | Promise<Response> {
-    if (response instanceof FileResponse) return this.#sendFile(response, outgoing, held);
-    return response instanceof BytesResponse ? this.#sendBytes(response, outgoing, held) : response;
+  send(response: FileResponse | BytesResponse, outgoing: ServerResponse, held: HeldAnswer): Promise<Response> {
+    return response instanceof FileResponse
+      ? this.#sendFile(response, outgoing, held)
+      : this.#sendBytes(response, outgoing, held);
   }
 
   async #sendFile(

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import type { FastAnswer } from '../../site/index.ts';
+import { BytesResponse, type FastAnswer, FileResponse } from '../../site/index.ts';
 import { problemResponse } from '../problem.ts';
 import type { Http2Options } from '../tls/http2-endpoint.ts';
 import { TlsPort, type TlsSettings } from '../tls/tls-port.ts';
@@ -15,15 +15,13 @@ import {
   answerMalformed,
   answerPlainHttp,
   HEADER_BYTES_MAX,
-  hostsIn,
-  isHttp2,
   normalizeAddress,
   refusalOf,
   refuse,
   setHostOfHttp2,
   TARGET_LENGTH_MAX,
 } from './refused-request.ts';
-import { peerOf, REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
+import { isHttp2, peerOf, REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
@@ -87,9 +85,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   // If the client ends its half of the connection, the listener for sites still responds. Other listeners cancel the request.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const budget = options.budget ?? new ClientBudget();
-  server.prependListener('connection', (socket) => {
-    if (!budget.connect(socket)) socket.destroy();
-  });
   const connections = new Connections(server, budget);
   const meter = new RequestMeter(name, onRequest);
   const files = new FileSender();
@@ -104,7 +99,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       return problemResponse(error, requestId);
     };
     const held = answers.get(env.outgoing);
-    return response.then((each) => (held === undefined ? each : files.send(each, env.outgoing, held)), failed);
+    return response.then((each) => {
+      const isLarge = each instanceof FileResponse || each instanceof BytesResponse;
+      return isLarge && held !== undefined ? files.send(each, env.outgoing, held) : each;
+    }, failed);
   };
   const answer = getRequestListener(respondTo, {
     hostname: 'localhost',
@@ -129,11 +127,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       writePrepared(prepared, outgoing, { requestId, hsts });
       // If the client has unread bytes, count the request as in flight until the client has read them.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
-        meter.ended(incoming, prepared.status, begun);
+        meter.ended(incoming, outgoing, begun);
         return;
       }
     }
-    meter.began(incoming, outgoing, begun);
+    outgoing.once('close', () => meter.ended(incoming, outgoing, begun));
     const held = stream ?? connections.began(outgoing);
     if (held === null) {
       incoming.socket.destroy();
@@ -146,11 +144,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     answers.set(outgoing, held);
-    const act = (): void => held.whenRoom(() => void respond(incoming, outgoing, { held, requestId, isPlain }));
-    if (isOfHttp2) act();
-    else if (!isPlain && hasBody(incoming))
-      connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
-    else connections.whenPreviousSent(outgoing, act);
+    const act = () => void respond(incoming, outgoing, { held, requestId, isPlain });
+    const actInOrder = () => connections.whenPreviousSent(outgoing, () => held.whenRoom(act));
+    // The response to a plain request already has the socket, so all earlier responses are sent. HTTP/2 needs no order.
+    if (isOfHttp2 || isPlain) held.whenRoom(act);
+    else if (hasBody(incoming)) connections.afterPacket(outgoing, actInOrder);
+    else actInOrder();
   };
   const respond = async (
     incoming: IncomingMessage,
@@ -193,6 +192,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     });
   }
 
+  // Add this listener after that of the TLS port, so that it counts connections before their handshake, and those of HTTP/2.
+  server.prependListener('connection', (socket) => {
+    if (!budget.connect(socket)) socket.destroy();
+  });
   const bound = await listen(server, options);
   server.once('close', budget.watch(times));
   server.on('error', (error) => onFault?.(toDocshelfError(error), null));
@@ -215,19 +218,22 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 const HSTS_HEADER = 'Strict-Transport-Security';
 
-/** Host name or IPv4 address with an optional port. The framework checks requests with any other Host header. */
+/**
+ * Host name or IPv4 address with an optional port. The framework checks requests with any other Host header. Node joins several
+ * Host headers with commas, which do not match.
+ */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
 /** True for a valid GET without a body, whose response does not have to wait for an earlier response of the connection. */
 function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-  const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
+  const { method, url = '', httpVersion, headers } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
   // Use no prepared response for the script of a service worker, because `forWorker` can change the response.
   if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   if (!url.startsWith('/') || url.length > TARGET_LENGTH_MAX || headers['transfer-encoding'] !== undefined)
     return false;
-  return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
+  return PLAIN_HOST.test(headers.host ?? '');
 }
 
 export function writePrepared(

@@ -7,7 +7,7 @@ import { OWN_HEADERS } from '../../domain/own-headers.ts';
 import { noticeAnswer } from '../../site/index.ts';
 import { problemOf } from '../problem.ts';
 import { type Connections, LINGER_MS } from './connections.ts';
-import { REQUEST_ID_HEADER, requestField } from './request.ts';
+import { isHttp2, REQUEST_ID_HEADER } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
 export const HEADER_BYTES_MAX = 32 * 1024;
@@ -60,7 +60,7 @@ export function refusalOf(incoming: IncomingMessage): Refusal | null {
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
 }
 
-export function hostsIn(rawHeaders: readonly string[]): number {
+function hostsIn(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
@@ -69,9 +69,6 @@ export function hostsIn(rawHeaders: readonly string[]): number {
   }
   return count;
 }
-
-/** Checks the type of the object instead of `httpVersion`, because a client can write any version into its request line. */
-export const isHttp2 = (incoming: IncomingMessage): boolean => 'stream' in incoming;
 
 /** Copies the host of an HTTP/2 request from `:authority` (RFC 9113, section 8.3.1). */
 export function setHostOfHttp2({ headers }: IncomingMessage): void {
@@ -110,7 +107,7 @@ export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: st
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
-    const { headers, body } = noticeAnswer({ header: (name) => requestField(fields, name) }, notice);
+    const { headers, body } = noticeAnswer({ header: (name) => fields[name]?.toString() }, notice);
     outgoing.writeHead(refusal.status, [...headers]).end(body);
     return;
   }

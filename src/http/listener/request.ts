@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import { isIn, listOf } from '../../net/guarded-address.ts';
@@ -46,11 +46,8 @@ function plainAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Joins the lines of a header field (RFC 9110, section 5.3). @param name field name in lower case */
-export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
-}
+/** Checks the type of the object instead of `httpVersion`, because a client can write any version into its request line. */
+export const isHttp2 = (incoming: IncomingMessage): boolean => 'stream' in incoming;
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -75,7 +72,8 @@ export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined
     const { pathname, search } = new URL(raw.url);
     return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id, client };
   }
-  const header = (name: string): string | undefined => requestField(incoming.headers, name);
+  // Node joins repeated fields, so the value of every field that docshelf reads is a text (RFC 9110, section 5.3).
+  const header = (name: string): string | undefined => incoming.headers[name]?.toString();
   // Do not use `raw.method`, which is in capitals, because methods are case-sensitive (RFC 9110, section 9.1).
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id, client };
 }

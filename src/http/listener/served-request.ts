@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { printableJson } from '../../domain/text.ts';
 import { CountedResponse } from '../tls/http2-endpoint.ts';
-import { remoteAddressBehind, requestField } from './request.ts';
+import { remoteAddressBehind } from './request.ts';
 
 /** Listeners by name. For a new listener, add a row here and an app in `openListeners`. */
 export const LISTENERS = {
@@ -72,16 +72,6 @@ export class RequestMeter {
     this.#tell = tell;
   }
 
-  began(incoming: SitedRequest, outgoing: ServerResponse, begun: Begun): void {
-    const { socket } = incoming;
-    outgoing.once('close', () => {
-      const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
-      // Several HTTP/2 responses share one socket, so count their bytes separately.
-      const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : this.#bytesSince(socket);
-      this.ended(incoming, status, begun, bytes);
-    });
-  }
-
   malformed(socket: Socket, status: number, requestId: string): void {
     this.#tell({
       listener: this.#listener,
@@ -96,25 +86,21 @@ export class RequestMeter {
     });
   }
 
-  ended(
-    incoming: SitedRequest,
-    status: number,
-    { requestId, startedMs, peer }: Begun,
-    bytes = this.#bytesSince(incoming.socket),
-  ): void {
-    const { method, url, headers, [ANSWERER]: answerer } = incoming;
+  ended(incoming: SitedRequest, outgoing: ServerResponse, { requestId, startedMs, peer }: Begun): void {
+    const { method, url, headers, socket, [ANSWERER]: answerer } = incoming;
     this.#tell({
       listener: this.#listener,
       site: answerer?.site,
       version: answerer?.version,
       method: method ?? '-',
       path: pathOf(url ?? '/'),
-      status,
-      bytes,
+      status: outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED,
+      // Several HTTP/2 responses share one socket, so count their bytes separately.
+      bytes: outgoing instanceof CountedResponse ? outgoing.bytesWritten : this.#bytesSince(socket),
       durationMs: performance.now() - startedMs,
       requestId,
       peer,
-      forwardedFor: requestField(headers, 'x-forwarded-for'),
+      forwardedFor: headers['x-forwarded-for']?.toString(),
       userAgent: headers['user-agent'],
       referrer: headers.referer,
     });

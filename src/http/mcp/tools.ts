@@ -2,6 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf, searchRequestSchema } from '../../domain/search.ts';
 import type { ShapeOf } from '../../domain/shape.ts';
 import { encodeUnsafe } from '../../search/extract/reader-url.ts';
+import { readAnswer } from '../../search/index.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { withoutHints } from '../openapi.ts';
 import { requestChecker } from '../read-request.ts';
@@ -133,7 +134,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
   const { version } = await servedRelease(site, named);
   const isActive = named === null || version === (await site.release(null))?.version;
   const filter = isActive ? request.filter : { ...request.filter, version };
-  const { results } = await site.search.search({ ...request, filter }, signal);
+  const { results } = readAnswer(await site.search.search({ ...request, filter }, signal));
   let left = FOUND_LENGTH_MAX;
   const found = results.map(({ content, path, metadata }) => {
     const { title, headings, version: own, language, tags, score } = metadata;

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { DocshelfError } from '../../domain/errors.ts';
 import { type Notice, noticeResponse } from '../../site/index.ts';
-import { peerOf, requestField, trustedPeers } from '../listener/request.ts';
+import { peerOf, trustedPeers } from '../listener/request.ts';
 
 /** Builds a page of docshelf in the reader's language, because the language of the site could reveal the site's content. */
 export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
-  const header = (name: string): string | undefined => requestField(headers, name);
+  const header = (name: string): string | undefined => headers[name]?.toString();
   const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
   return noticeResponse({ method, header }, { ...notice, ...own });
 }

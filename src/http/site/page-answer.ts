@@ -1,19 +1,8 @@
 import { OWN_HEADERS } from '../../domain/own-headers.ts';
-import { compress } from '../../site/body-cache.ts';
-import { type Encoding, negotiateEncoding } from '../../site/encoding.ts';
+import { type Encoding, encodedBody, negotiateEncoding } from '../../site/encoding.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
-
-/** Minimum size to compress. A smaller body needs the same number of packets with and without compression. */
-const COMPRESSED_FROM_BYTES = 1024;
-
-export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding) {
-  const encoding = bytes.length < COMPRESSED_FROM_BYTES ? 'identity' : wanted;
-  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
-  const coding: Record<string, string> = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
-  return { body, headers: { 'Content-Length': String(body.length), ...coding } };
-}
 
 /** Content-Security-Policy. Allows only docshelf's own scripts, styles and addresses, so that injected markup has no effect. */
 function policyOf(hasScript: boolean): string {
@@ -41,7 +30,7 @@ interface OwnPage {
 export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage): Promise<Response> {
   const { html, language, status = 200, headers } = page;
   const { encoding = negotiateEncoding(header('accept-encoding')) } = page;
-  const { body, headers: form } = await madeBody(Buffer.from(html), encoding);
+  const { body, headers: form } = await encodedBody(Buffer.from(html), encoding);
   return new Response(method === 'HEAD' ? null : body, {
     status,
     headers: {

@@ -1,8 +1,15 @@
 import type { HttpBindings } from '@hono/node-server';
 import { OWN_HEADERS } from '../../domain/own-headers.ts';
-import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
-import { negotiateEncoding } from '../../site/encoding.ts';
+import { PAGE_SIZE_DEFAULT, siteSearchSchema } from '../../domain/search.ts';
+import {
+  NO_FACTS,
+  readAnswer,
+  type Search,
+  type SearchAnswer,
+  type SearchRequest,
+  writeAnswer,
+} from '../../search/index.ts';
+import { encodedBody, negotiateEncoding } from '../../site/encoding.ts';
 import type { SiteRequest } from '../../site/index.ts';
 import { prefersType } from '../../web/media-type.ts';
 import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
@@ -10,7 +17,7 @@ import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind, requestIdOf, siteRequest, untilClientLeaves } from '../listener/request.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
-import { madeBody, pageAnswer } from './page-answer.ts';
+import { pageAnswer } from './page-answer.ts';
 import {
   QUERY_LENGTH_MAX,
   RESULTS_USUAL,
@@ -56,11 +63,12 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
+const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
+
 /** Responds to navigations with a page, or else with the API's JSON. Needs no key, but browsers allow only the same origin. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
   return async (request, env) => {
     using client = untilClientLeaves(request, env);
@@ -78,22 +86,26 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
       if (results?.isBlank) return await results.respond(asked, { kind: 'blank' });
-      const { q, limit = results?.limit, language, version, tag, legs, scope, view } = readQuery(parameters);
-      const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
-      const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
+      const { q, limit, version = null, language = null, tag = null, legs, scope, view } = readQuery(parameters);
       const isBox = view === 'box';
-      const wantsFacts = isBox || results !== null;
-      const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
+      const wanted: SearchRequest = {
+        query: q,
+        pageSize: limit ?? (results === null ? PAGE_SIZE_DEFAULT : RESULTS_USUAL),
+        scoreThreshold: null,
+        filter: { version, language, tag },
+        prefixLast: true,
+        isByWords: legs === 'words',
+        wantsFacts: isBox || results !== null,
+      };
       // Restrict a results page to its own site, because the links on the page are paths.
       const all = scope === 'all' && results === null ? shelf : null;
-      const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
+      const answer = await (all?.search() ?? search).search(wanted, client.signal);
       if (results !== null) {
-        const { results: found, facts = NO_FACTS } = answer;
+        const { results: found, facts = NO_FACTS } = readAnswer(answer);
         return await results.respond(asked, { kind: 'found', results: found, facts, limit: wanted.pageSize });
       }
-      const named = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
-      const json = jsonOf(named, isBox);
-      const { body, headers } = await madeBody(json, negotiateEncoding(asked.header('accept-encoding')));
+      const { json } = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
+      const { body, headers } = await encodedBody(json, negotiateEncoding(asked.header('accept-encoding')));
       return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
       const problem = answerFault(cause, request, requestIdOf(env), options);
@@ -104,16 +116,17 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
+function withSites(answer: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
+  const { results, facts } = readAnswer(answer);
   const siteOf = (result: (typeof results)[number]) =>
     'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
-  return { results: results.map((result) => ({ ...result, site: siteOf(result) })), facts };
+  const named = results.map((result) => ({ ...result, site: siteOf(result) }));
+  return writeAnswer(named, facts);
 }
 
 const PAGE_HEADERS = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Encoding', 'X-Robots-Tag': 'noindex' };
 
 class ResultsAnswer {
-  readonly limit = RESULTS_USUAL;
   readonly isBlank: boolean;
   readonly #place: ResultsPlace;
   readonly #written: WrittenQuery;

@@ -68,7 +68,8 @@ export function forWorker(
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
   answer: Response | Promise<Response>,
 ): Response | Promise<Response> {
-  if (!isServiceWorkerScript(headers['service-worker']?.toString())) return answer;
+  const worker = headers['service-worker'];
+  if (worker === undefined || !isServiceWorkerScript(worker.toString())) return answer;
   return Promise.resolve(answer).then(async (found) => {
     const isMoved = found.status >= 300 && found.status < 400 && found.status !== 304;
     const isOther = found.status === 200 && !WORKER_TYPE.test(found.headers.get('Content-Type') ?? '');
@@ -168,15 +169,15 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     const stripped = stripBase(asked.target, basePath);
     if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
     const path = pathOf(stripped.target);
+    const isRead = asked.method === 'GET' || asked.method === 'HEAD';
+    const read = isRead ? byPath.get(path) : undefined;
+    if (read !== undefined) return read(c.req.raw, c.env);
     if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
     const asset = assets?.answer(path, basePath, asked.header('accept-encoding'), asked.method);
     if (asset) return asset;
     const assistants = isMcp(path, server, asked.header('host')) ? (mcp?.() ?? null) : null;
     if (assistants !== null) return assistants(c.req.raw, c.env);
-    const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && read !== undefined) return read(c.req.raw, c.env);
     if (!isRead || versions === undefined || !path.startsWith(VERSION_ADDRESSES)) return answerSite(request, isRead);
     const onVersion = (version: string): void => tagVersion(c.env?.incoming, version);
     return versionAnswer(request, versions, basePath, onVersion).then((found) => found ?? answerSite(request, isRead));

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkerOf, type DocumentFault, parseJson } from '../../archive/versioned-json.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { objectOf, type ShapeOf } from '../../domain/shape.ts';
 import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
-import { ROWS_MAX } from '../semantic/vector-table.ts';
+import { ROWS_MAX, writeAll } from '../semantic/vector-table.ts';
 
 /** Version of the search data in a bundle. docs/search-format.md describes it. */
 const SEARCH_FORMAT_VERSION = 3;
@@ -196,7 +196,7 @@ export class BundleVectorWriter implements Disposable {
   #flush(): void {
     const chunk = Buffer.concat(this.#pending);
     this.#digest.update(chunk);
-    for (let done = 0; done < chunk.length; ) done += writeSync(this.#fd as number, chunk, done);
+    writeAll(this.#fd as number, chunk);
     this.#pending = [];
   }
 

@@ -62,6 +62,7 @@ function canonicalDistance(page: string, canonical: string | null): number {
   return Math.min(other.slice(0, other.length - own.length).split('/').length - 1, NO_CANONICAL - 1);
 }
 
-function plainPath(path: string): string {
+/** Address of a page without its extension, `index` and trailing slash. */
+export function plainPath(path: string): string {
   return path.replace(/(?:\/index)?\.x?html?$/i, '').replace(/\/$/, '');
 }

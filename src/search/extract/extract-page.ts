@@ -11,7 +11,6 @@ interface PageInput {
   readonly html: string;
   readonly url: string;
   readonly version?: string | null;
-  readonly tags?: readonly string[];
 }
 
 export interface ExtractedPage {
@@ -30,12 +29,7 @@ export function extractPage(input: PageInput): ExtractedPage | null {
   const tree = readPageTree(input.path, input.html);
   if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;
   const { document, body, facts: stated } = tree;
-  const facts = {
-    ...stated,
-    version: stated.version ?? input.version ?? null,
-    tags: [...new Set([...stated.tags, ...(input.tags ?? [])])],
-  };
-
+  const facts = { ...stated, version: stated.version ?? input.version ?? null, tags: [...new Set(stated.tags)] };
   if (body === null) return null;
   const address = new PageAddress(input.url, facts.base, facts.canonical);
   const parts = new ContentReader(document, contentRoot(body, facts.documentTitle), address).read();

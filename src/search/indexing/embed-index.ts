@@ -81,7 +81,7 @@ export class EmbedProcess {
       });
       answered.catch(() => undefined);
     }, LANES_EVERY_MS);
-    const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE));
+    const keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE));
     try {
       const { facts } = keyword;
       const embedder = await model.load();

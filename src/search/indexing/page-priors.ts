@@ -1,4 +1,5 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
+import { plainPath } from '../extract/duplicates.ts';
 import { SECONDARY_PRIOR } from '../keyword/ranking.ts';
 
 /** Paths of change logs and lists. These pages contain the words of all other pages, so they rank lower. */
@@ -61,14 +62,7 @@ export class PagePriors {
 /** Returns one fingerprint per link, equal for all spellings of an address. Fingerprints are much faster than strings. */
 export const linkPrints = (links: readonly string[]): Uint8Array => joined(links.map(printOf));
 
-const printOf = (address: string): Uint8Array => fingerprint(plainAddress(address));
-
-function plainAddress(path: string): string {
-  return path
-    .replace(/[#?].*$/, '')
-    .replace(/(?:\/index)?\.x?html?$/i, '')
-    .replace(/\/$/, '');
-}
+const printOf = (address: string): Uint8Array => fingerprint(plainPath(address.replace(/[#?].*$/, '')));
 
 function increment(counts: Uint32Array, at: number): void {
   counts[at] = (counts[at] ?? 0) + 1;

@@ -228,14 +228,10 @@ class PageReaders implements AsyncDisposable {
       this.#pages = 0;
       await this.#endThreads();
     }
-    return this.#announced(page.path, size, () => readPage(this.#from, page));
-  }
-
-  #announced<Result>(path: string, size: number, read: () => Result): Result {
     const isLarge = size > LARGE_PAGE_BYTES;
-    if (isLarge) this.#onLargePage(path);
-    const result = read();
+    if (isLarge) this.#onLargePage(page.path);
+    const read = readPage(this.#from, page);
     if (isLarge) this.#onLargePage(null);
-    return result;
+    return read;
   }
 }

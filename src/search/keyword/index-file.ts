@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import type { SearchFacet } from '../../domain/search.ts';
+import type { SearchFacet, SearchRequest } from '../../domain/search.ts';
 import { languageTag } from '../../web/language-tag.ts';
 import {
   asDamaged,
@@ -32,6 +32,8 @@ const BYTES_PER_SECTION = 16;
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
 const OWN_BYTES = 300_000;
 
+type Impact = ReturnType<typeof impactOf>;
+
 interface Run {
   readonly sections: number;
   readonly list: Uint8Array;
@@ -46,8 +48,11 @@ export class IndexFile {
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
-  readonly #impact: ReturnType<typeof impactOf>;
-  readonly #cache: LRUCache<string, Postings>;
+  readonly #impact: Impact;
+  readonly #cache = new LRUCache<string, Postings>({
+    maxSize: POSTINGS_CACHE_BYTES,
+    sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
+  });
   readonly #sequences = new LRUCache<number, Uint16Array>({
     maxSize: SEQUENCES_CACHE_BYTES,
     sizeCalculation: ({ byteLength }) => byteLength + BYTES_PER_ENTRY,
@@ -69,10 +74,6 @@ export class IndexFile {
     this.sections = this.priors.length;
     this.languages = readLanguages((name) => this.#array(name));
     this.facts = new SectionFacts((name) => this.#array(name));
-    this.#cache = new LRUCache({
-      maxSize: POSTINGS_CACHE_BYTES,
-      sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
-    });
   }
 
   static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
@@ -113,16 +114,14 @@ export class IndexFile {
   postings(term: string): Postings {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
-    const runs = this.#statements.postings.all(term) as unknown as Run[];
-    const postings = readPostings(runs, this.sections, this.#impact);
+    const postings = this.#read(term, this.#impact);
     this.#cache.set(term, postings);
     return postings;
   }
 
   /** Sections that have the index term in their title or headings. */
   headedBy(term: string): number[] {
-    const runs = this.#statements.postings.all(term) as unknown as Run[];
-    const { sections, impacts } = readPostings(runs, this.sections, (_, title, headings) => title + headings);
+    const { sections, impacts } = this.#read(term, (_, title, headings) => title + headings);
     return [...sections].filter((_, at) => impacts[at] !== 0);
   }
 
@@ -161,13 +160,20 @@ export class IndexFile {
     return Array.from(this.#terms(start), ([term]) => term);
   }
 
+  /** Values that readers can filter by, the most frequent first. Empty for a filter if all sections have the same value. */
   get facets(): Facets {
-    this.#facets ??= facetsOf((kind) => {
-      const start = listName(kind, '');
-      const frequent = [...this.#terms(start)].sort(([, left], [, right]) => right - left).slice(0, FACET_MAX);
-      return frequent.map(([term]) => term.slice(start.length));
-    });
+    this.#facets ??= {
+      languages: this.#valuesOf('language').map((key) => languageTag(key) ?? key),
+      versions: this.#valuesOf('version'),
+      tags: this.#valuesOf('tag'),
+    };
     return this.#facets;
+  }
+
+  #valuesOf(kind: ListKind): string[] {
+    const start = listName(kind, '');
+    const frequent = [...this.#terms(start)].sort(([, left], [, right]) => right - left).slice(0, FACET_MAX);
+    return frequent.length > 1 ? frequent.map(([term]) => term.slice(start.length)) : [];
   }
 
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
@@ -207,7 +213,7 @@ export class IndexFile {
   }
 
   get vocabulary(): Vocabulary {
-    this.#vocabulary ??= new Vocabulary(readCountedWords((name) => this.#array(name)));
+    this.#vocabulary ??= new Vocabulary(readCountedWords((name) => this.#array(name), this.languages));
     return this.#vocabulary;
   }
 
@@ -216,8 +222,11 @@ export class IndexFile {
   }
 
   #sectionsOf(term: string): Uint32Array {
-    const runs = this.#statements.postings.all(term) as unknown as Run[];
-    return readPostings(runs, this.sections, () => 0).sections;
+    return this.#read(term, () => 0).sections;
+  }
+
+  #read(term: string, impact: Impact): Postings {
+    return readPostings(this.#statements.postings.all(term) as unknown as Run[], this.sections, impact);
   }
 
   *#terms(start: string): Generator<readonly [term: string, sections: number]> {
@@ -277,37 +286,19 @@ const FACET_MAX = 50;
 
 export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
-const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
-
-/**
- * Values that readers can filter by. Empty for a filter if all sections have the same value.
- * @param keysOf function that returns the most frequent key first
- */
-function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
-  const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
-    const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
-    return keys.length > 1 ? keys.map(shown) : [];
-  };
-  return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
+export interface Filter extends Partial<SearchRequest['filter']> {
+  /** Version label of the release, which as `version` also matches sections without a version. */
+  readonly label?: string;
 }
 
-export interface Filter {
-  readonly version?: string;
-  /** True if `version` also matches sections without a version. */
-  readonly orUnsaid?: boolean;
-  /** Language as BCP 47 tag. `pt` also matches `pt-BR`. */
-  readonly language?: string;
-  readonly tag?: string;
-}
-
-export function maskOf(filter: Filter, file: IndexFile): Mask {
+export function maskOf({ version = null, label, language = null, tag = null }: Filter, file: IndexFile): Mask {
   let mask: Mask = null;
-  if (filter.version !== undefined) {
-    const unsaid = filter.orUnsaid === true ? file.list('unsaid', 'version') : [];
-    mask = only([...file.list('version', filter.version), ...unsaid], mask, file.sections);
+  if (version !== null) {
+    const unsaid = version === label ? file.list('unsaid', 'version') : [];
+    mask = only([...file.list('version', version), ...unsaid], mask, file.sections);
   }
-  if (filter.language !== undefined) mask = only(file.language(languageKey(filter.language)), mask, file.sections);
-  if (filter.tag !== undefined) mask = only(file.list('tag', filter.tag), mask, file.sections);
+  if (language !== null) mask = only(file.language(languageKey(language)), mask, file.sections);
+  if (tag !== null) mask = only(file.list('tag', tag), mask, file.sections);
   return mask;
 }
 

@@ -32,8 +32,6 @@ const ROW_CANDIDATES = 20;
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25 score, comparable only within one query. An exact match has a higher score than all other hits. */
-  readonly score: number;
   /** BM25 score divided by the sum of the rarities of all query words: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
@@ -62,21 +60,17 @@ export class KeywordIndex {
   readonly #scores: Accumulator;
   readonly #alternatives: Accumulator;
 
-  private constructor(path: string, ranking: Ranking, isSealKnown: boolean) {
-    this.#path = path;
-    this.#ranking = ranking;
-    this.#file = IndexFile.open(path, ranking, isSealKnown);
-    this.#scores = new Accumulator(this.#file.sections);
-    this.#alternatives = new Accumulator(this.#file.sections);
-  }
-
   /**
    * @param isSealKnown true to skip the checksum of a file that was verified before. The checksum takes 0.2 s for 100,000
    * sections
    * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed, or of another format version
    */
-  static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
-    return new KeywordIndex(path, ranking, isSealKnown);
+  constructor(path: string, ranking: Ranking = RANKING, isSealKnown = false) {
+    this.#path = path;
+    this.#ranking = ranking;
+    this.#file = IndexFile.open(path, ranking, isSealKnown);
+    this.#scores = new Accumulator(this.#file.sections);
+    this.#alternatives = new Accumulator(this.#file.sections);
   }
 
   get bytes(): number {
@@ -99,14 +93,10 @@ export class KeywordIndex {
     return this.#file.facts;
   }
 
-  search(query: string, options: SearchOptions): readonly KeywordHit[] {
-    return this.find(query, options).hits;
-  }
-
   find(query: string, options: SearchOptions) {
     return this.#read(() => {
       const parsed = this.#parse(query, options.prefixLast === true);
-      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language);
+      const spellings = new Spellings(parsed.wanted, this.#file, options.filter?.language ?? null);
       const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
       const { wishes, links, names } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
@@ -114,28 +104,23 @@ export class KeywordIndex {
       if (parsed.isQuestion)
         for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
-      const ranked = this.#rank(parsed.wanted, spellings, links, options.limit);
+      const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
+      const ranked = this.#rank(parsed.wanted, spellings, { only, links, limit: options.limit });
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       // Signs before a word belong to the word: the heading `<<` does not define `<<EOF`.
       const isWhole = !parsed.isQuestion && attachedSymbols(parsed.wanted).length === 0;
-      const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
       const headed = this.#headedBy(isWhole ? names : [], only, spellings);
       const quoted = this.#quoting(parsed.wanted, spellings, sections.slice(0, NEAR_CANDIDATES));
       const best = sections.slice(0, ROW_CANDIDATES);
       const rows = this.#rowsOf(parsed.wanted, best);
       const titled = this.#titledIn(parsed.wanted, only, best);
-      const hits = ranked.map(({ section, score, lift, exact }): KeywordHit => {
+      const hits = ranked.map(({ section, score, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
         const isHeaded = isNamed && headed.has(section);
         const inName = Number(isNamed) + Number(isHeaded || rows.has(section)) + Number(quoted.has(section));
-        return {
-          section,
-          score: score + lift,
-          normalised: score / total,
-          exact,
-          names: Math.min(2, inName) + Number(titled.has(section)),
-        };
+        const namePoints = Math.min(2, inName) + Number(titled.has(section));
+        return { section, normalised: score / total, exact, names: namePoints };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
       return { hits, ...facts, allowed: mask, rows, matchedIn: this.#matcher(wishes) };
@@ -143,7 +128,11 @@ export class KeywordIndex {
   }
 
   /** Returns the corrected query and the excluded words. `inclusive` is the query with the excluded words as ordinary words. */
-  readings(query: string, prefixLast: boolean, language?: string): Omit<SearchFacts, 'facets' | 'semantic'> {
+  readings(
+    query: string,
+    prefixLast: boolean,
+    language: string | null = null,
+  ): Omit<SearchFacts, 'facets' | 'semantic'> {
     return this.#read(() => {
       const { wanted, unwanted, inclusive, unfinished } = this.#parse(query, prefixLast);
       const spellings = new Spellings(wanted, this.#file, language);
@@ -220,21 +209,26 @@ export class KeywordIndex {
     this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
   }
 
-  #rank(wanted: string, spellings: Spellings, links: readonly Link[], limit: number): Found[] {
-    const terms = onlyIdentifier(wanted, this.#file, spellings);
-    const namedSections = new Set(terms.flatMap((term) => [...this.#file.postings(term).sections]));
+  #rank(
+    wanted: string,
+    spellings: Spellings,
+    {
+      only,
+      links,
+      limit,
+    }: { readonly only: readonly string[]; readonly links: readonly Link[]; readonly limit: number },
+  ): Found[] {
+    const namedSections = new Set(only.flatMap((term) => [...this.#file.postings(term).sections]));
     // Titles are compared without signs, but a page with the title "C" must not match the query "C++".
     const isTitled = (section: number) => namedSections.size === 0 || namedSections.has(section);
     const titled = this.#takeScores(this.#titled(wanted, spellings).filter(isTitled));
     const named = this.#takeScores(namedSections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
-    const bestNamed = named[0]?.score ?? 0;
-    const bestOther = others[0]?.score ?? 0;
     return [
-      ...titled.map((ranked) => ({ ...ranked, lift: bestNamed + bestOther, exact: 'title' as const })),
-      ...named.map((ranked) => ({ ...ranked, lift: bestOther, exact: 'identifier' as const })),
-      ...others.map((ranked) => ({ ...ranked, lift: 0, exact: null })),
+      ...titled.map((ranked) => ({ ...ranked, exact: 'title' as const })),
+      ...named.map((ranked) => ({ ...ranked, exact: 'identifier' as const })),
+      ...others.map((ranked) => ({ ...ranked, exact: null })),
     ].slice(0, limit);
   }
 
@@ -346,7 +340,6 @@ const lastPartOf = (only: readonly string[]): string | undefined => /[.:#]([\p{L
 const atMostOnce = (count: number): number => Math.min(1, count);
 
 interface Found extends Ranked {
-  readonly lift: number;
   readonly exact: Exact | null;
 }
 

@@ -36,10 +36,10 @@ export class Spellings {
   readonly #twoWords = new Map<string, string[]>();
   #phraseReads = 0;
 
-  /** @param filter BCP 47 tag of the language to which the search is limited, or undefined */
-  constructor(query: string, dictionary: Dictionary, filter: string | undefined) {
+  /** @param filter BCP 47 tag of the language to which the search is limited, or null */
+  constructor(query: string, dictionary: Dictionary, filter: string | null) {
     this.#dictionary = dictionary;
-    const own = filter === undefined ? undefined : languageOf(filter).code;
+    const own = filter === null ? null : languageOf(filter).code;
     const filtered = dictionary.languages.filter(({ code }) => code === own);
     this.#languages = filtered.length > 0 ? filtered : dictionary.languages;
     this.#ofQuery = this.#likeliest(query);

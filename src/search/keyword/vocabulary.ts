@@ -186,32 +186,25 @@ function gramsOf(word: string): string[] {
 /** Returns the bit of a language. All languages from number 30 on share one bit. */
 const bitOf = (at: number): number => 1 << Math.min(at, 30);
 
-const ARRAYS = [
-  'vocabulary',
-  'vocabulary counts',
-  'vocabulary languages',
-  'vocabulary spellings',
-  'analysed languages',
-];
-
-export function readCountedWords(array: (name: string) => Uint8Array<ArrayBuffer>): CountedWords {
+export function readCountedWords(
+  array: (name: string) => Uint8Array<ArrayBuffer>,
+  languages: readonly WordLanguage[],
+): CountedWords {
   const linesOf = (name: string): string[] => {
     const text = Buffer.from(array(name)).toString();
     return text === '' ? [] : text.split('\n');
   };
-  const [words = '', counts = '', masks = '', spellings = ''] = ARRAYS;
-  const languages = readLanguages(array);
   return {
-    words: linesOf(words),
-    counts: new Uint32Array(array(counts).buffer),
+    words: linesOf('vocabulary'),
+    counts: new Uint32Array(array('vocabulary counts').buffer),
     languages,
-    masks: languages.length > 1 ? new Uint32Array(array(masks).buffer) : undefined,
-    spellings: new Map(linesOf(spellings).map((line) => line.split('\t') as [string, string])),
+    masks: languages.length > 1 ? new Uint32Array(array('vocabulary languages').buffer) : undefined,
+    spellings: new Map(linesOf('vocabulary spellings').map((line) => line.split('\t') as [string, string])),
   };
 }
 
 export function readLanguages(array: (name: string) => Uint8Array): WordLanguage[] {
-  const codes = JSON.parse(Buffer.from(array(ARRAYS[4] as string)).toString()) as string[];
+  const codes = JSON.parse(Buffer.from(array('analysed languages')).toString()) as string[];
   return codes.map(languageOf);
 }
 
@@ -267,14 +260,13 @@ export class KnownWords {
       return new Uint8Array(array.buffer);
     };
     const languages = [...this.#languages.keys()];
-    const values = [
-      Buffer.from(words.join('\n')),
-      numbers(({ count }) => count),
-      languages.length > 1 ? numbers((word) => word.languages) : new Uint8Array(),
-      Buffer.from(spellings.join('\n')),
-      Buffer.from(JSON.stringify(languages)),
+    return [
+      ['vocabulary', Buffer.from(words.join('\n'))],
+      ['vocabulary counts', numbers(({ count }) => count)],
+      ['vocabulary languages', languages.length > 1 ? numbers((word) => word.languages) : new Uint8Array()],
+      ['vocabulary spellings', Buffer.from(spellings.join('\n'))],
+      ['analysed languages', Buffer.from(JSON.stringify(languages))],
     ];
-    return ARRAYS.map((name, at) => [name, values[at] as Uint8Array]);
   }
 
   #english(word: Surface, bit: number): string {

@@ -257,9 +257,8 @@ export function symbolsOf(text: string): FoundSymbol[] {
     if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
     symbols.push({ symbol, start, end });
     // Add a variant of the symbol without the full stop of the sentence, or without the slash of the path in `#!/bin/sh`.
-    const isStopped = symbol.length > 2 ? /[.:?!]$/.test(symbol) && isEnd : symbol === '#!/';
-    const isShebang = symbol === '#!/';
-    if (isStopped || isShebang) symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
+    const isStopped = symbol.length > 2 && isEnd && /[.:?!]$/.test(symbol);
+    if (isStopped || symbol === '#!/') symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
   }
   return symbols;
 }

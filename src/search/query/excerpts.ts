@@ -5,6 +5,7 @@ import { ENGLISH, keyOf, languageOf, simplify, type WordLanguage } from '../keyw
 import { pairsOf, plain, type Surface, symbolsOf, type Word, wordsOf } from '../keyword/words.ts';
 import type { Passage } from '../ports.ts';
 import type { ResultForm, SearchResult } from '../request.ts';
+import type { VectorHit } from '../semantic/vector-index.ts';
 import type { RankedSection, RankParts } from './rank.ts';
 
 interface Excerpt {
@@ -20,16 +21,17 @@ interface Marks {
 
 interface QueryFindings {
   readonly matchedIn: (section: number) => readonly string[];
-  readonly passageOf: (section: number) => number | undefined;
-  /** Position of the line in the section's text that defines an identifier of the query, such as an option in a table. */
-  readonly rowOf: (section: number) => number | undefined;
+  /** Nearest passages in meaning, by section. Null if the query has no vector. */
+  readonly nearest: ReadonlyMap<number, Pick<VectorHit, 'passage'>> | null;
+  /** Positions, by section, of the line that defines an identifier of the query, such as an option in a table. */
+  readonly rows: ReadonlyMap<number, number>;
   readonly partsOf: ((section: number) => RankParts) | null;
 }
 
 export function excerptsOf(
   ranked: readonly RankedSection[],
   keyword: KeywordIndex,
-  { matchedIn, passageOf, rowOf, partsOf }: QueryFindings,
+  { matchedIn, nearest, rows, partsOf }: QueryFindings,
   { root, version: otherwise, source }: ResultForm,
 ): SearchResult[] {
   const read = keyword.sections(ranked.map(({ section }) => section));
@@ -40,8 +42,13 @@ export function excerptsOf(
     const languages = language === null ? keyword.languages : [languageOf(language)];
     const marker = new Marker(matchedIn(section), languages);
     const passages = keyword.facts.passages(section);
-    const row = fromRow(passages, rowOf(section));
-    const { content, highlights } = excerptOf(found, row ?? passages, row === null ? passageOf(section) : 0, marker);
+    const row = fromRow(passages, rows.get(section));
+    const { content, highlights } = excerptOf(
+      found,
+      row ?? passages,
+      row === null ? nearest?.get(section)?.passage : 0,
+      marker,
+    );
     const version = found.version ?? otherwise;
     const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
     const result = { content, path: root + found.path, metadata };

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { VECTOR_FILE } from '../indexing/index-files.ts';
 import type { Embedder, ModelChoice } from '../ports.ts';
-import type { ResponseBody, ResultForm, SearchRequest } from '../request.ts';
+import { type ResultForm, type SearchAnswer, type SearchRequest, writeAnswer } from '../request.ts';
 import { rememberQueries } from '../semantic/embedders.ts';
 import { type CosineScale, measureScale, VectorIndex } from '../semantic/vector-index.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
@@ -53,7 +53,7 @@ export class QueryThread {
     this.#releases.close(searchDir);
   }
 
-  search({ searchDir, request, label, form, vectors }: QueryRequest): Promise<Uint8Array<ArrayBuffer>> {
+  search({ searchDir, request, label, form, vectors }: QueryRequest): Promise<SearchAnswer> {
     const semantic =
       vectors === null || request.isByWords
         ? null
@@ -66,8 +66,7 @@ export class QueryThread {
       // Read the query's corrections and the filter values before the search: afterwards, docshelf may have closed this release.
       const facts = request.wantsFacts ? release.facts(request) : null;
       const results = await release.search(request, label, semantic, form);
-      const body: ResponseBody = facts === null ? results : { results, ...facts, semantic: vectors !== null };
-      return new TextEncoder().encode(JSON.stringify(body));
+      return writeAnswer(results, facts === null ? undefined : { ...facts, semantic: vectors !== null });
     });
   }
 
@@ -135,7 +134,7 @@ export class OpenReleases {
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {
     let release: ReleaseSearch;
     try {
-      release = ReleaseSearch.open(searchDir);
+      release = new ReleaseSearch(searchDir);
     } catch (error) {
       this.close(searchDir);
       throw error;
@@ -161,7 +160,7 @@ export class OpenReleases {
   }
 
   #reopen(searchDir: string): ReleaseSearch {
-    const release = ReleaseSearch.open(searchDir, this.#checked.has(searchDir));
+    const release = new ReleaseSearch(searchDir, this.#checked.has(searchDir));
     this.#keep(searchDir, release);
     return release;
   }

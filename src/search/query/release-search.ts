@@ -45,20 +45,15 @@ interface SemanticSource {
 
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
-  readonly #facts: SectionFacts;
   #semantic: { readonly digest: string; revision: number; readonly leg: Promise<SemanticLeg> } | null = null;
   #vectorBytes = 0;
   #underway = 0;
   #isClosing = false;
   #isClosed = false;
 
-  private constructor(keyword: KeywordIndex) {
-    this.#keyword = keyword;
-    this.#facts = keyword.facts;
-  }
-
-  static open(searchDir: string, isSealKnown = false): ReleaseSearch {
-    return new ReleaseSearch(KeywordIndex.open(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown));
+  /** @throws DocshelfError `index_damaged` */
+  constructor(searchDir: string, isSealKnown = false) {
+    this.#keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown);
   }
 
   get sections(): number {
@@ -66,7 +61,7 @@ export class ReleaseSearch {
   }
 
   get bytes(): number {
-    return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
+    return this.#keyword.bytes + this.#keyword.facts.bytes + this.#vectorBytes;
   }
 
   async search(
@@ -85,7 +80,7 @@ export class ReleaseSearch {
   }
 
   facts({ query, prefixLast, filter }: SearchRequest): Omit<SearchFacts, 'semantic'> {
-    const readings = this.#keyword.readings(query, prefixLast, filter.language ?? undefined);
+    const readings = this.#keyword.readings(query, prefixLast, filter.language);
     return { ...readings, facets: this.#keyword.facets };
   }
 
@@ -95,7 +90,7 @@ export class ReleaseSearch {
     const leg = semantic && (await this.#semanticLeg(semantic));
     // Start the model first, because it works in another thread while this thread looks up keywords.
     const reading = leg?.read(query);
-    const options = { limit, prefixLast, filter: filterOf(filter, label) };
+    const options = { limit, prefixLast, filter: { ...filter, label } };
     const { hits, known, isShort, allowed, rows, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
     const vector = reading && (await reading);
@@ -108,13 +103,8 @@ export class ReleaseSearch {
     const ranked = ofOneVersion
       .slice(0, pageSize)
       .filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
-    const findings = {
-      matchedIn,
-      rowOf: (section: number) => rows.get(section),
-      passageOf: (section: number) => nearest?.get(section)?.passage,
-      partsOf: isExplained ? (section: number) => partsOf(section, legs) : null,
-    };
-    return excerptsOf(ranked, this.#keyword, findings, form);
+    const reasonsOf = isExplained ? (section: number) => partsOf(section, legs) : null;
+    return excerptsOf(ranked, this.#keyword, { matchedIn, rows, nearest, partsOf: reasonsOf }, form);
   }
 
   /** Keeps one version of each page: the newest version that is nearly as relevant as the most relevant version. */
@@ -154,7 +144,7 @@ export class ReleaseSearch {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
         this.#vectorBytes = vectors.bytes;
-        return new SemanticLeg(embedder, vectors, this.#facts);
+        return new SemanticLeg(embedder, vectors, this.#keyword.facts);
       });
       this.#semantic = { digest, revision, leg };
     }
@@ -222,12 +212,4 @@ function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
 function both(one: Mask, other: Mask): Mask {
   if (one === null || other === null) return one ?? other;
   return one.map((may, section) => may & (other[section] ?? 0));
-}
-
-function filterOf({ version, language, tag }: SearchRequest['filter'], label: string) {
-  return {
-    ...(version === null ? {} : { version, orUnsaid: version === label }),
-    ...(language === null ? {} : { language }),
-    ...(tag === null ? {} : { tag }),
-  };
 }

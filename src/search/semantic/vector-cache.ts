@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../../files/index.ts';
 import { FINGERPRINT_BYTES, Fingerprints } from '../compact.ts';
 import type { Embedder } from '../ports.ts';
+import { writeAll } from './vector-table.ts';
 
 export interface VectorRecord {
   readonly key: Uint8Array;
@@ -39,7 +40,7 @@ export class VectorCache {
       return encodeRecord(key, vector);
     });
     this.#segment ??= createSegment(this.folder, this.#dims);
-    append(this.#segment, Buffer.concat(records));
+    writeAll(this.#segment, Buffer.concat(records));
   }
 
   close(): void {
@@ -59,12 +60,8 @@ export function segmentNames(folder: string): string[] {
 
 function createSegment(folder: string, dims: number): number {
   const fd = openSync(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
-  append(fd, segmentHeader(dims));
+  writeAll(fd, segmentHeader(dims));
   return fd;
-}
-
-function append(fd: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
@@ -190,7 +187,7 @@ export async function sweepVectors(
     try {
       let number = 0;
       for (const { key, vector } of recordsOf(folder, dims, quiet)) {
-        if (isLive[number] === 1) append(segment, encodeRecord(key, vector));
+        if (isLive[number] === 1) writeAll(segment, encodeRecord(key, vector));
         number += 1;
       }
       fsyncSync(segment);

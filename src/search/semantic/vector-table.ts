@@ -191,8 +191,12 @@ function openIfThere(file: string, flags: 'r' | 'r+'): number | null {
   }
 }
 
-function writeAll(fd: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
+/** @param position offset in the file. Null writes at the current position */
+export function writeAll(fd: number, bytes: Uint8Array, position: number | null = null): void {
+  for (let done = 0; done < bytes.length; ) {
+    const at = position === null ? null : position + done;
+    done += writeSync(fd, bytes, done, bytes.length - done, at);
+  }
 }
 
 function damaged(file: string, state: string): DocshelfError {

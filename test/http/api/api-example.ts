@@ -7,7 +7,7 @@ import { API_INFO, calls, searchResults } from '../../../src/http/api/operations
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import type { RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
-import type { Search, SearchRequest } from '../../../src/search/index.ts';
+import { type Search, type SearchRequest, writeAnswer } from '../../../src/search/index.ts';
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { memoryAudit } from '../audit/memory-audit.ts';
@@ -68,7 +68,7 @@ export function searchThatNotes(requests: SearchRequest[]): Search {
   return {
     search: async (request) => {
       requests.push(request);
-      return { results: RESULTS.slice(0, request.pageSize) };
+      return writeAnswer(RESULTS.slice(0, request.pageSize));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -236,23 +236,30 @@ describe('client that reads its responses slowly or not at all', () => {
 });
 
 describe('connection limit of a listener', () => {
-  it('closes an idle connection to accept a new connection, but never a connection that waits for its response', async () => {
-    const gate = Promise.withResolvers<void>();
-    const fetch = async () => {
-      await gate.promise;
-      return new Response('word');
-    };
-    const listener = await open(new ClientBudget({ connections: 8 }), { fetch });
-    const waiting = await still(listener);
-    waiting.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
-    const idle = await Promise.all(Array.from({ length: 3 }, () => still(listener)));
-    const closed = Promise.race(idle.map((each) => once(each.resume(), 'close')));
-    const last = await still(listener);
-    await closed;
-    last.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
-    gate.resolve();
-    for (const client of [waiting, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
-  });
+  it.each([
+    ['HTTP', {}],
+    ['TLS', { tls: TLS }],
+  ])(
+    'closes an idle connection to accept a new connection, but no connection that waits for a response: %s',
+    async (_, options) => {
+      const gate = Promise.withResolvers<void>();
+      const fetch = async () => {
+        await gate.promise;
+        return new Response('word');
+      };
+      const listener = await open(new ClientBudget({ connections: 8 }), { fetch, ...options });
+      const tls = 'tls' in options;
+      const waiting = await still(listener, { tls });
+      waiting.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      const idle = await Promise.all(Array.from({ length: 3 }, () => still(listener, { tls })));
+      const closed = Promise.race(idle.map((each) => once(each.resume(), 'close')));
+      const last = await still(listener, { tls });
+      await closed;
+      last.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      gate.resolve();
+      for (const client of [waiting, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
+    },
+  );
 
   it('lets the connections of one client address use at most half of the limit', async () => {
     const listener = await open(new ClientBudget({ connections: 8 }));
@@ -262,6 +269,32 @@ describe('connection limit of a listener', () => {
       each.end(GET('/word').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
       expect((await each.toArray()).join('')).toMatch(/word$/);
     }
+  });
+
+  it('applies to HTTP/2 connections', async () => {
+    const listener = await open(new ClientBudget({ connections: 8 }), { tls: TLS });
+    const idle = session(listener);
+    expect(await answered(idle)).toBe('word');
+    const closed = once(idle, 'close');
+    for (let at = 0; at < 4; at++) expect(await answered(session(listener))).toBe('word');
+    await closed;
+  });
+});
+
+describe('ClientBudget.connect()', () => {
+  type Opened = Parameters<ClientBudget['connect']>[0];
+  const peerFrom = (remoteAddress: string) =>
+    Object.assign(new EventEmitter(), { remoteAddress, bytesRead: 0, destroy: vi.fn() });
+
+  it('counts all connections of an address, even if it closed the only one to make room for the next', () => {
+    const budget = new ClientBudget({ connections: 4 });
+    const [first, second, third, fourth] = Array.from({ length: 4 }, () => peerFrom('192.0.2.1'));
+    const others = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map(peerFrom);
+    for (const peer of [first, ...others, second]) expect(budget.connect(peer as Opened)).toBe(true);
+    expect(first?.destroy).toHaveBeenCalledOnce();
+    for (const peer of others) peer.emit('close');
+    for (const peer of [third, fourth]) expect(budget.connect(peer as Opened)).toBe(true);
+    expect(second?.destroy).toHaveBeenCalledOnce();
   });
 });
 

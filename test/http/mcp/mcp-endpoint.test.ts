@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
-import type { SearchRequest } from '../../../src/search/index.ts';
+import { type SearchRequest, writeAnswer } from '../../../src/search/index.ts';
 import { untilAborted } from '../../helpers/until-aborted.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 import { AssistantBench, contentOf, JSON_BOTH, messageOf, withMarkdown } from './assistant-bench.ts';
@@ -465,7 +465,7 @@ describe('MCP tools', () => {
     const long = RESULTS.flatMap((result) =>
       Array.from({ length: 50 }, () => ({ ...result, content: 'ab'.repeat(5_000) })),
     );
-    const site = await opened({ search: { search: async () => ({ results: long }) } });
+    const site = await opened({ search: { search: async () => writeAnswer(long) } });
     const result = await site.tool('search', { query: 'a', pageSize: 50 });
     expect(result.content?.[0]?.text.length).toBeLessThan(90_000);
   });

@@ -7,10 +7,10 @@ import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site
 import {
   NO_FACTS,
   type Search,
-  type SearchAnswer,
   type SearchFacts,
   type SearchRequest,
   type SearchResult,
+  writeAnswer,
 } from '../../../src/search/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
 import { attribute, nodes, type PageNode, parsedNodes, text } from '../../helpers/page-nodes.ts';
@@ -27,13 +27,15 @@ function result(path: string, content: string, changes: Partial<SearchResult['me
   return { path, content, metadata: { ...metadata, highlights: [], ...changes } };
 }
 
-function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSettings> = {}, language = 'en') {
+type Found = { readonly results: readonly SearchResult[]; readonly facts?: SearchFacts };
+
+function siteWith(answer: Found | Error, changes: Partial<SiteSearchSettings> = {}, language = 'en') {
   const requests: SearchRequest[] = [];
   const search: Search = {
     search: async (request) => {
       requests.push(request);
       if (answer instanceof Error) throw answer;
-      return answer;
+      return writeAnswer(answer.results, request.wantsFacts ? (answer.facts ?? NO_FACTS) : undefined);
     },
   };
   const app = siteApp({

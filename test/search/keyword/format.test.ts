@@ -31,7 +31,7 @@ describe('KeywordIndexWriter', () => {
       languages.map((language) => ({ title: 'Page', language })),
       passagesOf,
     );
-    const index = KeywordIndex.open(path);
+    const index = new KeywordIndex(path);
     onTestFinished(() => index.close());
     const { facts } = index;
     expect(facts.count).toBe(5);
@@ -47,17 +47,17 @@ describe('KeywordIndexWriter', () => {
   });
 });
 
-describe('KeywordIndex.open()', () => {
+describe('new KeywordIndex()', () => {
   it('rejects a missing file', () => {
-    expect(() => KeywordIndex.open(indexPath())).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(indexPath())).toThrow(DAMAGED);
   });
 
   it('rejects a file that is not an index', () => {
     const path = indexPath();
     writeFileSync(path, 'no index');
-    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
     new DatabaseSync(`${path}.other`).close();
-    expect(() => KeywordIndex.open(`${path}.other`)).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(`${path}.other`)).toThrow(DAMAGED);
   });
 
   it('rejects a file that was not finished', () => {
@@ -72,7 +72,7 @@ describe('KeywordIndex.open()', () => {
       version: null,
       tags: [],
     });
-    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
   });
 
   it('rejects a file with one changed bit, whatever its position', () => {
@@ -83,7 +83,7 @@ describe('KeywordIndex.open()', () => {
       const changed = Buffer.from(sound);
       changed[at] = (changed[at] ?? 0) ^ 1;
       writeFileSync(path, changed);
-      expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+      expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
     }
   });
 
@@ -92,16 +92,16 @@ describe('KeywordIndex.open()', () => {
     writeIndex(path, SECTIONS);
     const sound = readFileSync(path);
     truncateSync(path, sound.length - 8_192);
-    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
     writeFileSync(path, Buffer.concat([sound, Buffer.alloc(8_192)]));
-    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
   });
 
   it('opens a finished index twice at the same time, and the database passes its integrity check', () => {
     const path = indexPath();
     writeIndex(path, SECTIONS);
-    const [one, other] = [KeywordIndex.open(path), KeywordIndex.open(path)];
-    expect(one.search('words', { limit: 3 })).toEqual(other.search('words', { limit: 3 }));
+    const [one, other] = [new KeywordIndex(path), new KeywordIndex(path)];
+    expect(one.find('words', { limit: 3 }).hits).toEqual(other.find('words', { limit: 3 }).hits);
     one.close();
     other.close();
     const database = new DatabaseSync(path, { readOnly: true });
@@ -110,7 +110,7 @@ describe('KeywordIndex.open()', () => {
   });
 });
 
-describe('KeywordIndex.open() of an index with another layout', () => {
+describe('new KeywordIndex() of an index with another layout', () => {
   /** A sealed database with these tables. */
   function sealedDatabase(schema: string): string {
     const path = indexPath();
@@ -129,7 +129,7 @@ describe('KeywordIndex.open() of an index with another layout', () => {
       database.exec(`PRAGMA user_version = ${version}`);
       database.close();
       seal(path);
-      expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+      expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
     }
   });
 
@@ -139,6 +139,6 @@ describe('KeywordIndex.open() of an index with another layout', () => {
     ['has empty tables', SCHEMA],
   ])('rejects an index that states the current version but %s', (_what, schema) => {
     const path = sealedDatabase(`${schema}; PRAGMA user_version = ${FORMAT_VERSION}`);
-    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    expect(() => new KeywordIndex(path)).toThrow(DAMAGED);
   });
 });

@@ -35,7 +35,7 @@ export function writeIndex(
 export function indexOf(sketches: readonly Sketch[]): KeywordIndex {
   const path = indexPath();
   writeIndex(path, sketches);
-  const index = KeywordIndex.open(path);
+  const index = new KeywordIndex(path);
   onTestFinished(() => index.close());
   return index;
 }
@@ -44,7 +44,7 @@ export function indexOf(sketches: readonly Sketch[]): KeywordIndex {
 export function found(
   index: KeywordIndex,
   query: string,
-  options: Omit<Parameters<KeywordIndex['search']>[1], 'limit'> = {},
+  options: Omit<Parameters<KeywordIndex['find']>[1], 'limit'> = {},
 ): number[] {
-  return index.search(query, { limit: 10, ...options }).map((hit) => hit.section);
+  return index.find(query, { limit: 10, ...options }).hits.map((hit) => hit.section);
 }

@@ -40,7 +40,7 @@ describe('Proximity (score for the distance of query words in a text)', () => {
   });
 });
 
-describe('KeywordIndex.search()', () => {
+describe('KeywordIndex.find()', () => {
   it('ranks adjacent words above the same words far apart', () => {
     const index = indexOf([
       { text: 'The retry of a client that has no timeout, and what a policy is.' },

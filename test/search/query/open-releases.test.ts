@@ -2,6 +2,7 @@ import { truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { searchRequestOf } from '../../../src/domain/search.ts';
+import { IndexFile } from '../../../src/search/keyword/index-file.ts';
 import { OpenReleases } from '../../../src/search/query/query-thread.ts';
 import { ReleaseSearch } from '../../../src/search/query/release-search.ts';
 import { indexPath, writeIndex } from '../keyword/index-folder.ts';
@@ -9,7 +10,7 @@ import { indexPath, writeIndex } from '../keyword/index-folder.ts';
 const REQUEST = searchRequestOf({ query: 'lantern' });
 const ROOM = 1024 ** 3;
 
-const opening = vi.spyOn(ReleaseSearch, 'open');
+const opening = vi.spyOn(IndexFile, 'open');
 const closing = vi.spyOn(ReleaseSearch.prototype, 'close');
 beforeEach(() => vi.clearAllMocks());
 afterEach(() => vi.clearAllMocks());
