@@ -26,8 +26,6 @@ export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
   #temporaries = 0;
-  /** Folders that `putBlocking` has created. Another process may have removed them. */
-  readonly #folders = new Set<string>();
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -66,26 +64,12 @@ export class FileStore {
     }
     const temporary = this.#temporaryPath();
     try {
-      this.#inFolderBlocking(temporary, () => writeFileSync(temporary, bytes, { flag: 'wx', mode: FILE_MODE }));
-      this.#inFolderBlocking(path, () => renameSync(temporary, path));
+      inFolderBlocking(temporary, () => writeFileSync(temporary, bytes, { flag: 'wx', mode: FILE_MODE }));
+      inFolderBlocking(path, () => renameSync(temporary, path));
       return file;
     } catch (error) {
       rmSync(temporary, { force: true });
       throw error;
-    }
-  }
-
-  /** Creates each folder before its first use, because a failed write to a missing folder takes as long as writing a small page. */
-  #inFolderBlocking(path: string, act: () => void): void {
-    const folder = dirname(path);
-    if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
-    this.#folders.add(folder);
-    try {
-      act();
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-      mkdirSync(folder, { recursive: true });
-      act();
     }
   }
 
@@ -176,6 +160,16 @@ async function inFolder<Result>(path: string, act: () => Promise<Result>): Promi
     if (errnoOf(error) !== 'ENOENT') throw error;
     await mkdir(dirname(path), { recursive: true });
     return act();
+  }
+}
+
+function inFolderBlocking(path: string, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(path), { recursive: true });
+    act();
   }
 }
 

@@ -33,11 +33,8 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
   readonly #mayShrink: boolean;
-  readonly #etags: { [tag: string]: string } = {};
-  readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
   readonly #whole: { [tag: string]: readonly string[] } = {};
   readonly #notModified: { [tag: string]: readonly string[] } = {};
-  readonly #missing: { [tag: string]: readonly string[] } = {};
 
   /** @param isImmutable true if the file never changes @param make function that creates the bytes of a file that is not on disk */
   constructor(
@@ -91,16 +88,11 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   etag({ tag }: Form): string {
-    const etag = this.#etags[tag] ?? `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
-    this.#etags[tag] = etag;
-    return etag;
+    return `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
   }
 
-  /** Key of the body in `BodyCache`. Kept, because hashing a new string takes four times as long as the look-up. */
   bodyKey(encoding: Encoding): string {
-    const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
-    this.#bodyKeys[encoding] = key;
-    return key;
+    return `${this.sha256}${encoding}`;
   }
 
   validators(form: Form): Validators {
@@ -139,21 +131,16 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   /** 404 response without an entity tag, because a 404 is never `not modified`. */
-  missing({ encoding, tag, bytes }: Body): FastAnswer {
-    const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
-    this.#missing[tag] = headers;
-    return { status: 404, headers, body: bytes };
-  }
-
-  #missingHeaders(encoding: Encoding, bytes: number): AnswerHeaders {
-    return {
+  missing({ encoding, bytes }: Body): FastAnswer {
+    const headers = flatHeaders({
       'Content-Type': this.type,
-      'Content-Length': String(bytes),
+      'Content-Length': String(bytes.length),
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
       'Cache-Control': 'no-cache',
       Vary: 'Accept-Encoding',
       ...this.sent.headers,
-    };
+    });
+    return { status: 404, headers, body: bytes };
   }
 
   notModified(form: Form): FastAnswer {

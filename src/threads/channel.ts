@@ -218,10 +218,10 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 }
 
-/** Creates the abort signal only when it is used, because its creation takes longer than a small call. */
 class Context implements CallContext<unknown> {
   readonly #post: (value: unknown) => void;
-  #abort: AbortController | null = null;
+  readonly #abort = new AbortController();
+  readonly signal = this.#abort.signal;
   #pending: { readonly value: unknown } | null = null;
   #postedMs = Number.NEGATIVE_INFINITY;
 
@@ -229,13 +229,7 @@ class Context implements CallContext<unknown> {
     this.#post = post;
   }
 
-  get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    return this.#abort.signal;
-  }
-
   abort(reason: DocshelfError): void {
-    this.#abort ??= new AbortController();
     this.#abort.abort(reason);
   }
 

@@ -2,7 +2,7 @@ import type { Env, Hono } from 'hono';
 import type { Described } from '../../domain/operation.ts';
 import { escapeHtml } from '../../web/escape.ts';
 import type { Content, OpenApiDocument } from '../openapi.ts';
-import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
+import { answerAsset, BASE_STYLE, ownAsset } from '../own-asset.ts';
 import { refuseMethod } from '../routes.ts';
 
 const PAGE = '/docs';
@@ -19,26 +19,19 @@ const POLICY = [
 ].join('; ');
 
 export function addDocs<E extends Env>(app: Hono<E>, document: () => OpenApiDocument): void {
-  let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
-  const assets = () => {
-    read ??= {
-      css: ownAsset(new URL('assets/docs.css', import.meta.url), BASE_STYLE),
-      js: ownAsset(new URL('assets/docs.js', import.meta.url)),
-    };
-    return read;
-  };
+  const css = ownAsset(new URL('assets/docs.css', import.meta.url), BASE_STYLE);
+  const js = ownAsset(new URL('assets/docs.js', import.meta.url));
 
   app.get(PAGE, (c) => {
     c.header('Content-Security-Policy', POLICY);
     c.header('Referrer-Policy', 'no-referrer');
     c.header('Cache-Control', 'no-cache');
-    const { css, js } = assets();
     const files = { css: `docs/${css.name}`, js: `docs/${js.name}` };
     return c.html(docsPage(document(), files));
   });
   app.all(PAGE, refuseMethod('GET, HEAD'));
   app.get(`${PAGE}/:name`, (c) => {
-    const found = Object.values(assets()).find(({ name }) => name === c.req.param('name'));
+    const found = [css, js].find(({ name }) => name === c.req.param('name'));
     return found === undefined ? c.notFound() : answerAsset(found, c.req.header('accept-encoding'));
   });
 }

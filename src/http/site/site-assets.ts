@@ -12,9 +12,9 @@ const LOADER = 'loader.js';
 const REPLACING = 'replacing.js';
 const FOR_BY_HAND = 'by-hand.js';
 
-/** docshelf's own files for pages, which all sites of a daemon share. Reads them when they are first needed. */
+/** docshelf's own files for pages, which all sites of a daemon share. */
 export class SiteAssets {
-  #read: ReturnType<typeof readFiles> | null = null;
+  readonly #files = readFiles();
 
   /** Addresses of scripts, relative to the base path, such as `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
   get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
@@ -49,11 +49,6 @@ export class SiteAssets {
     if (file === undefined) return null;
     const answer = answerAsset(file(), acceptEncoding);
     return isHead ? new Response(null, { headers: answer.headers }) : answer;
-  }
-
-  get #files() {
-    this.#read ??= readFiles();
-    return this.#read;
   }
 }
 
