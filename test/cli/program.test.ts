@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, Help } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { DocshelfCommand } from '../../src/cli/command.ts';
@@ -39,5 +42,21 @@ describe('createProgram()', async () => {
     const described = [...command.registeredArguments, ...new Help().visibleOptions(command)];
     for (const text of [command.description(), ...described.map(({ description }) => description)])
       expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
+  });
+});
+
+describe('main.ts', () => {
+  it('ends with 73 if the disk of standard output is full', () => {
+    const full = openSync('/dev/full', 'w');
+    const main = join(import.meta.dirname, '../../src/main.ts');
+    const { status, stderr } = spawnSync(process.execPath, [main, 'config', 'schema'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    expect([status, stderr]).toEqual([
+      73,
+      expect.stringMatching(/^docshelf: Cannot write the output: ENOSPC.*\n.*\n$/),
+    ]);
   });
 });
