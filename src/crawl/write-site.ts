@@ -180,7 +180,7 @@ function findRedirects(entries: ReadonlyMap<string, Entry>, scope: Scope) {
   const redirects: Redirect[] = [];
   for (const { url } of entries.values()) {
     const end = endOf(url, entries, scope);
-    if (end !== null) redirects.push({ url, ...end });
+    if (end !== null && /^https?:/.test(end.target)) redirects.push({ url, ...end });
   }
   return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
 }

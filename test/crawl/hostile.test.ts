@@ -130,6 +130,8 @@ describe('crawl of a hostile site', () => {
       expect.stringMatching(/\/far10\.png: more than 10 redirects, or a loop$/),
       expect.stringMatching(/\/loop2: more than 10 redirects, or a loop$/),
     ]);
+    expect(crawled.paths).not.toContain('file.html');
+    expect(crawled.text('_redirects')).not.toContain('file:');
     const lost = crawled.details('not_fetched').join('\n');
     for (const part of [
       '169.254.169.254/latest/meta-data/',
