@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Help } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DocshelfCommand } from '../../src/cli/command.ts';
-import { createProgram } from '../../src/cli/index.ts';
+import { createProgram, run } from '../../src/cli/index.ts';
 
 const below = (parent: Command, path = ''): [string, Command][] =>
   parent.commands.flatMap((child) => {
@@ -36,6 +36,13 @@ describe('createProgram()', async () => {
     for (const option of isGroup(command) ? ['--help'] : ['--json', '--config', '--help'])
       expect(help).toContain(option);
     expect(help).not.toContain('\u001b');
+  });
+
+  it.each(['activate', 'remove', 'preview', 'audit'])('rejects an empty version of bundle %s', async (name) => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => written.mockRestore());
+    expect(await run(['bundle', name, ''], '1.2.3')).toBe(64);
+    expect(written.mock.calls.join()).toContain("value '' is invalid for argument 'version'");
   });
 
   it.each(commands)('describes %s and its options with a capital letter and no final period', (_, command) => {

@@ -35,7 +35,7 @@ type Options = SiteChoice & DaemonChoice;
 
 export function bundlePreviewCommand(): Command {
   return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
-    .argument('<version>', 'Stored version')
+    .argument('<version>', 'Stored version', versionLabel)
     .action(async (version: string, options: Options) =>
       printResult(options, await previewOf(await loadOrLastGood(options), options, version), ({ link }) => link),
     );

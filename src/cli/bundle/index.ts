@@ -4,7 +4,15 @@ import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
+import {
+  actionCommand,
+  type DaemonChoice,
+  daemonCommand,
+  group,
+  type SiteChoice,
+  versionLabel,
+  withSite,
+} from '../command.ts';
 import { commandTarget, daemonStatus, findDaemon } from '../daemon-client.ts';
 import { type ChosenSite, chosenSite, loadOrLastGood, loadSite } from '../load-config.ts';
 import { type Columns, listing, printResult, printTarget, toMiB } from '../output.ts';
@@ -28,7 +36,7 @@ export function bundleCommand(): Command {
     bundleDiffCommand(),
     bundlePreviewCommand(),
     withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
-      .argument('<version>', 'Stored version')
+      .argument('<version>', 'Stored version', versionLabel)
       .action((version: string, options: Options) =>
         change(options, activate, { version }, (deployment) => deployment.activate(version)),
       ),
@@ -36,7 +44,7 @@ export function bundleCommand(): Command {
       change(options, rollback, {}, (deployment) => deployment.rollback()),
     ),
     withSite(actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01'))
-      .argument('<version>', 'Stored version')
+      .argument('<version>', 'Stored version', versionLabel)
       .action((version: string, options: Options) =>
         change(options, remove, { version }, (deployment) => deployment.remove(version)),
       ),
