@@ -25,6 +25,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
+// If messages cannot be written, for example on a full disk, the command continues and ends with its exit code.
+process.stderr.on('error', () => undefined);
+
 // A closed pipe (`docshelf bundle list | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Help } from 'commander';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DocshelfCommand } from '../../src/cli/command.ts';
 import { createProgram, run } from '../../src/cli/index.ts';
 
@@ -53,14 +53,20 @@ describe('createProgram()', async () => {
 });
 
 describe('main.ts', () => {
+  const MAIN = join(import.meta.dirname, '../../src/main.ts');
+  const full = openSync('/dev/full', 'w');
+  afterAll(() => closeSync(full));
+
+  it('ends with the exit code of the command if the disk of standard error is full', () => {
+    const { status } = spawnSync(process.execPath, [MAIN, 'nope'], { stdio: ['ignore', 'pipe', full] });
+    expect(status).toBe(64);
+  });
+
   it('ends with 73 if the disk of standard output is full', () => {
-    const full = openSync('/dev/full', 'w');
-    const main = join(import.meta.dirname, '../../src/main.ts');
-    const { status, stderr } = spawnSync(process.execPath, [main, 'config', 'schema'], {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'config', 'schema'], {
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     });
-    closeSync(full);
     expect([status, stderr]).toEqual([
       73,
       expect.stringMatching(/^docshelf: Cannot write the output: ENOSPC.*\n.*\n$/),
