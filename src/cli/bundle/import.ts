@@ -28,7 +28,7 @@ import {
 } from '../command.ts';
 import { type ArchiveInput, commandTarget, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { type ChosenSite, chosenSite, loadOrLastGood, namedSites } from '../load-config.ts';
-import { type CommandTarget, ProgressBar, printResult, printTarget } from '../output.ts';
+import { type CommandTarget, ProgressBar, printResult, printTarget, whileInterruptible } from '../output.ts';
 import { storedReleaseInfo } from '../stored-versions.ts';
 
 export function bundlePreviewCommand(): Command {
@@ -221,17 +221,19 @@ async function fetchArchive<T>(
   using progress = new ProgressBar();
   const name = linkWithoutSecrets(link.reveal());
   const bundleFile = join(work.path, 'bundle');
-  const { fileName } = await fetchBundle(opened.sources, {
+  const request = {
     link,
     sha256: null,
     spoolDir: work.path,
     bundleFile,
     bundleBytesMax: staticExport.limits.bundleBytesMax,
     retriesMax: network.retries,
-    signal: new AbortController().signal,
-    onProgress: (doneBytes, totalBytes) =>
+    onProgress: (doneBytes: number, totalBytes: number | null) =>
       progress.update({ kind: 'progress', phase: 'fetching', name, doneBytes, totalBytes }),
-  });
+  };
+  const { fileName } = await whileInterruptible('Run the command again.', (signal) =>
+    fetchBundle(opened.sources, { ...request, signal }),
+  );
   progress.end();
   return await use(bundleFile, fileName);
 }
