@@ -4,6 +4,7 @@ import module from 'node:module';
 
 const NODE_MAJOR_MIN = 24;
 const EXIT_UNAVAILABLE = 69;
+const EXIT_CANNOT_WRITE = 73;
 
 // Check the version first, because on an older Node, the imports fail with messages that do not name the cause.
 if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
@@ -24,10 +25,14 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
+// If messages cannot be written, for example on a full disk, the command continues and ends with its exit code.
+process.stderr.on('error', () => undefined);
+
 // A closed pipe (`docshelf bundle list | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  process.stderr.write(`docshelf: Cannot write the output: ${error.message}\n  Error code: cannot_write\n`);
+  process.exit(EXIT_CANNOT_WRITE);
 });
 
 const { run } = await import('./cli/index.ts');

@@ -214,6 +214,9 @@ const ANOTHER_FORMAT = 'Unpack the archive, and pack it again as .tar.gz, .tar.z
 const NOT_THE_BUNDLE =
   'Open the link in a browser. Check whether a proxy or a sign-in page responds instead of the server.';
 
+const NO_BYTES =
+  'Check the file, or the program that writes it. If "docker exec" or "kubectl exec" runs the command, pass -i.';
+
 const starts = (...bytes: number[]) => Buffer.from(bytes);
 
 const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, next: string])[] = [
@@ -230,7 +233,7 @@ const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, ne
 ];
 
 function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
-  if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
+  if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NO_BYTES });
   if (head.length >= 4) {
     if (head[0] === 0x1f && head[1] === 0x8b) return 'tar.gz';
     const magic = head.readUInt32LE(0);

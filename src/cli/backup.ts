@@ -118,16 +118,18 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   const toWriteFault = rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE);
   const found = await ifThere(stat(file)).catch(toWriteFault);
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
-  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(file)))))
+  // Keep a symbolic link, such as /dev/stdout.
+  const target = await realpath(file).catch(() => file);
+  if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(target)))))
     throw cannotWrite(file, 'it is in the data folder');
   // Replace only regular files, because renaming over a device would remove the device.
   const isPlain = found === null || found.isFile();
   // Use a random name for the partial file, because two backups can have the same target.
-  const path = isPlain ? `${file}.${randomBytes(4).toString('hex')}.part` : file;
+  const path = isPlain ? `${target}.${randomBytes(4).toString('hex')}.part` : file;
   const handle = await open(path, isPlain ? 'wx' : 'w', 0o600).catch(toWriteFault);
   try {
     const written = await copyFolder(dir, handle.createWriteStream({ flush: isPlain }), signal);
-    if (isPlain) await rename(path, file);
+    if (isPlain) await rename(path, target);
     return written;
   } catch (error) {
     if (isPlain) await rm(path, { force: true });

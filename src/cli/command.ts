@@ -10,6 +10,8 @@ export interface SiteChoice extends CommonOptions, Pick<DaemonChoice, 'adminUrl'
   readonly site?: string;
 }
 
+export type ActionOptions = SiteChoice & DaemonChoice;
+
 export class DocshelfCommand extends Command {
   readonly example: string;
   readonly isGroup: boolean;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
@@ -165,7 +165,10 @@ async function writeConfig(file: string, answers: InitAnswers, force: boolean): 
 }
 
 async function publish(file: string, text: string, force: boolean): Promise<void> {
-  if (force) return writing(file, replaceFile(file, text, OWNER_ONLY));
+  // Keep a link, and a device such as /dev/stdout, because replacing a device would remove it.
+  const target = await realpath(file).catch(() => file);
+  const isOther = (await stat(file).catch(() => null))?.isFile() === false;
+  if (force && !isOther) return writing(file, replaceFile(target, text, OWNER_ONLY));
   if (await writing(file, writeOnce(file, text, OWNER_ONLY))) return;
   throw new DocshelfError('cannot_write', `Cannot write "${file}": it already exists`, {
     next: 'Pass another file with --config, or replace this file with --force.',

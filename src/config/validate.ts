@@ -186,8 +186,7 @@ const REMOVED: Readonly<Record<string, string>> = {
 
 function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
   const dotted = parent === '' ? name : `${parent}.${name}`;
-  const removed = REMOVED[dotted];
-  if (removed !== undefined) return `unknown key "${dotted}": ${removed}`;
+  if (Object.hasOwn(REMOVED, dotted)) return `unknown key "${dotted}": ${REMOVED[dotted]}`;
   const shown = isPlainName(name) ? `"${dotted}"` : 'with special characters in its name';
   const nearest = nearestKey(parent, name, siblings);
   return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;

@@ -19,6 +19,7 @@ import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
 import type { ReadPage, ReadRequest } from './pages/page-work.ts';
 import type { Answer, Responder } from './responder.ts';
+import { endOf } from './write-site.ts';
 
 interface CrawlOptions extends AdmissionOptions {
   readonly responder: Responder;
@@ -209,8 +210,8 @@ export class Crawl {
     const url = scope.canonical(new URL(location));
     if (url === null) {
       findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to an address that is not http(s)');
-    } else if (entry.redirects + 1 > REDIRECTS_MAX) {
-      findings.add('too_many_redirects', entry.url, entry.referrer, `more than ${REDIRECTS_MAX} redirects in a row`);
+    } else if (entry.redirects + 1 > REDIRECTS_MAX || endOf(entry.url, this.entries, scope) === null) {
+      findings.add('too_many_redirects', entry.url, entry.referrer, `more than ${REDIRECTS_MAX} redirects, or a loop`);
     } else {
       const { askedAs, depth, isOptional } = entry;
       const [referrer, redirects] = [entry.referrer || entry.url, entry.redirects + 1];

@@ -28,7 +28,7 @@ const IN_FLIGHT_MAX = 16;
 /** Writes files before pages, because a page may contain the digests of files. */
 export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<string, string>> {
   const { entries, scope, threads, withDigest, notFound } = options;
-  const redirects = findRedirects(entries, (url) => scope.canonical(url));
+  const redirects = findRedirects(entries, scope);
   const contents = [...entries.values()].filter(hasContent);
   const paths = nameContents(contents, notFound, scope);
   const fragments = new Map<string, string>();
@@ -176,16 +176,17 @@ type Redirect = { readonly url: string; readonly target: string; readonly fragme
 /** Maximum redirects between an address and its final target. Browsers have the same limit. */
 const HOPS_MAX = 20;
 
-function findRedirects(entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {
+function findRedirects(entries: ReadonlyMap<string, Entry>, scope: Scope) {
   const redirects: Redirect[] = [];
   for (const { url } of entries.values()) {
-    const end = endOf(url, entries, canonical);
-    if (end !== null) redirects.push({ url, ...end });
+    const end = endOf(url, entries, scope);
+    if (end !== null && /^https?:/.test(end.target)) redirects.push({ url, ...end });
   }
   return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
 }
 
-function endOf(url: string, entries: ReadonlyMap<string, Entry>, canonical: (url: URL) => string | null) {
+/** Returns the final target of an address that redirects. Null if the address does not redirect, or if its redirects never end. */
+export function endOf(url: string, entries: ReadonlyMap<string, Entry>, scope: Scope) {
   let target = url;
   let fragment = '';
   for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
@@ -194,7 +195,7 @@ function endOf(url: string, entries: ReadonlyMap<string, Entry>, canonical: (url
     const next = new URL(location);
     // A redirect without a fragment keeps the fragment of the previous address (RFC 9110, section 10.2.2).
     if (next.hash !== '') fragment = next.hash;
-    target = canonical(next) ?? location;
+    target = scope.canonical(next) ?? location;
   }
   return null;
 }

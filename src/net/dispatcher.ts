@@ -32,11 +32,14 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
+    // Reject SOCKS, because it is an experiment of undici, and fails with these options.
+    if (settings.proxy === 'env' && PROXY_VARIABLES.some((name) => /^\s*socks/i.test(process.env[name] ?? '')))
+      throw new Error('SOCKS');
     if (settings.proxy === 'env') return new EnvironmentProxy(new EnvHttpProxyAgent(proxyOptions), new Agent(options));
     return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
   } catch {
     // Omit the cause of the error, because it contains the URL of the proxy, which can include a password.
-    throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not a URL', {
+    throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not an http or https URL', {
       next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
     });
   }

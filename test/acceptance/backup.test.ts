@@ -342,6 +342,13 @@ describe('docshelf backup and restore', () => {
     expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
   });
 
+  test('write to the target of a symbolic link without replacing the link', async () => {
+    const folder = await openHome();
+    await runCommands('touch saved.tar; ln -s saved.tar link; docshelf backup link; test -L link', folder);
+    const other = await openEmptyHome();
+    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+  });
+
   test.each([
     ['a pipe that closes before the end of the backup', 'docshelf backup - | head -c 10 >&2; exit $PIPESTATUS', 73],
     ['a full disk behind standard output', 'docshelf backup - > /dev/full', 73],

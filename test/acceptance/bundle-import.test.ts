@@ -1,7 +1,10 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
+import { httpServer } from '../helpers/local-server.ts';
+import { spawnProgram } from '../helpers/program.ts';
 import { bundleWithManifest, sha256Of } from './bundles.ts';
 import { Home, JULY, JUNE, WAYS } from './home.ts';
 
@@ -69,4 +72,24 @@ test.each([
   expect([result.code, result.json().code]).toEqual([64, 'usage']);
   expect(result.json<{ next: string }>().next).toContain('oci://');
   if (link.includes('?')) expect(result.stdout + result.stderr).not.toContain('hidden-word');
+});
+
+test('bundle import of a link removes its temporary folder after SIGTERM', async () => {
+  const folder = await bench.folder();
+  const temporary = join(folder, 'temporary');
+  await mkdir(temporary);
+  await writeFile(join(folder, 'config.yaml'), 'staticExport: { enabled: true }\n');
+  const server = await httpServer(async (_, response) => {
+    response.writeHead(200, { 'content-length': 1_000_000 }).write('x'.repeat(1_000));
+    expect(await readdir(temporary)).toEqual([expect.stringMatching(/^docshelf-fetch-/)]);
+    command.kill('SIGTERM');
+  });
+  const link = `${server.origin}/acme-export-2024-06-01.tar.gz`;
+  const command = spawnProgram(['bundle', 'import', link], folder, {
+    TMPDIR: temporary,
+    NODE_DISABLE_COMPILE_CACHE: '1',
+  });
+  const [code] = await once(command, 'close');
+  await server.close();
+  expect([code, await readdir(temporary)]).toEqual([69, []]);
 });

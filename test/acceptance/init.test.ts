@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,12 +77,15 @@ describe('docshelf init', () => {
   test.each([
     ['a folder', '.'],
     ['a path under a file', 'file/config.yaml'],
+    ['a named pipe', 'pipe'],
   ])('rejects %s as the path of the config file', async (_what, config) => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'file'), '');
+    execFileSync('mkfifo', [join(cwd, 'pipe')]);
     const refused = await bench.run(['init', '--force', '--json', '--config', config], { cwd });
     expect({ code: refused.code, fault: refused.json().code }).toEqual({ code: 73, fault: 'cannot_write' });
-    expect(await readdir(cwd)).toEqual(['file']);
+    expect(await readdir(cwd)).toEqual(['file', 'pipe']);
+    expect((await stat(join(cwd, 'pipe'))).isFIFO()).toBe(true);
   });
 
   test('does not overwrite an existing config without --force', async () => {

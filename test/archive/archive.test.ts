@@ -98,7 +98,8 @@ describe('inspectArchive()', () => {
     const { error } = await bench.attempt(Buffer.from('<!DOCTYPE html><title>Sign in</title>'));
     expect(error?.code).toBe('unknown_format');
     expect(error?.message).toContain('an HTML page');
-    expect((await bench.attempt(Buffer.alloc(0))).error?.code).toBe('unknown_format');
+    const { error: empty } = await bench.attempt(Buffer.alloc(0));
+    expect(empty).toMatchObject({ code: 'unknown_format', next: expect.stringContaining('pass -i') });
     expect((await bench.attempt(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]))).error?.message).toContain('xz');
   });
 

@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Command, Help } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DocshelfCommand } from '../../src/cli/command.ts';
-import { createProgram } from '../../src/cli/index.ts';
+import { createProgram, run } from '../../src/cli/index.ts';
 
 const below = (parent: Command, path = ''): [string, Command][] =>
   parent.commands.flatMap((child) => {
@@ -43,4 +46,33 @@ describe('createProgram()', async () => {
         expect(text).toMatch(/^\p{Lu}.*[^.]$/u);
     },
   );
+
+  it.each(['activate', 'remove', 'preview', 'audit'])('rejects an empty version of bundle %s', async (name) => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => written.mockRestore());
+    expect(await run(['bundle', name, ''], '1.2.3')).toBe(64);
+    expect(written.mock.calls.join()).toContain("value '' is invalid for argument 'version'");
+  });
+});
+
+describe('main.ts', () => {
+  const MAIN = join(import.meta.dirname, '../../src/main.ts');
+  const full = openSync('/dev/full', 'w');
+  afterAll(() => closeSync(full));
+
+  it('ends with the exit code of the command if the disk of standard error is full', () => {
+    const { status } = spawnSync(process.execPath, [MAIN, 'nope'], { stdio: ['ignore', 'pipe', full] });
+    expect(status).toBe(64);
+  });
+
+  it('ends with 73 if the disk of standard output is full', () => {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'config', 'schema'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      73,
+      expect.stringMatching(/^docshelf: Cannot write the output: ENOSPC.*\n.*\n$/),
+    ]);
+  });
 });

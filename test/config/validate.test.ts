@@ -123,6 +123,7 @@ describe('validate(), given an unknown key,', () => {
       'server: { workers: 2 }',
       'unknown key "server.workers": docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
     ],
+    ['constructor: 1', 'unknown key "constructor"; did you mean "server"?'],
     ['bundleUrl: x', 'unknown key "bundleUrl"; did you mean "staticExport.bundleUrl"?'],
     ['server: { level: info }', 'unknown key "server.level"; did you mean "log.level"?'],
     ['features: { serach: true }', 'unknown key "features.serach"; did you mean "features.search"?'],

@@ -361,6 +361,11 @@ describe('proxy of HttpClient', () => {
   });
 });
 
+test('A SOCKS proxy in the environment causes config_invalid', () => {
+  vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1');
+  expect(() => client({ proxy: 'env' })).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+});
+
 describe('caFile of HttpClient', () => {
   test('causes cannot_read if the file is missing, and config_invalid if the file contains no certificate', async () => {
     const caFile = join(newFolder(), 'ca.pem');

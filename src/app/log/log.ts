@@ -1,4 +1,5 @@
-import { destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { write, writeSync } from 'node:fs';
+import { type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 import { printableJson, printableLines } from '../../domain/text.ts';
 
 export type { Logger } from 'pino';
@@ -27,7 +28,7 @@ export async function openLogs(settings: {
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
-  const out = new BatchedOutput();
+  const out = new LineBatches();
   const pretty = isPretty ? await prettyForm(isTerminal) : null;
   const written = (line: string): string => pretty?.(line) ?? printableJson(line);
   const immediate = { write: (line: string) => out.write(written(line)), flush: out.flush.bind(out) };
@@ -63,32 +64,78 @@ const BATCH_MS = 250;
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 export const LAST_WRITES_MS = 300;
 
-/** Writes lines in batches, because each write of the stream wakes a thread. */
-class BatchedOutput {
-  readonly #out = destination({
-    dest: STDOUT,
-    sync: false,
-    // With a minimum length of 1 byte, the stream writes each batch without a delay.
-    minLength: 1,
-    maxWrite: 2 * BATCH_CHARS,
-    maxLength: WAITING_BYTES_MAX,
-    retryEAGAIN: () => performance.now() < this.#retriesEndMs,
-  });
+const RETRY_MS = 100;
+const FLUSH_POLL_MS = 10;
+
+/**
+ * Writes bytes to standard output in their order, and repeats a failed write. Pino's stream instead ends or blocks the process,
+ * for example if the disk of the log file is full.
+ */
+class Output {
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  /** `stalled`: the reader of a pipe does not read. `failed`: another error, so that no operation waits for the output. */
+  #state: 'idle' | 'writing' | 'stalled' | 'failed' = 'idle';
+
+  write(bytes: Buffer): void {
+    if (this.#waitingBytes + bytes.length > WAITING_BYTES_MAX) return;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#state === 'idle') this.#writeFirst();
+  }
+
+  flush(done: () => void): void {
+    if (this.#state === 'idle' || this.#state === 'failed') done();
+    else setTimeout(() => this.flush(done), FLUSH_POLL_MS);
+  }
+
+  /** Writes the last bytes while the process exits. */
+  writeLast(): void {
+    const endMs = performance.now() + LAST_WRITES_MS;
+    // Another thread still writes the first bytes.
+    if (this.#state === 'writing') this.#waiting.shift();
+    for (let [bytes] = this.#waiting; bytes !== undefined && performance.now() < endMs; [bytes] = this.#waiting) {
+      try {
+        this.#remove(bytes, writeSync(STDOUT, bytes));
+      } catch (error) {
+        if (!isStall(error)) return;
+      }
+    }
+  }
+
+  #writeFirst(): void {
+    const [bytes] = this.#waiting;
+    this.#state = bytes === undefined ? 'idle' : 'writing';
+    if (bytes === undefined) return;
+    write(STDOUT, bytes, (error, written) => {
+      this.#remove(bytes, error === null ? written : 0);
+      if (error === null) return this.#writeFirst();
+      this.#state = isStall(error) ? 'stalled' : 'failed';
+      const timer = setTimeout(() => this.#writeFirst(), RETRY_MS);
+      if (this.#state === 'failed') timer.unref();
+    });
+  }
+
+  #remove(bytes: Buffer, written: number): void {
+    this.#waitingBytes -= written;
+    if (written === bytes.length) this.#waiting.shift();
+    else this.#waiting[0] = bytes.subarray(written);
+  }
+}
+
+const isStall = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
+
+/** Collects log lines into batches, because each write wakes a thread. */
+class LineBatches {
+  readonly #out = new Output();
   #batch = '';
-  #retriesEndMs = Number.POSITIVE_INFINITY;
   #isDue = false;
 
   constructor() {
-    // Write the last lines in a listener that runs before the stream's own exit listeners, because these end the stream.
-    process.prependListener('beforeExit', () => this.#writeBatch());
-    process.prependListener('exit', () => {
-      this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
+    process.on('beforeExit', () => this.#writeBatch());
+    process.on('exit', () => {
       this.#writeBatch();
-      try {
-        this.#out.flushSync();
-      } catch {
-        this.#out.destroy();
-      }
+      this.#out.writeLast();
     });
   }
 
@@ -108,13 +155,13 @@ class BatchedOutput {
     }, BATCH_MS).unref();
   }
 
-  flush(done?: (error?: Error) => void): void {
+  flush(done: () => void): void {
     this.#writeBatch();
     this.#out.flush(done);
   }
 
   #writeBatch(): void {
-    if (this.#batch !== '') this.#out.write(this.#batch);
+    if (this.#batch !== '') this.#out.write(Buffer.from(this.#batch));
     this.#batch = '';
   }
 }

@@ -7,7 +7,7 @@ import { normalBasePath } from '../../domain/deployment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { temporaryFolder } from '../../files/index.ts';
-import { type SiteChoice, siteCommand } from '../command.ts';
+import { type SiteChoice, siteCommand, versionLabel } from '../command.ts';
 import { loadSite } from '../load-config.ts';
 import { findingsText, firstRows, ProgressBar, printResult } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
@@ -18,7 +18,7 @@ export function bundleAuditCommand(): Command {
     'Find broken references in a stored version, and requests of its pages to other hosts',
     'docshelf bundle audit 2024-06-01 --json',
   )
-    .argument('<version>', 'Stored version')
+    .argument('<version>', 'Stored version', versionLabel)
     .option(
       '--base-path <path>',
       'List the addresses that docshelf cannot rewrite for this base path, instead of broken references',

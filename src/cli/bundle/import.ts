@@ -18,31 +18,29 @@ import { versionFromDigest } from '../../domain/version.ts';
 import { ifThere, temporaryFolder } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
+  type ActionOptions,
   actionCommand,
   type CommonOptions,
   type DaemonChoice,
   daemonCommand,
-  type SiteChoice,
   versionLabel,
   withSite,
 } from '../command.ts';
 import { type ArchiveInput, commandTarget, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { type ChosenSite, chosenSite, loadOrLastGood, namedSites } from '../load-config.ts';
-import { type CommandTarget, ProgressBar, printResult, printTarget } from '../output.ts';
+import { type CommandTarget, ProgressBar, printResult, printTarget, whileInterruptible } from '../output.ts';
 import { storedReleaseInfo } from '../stored-versions.ts';
-
-type Options = SiteChoice & DaemonChoice;
 
 export function bundlePreviewCommand(): Command {
   return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
-    .argument('<version>', 'Stored version')
-    .action(async (version: string, options: Options) =>
+    .argument('<version>', 'Stored version', versionLabel)
+    .action(async (version: string, options: ActionOptions) =>
       printResult(options, await previewOf(await loadOrLastGood(options), options, version), ({ link }) => link),
     );
 }
 
 /** Without a daemon, creates the preview link with the key in the data folder. @throws DocshelfError `version_not_found` */
-async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
+async function previewOf(loaded: LoadedConfig, options: ActionOptions, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);
   if (daemon !== null) return (await daemon.call(operations.preview, { parameters: { version } })) as VersionPreview;
@@ -58,7 +56,7 @@ async function previewOf(loaded: LoadedConfig, options: Options, version: string
   );
 }
 
-interface ImportOptions extends SiteChoice, DaemonChoice {
+interface ImportOptions extends ActionOptions {
   readonly version?: string;
   readonly signature?: string;
   readonly activate: boolean;
@@ -226,17 +224,19 @@ async function fetchArchive<T>(
   using progress = new ProgressBar();
   const name = linkWithoutSecrets(link.reveal());
   const bundleFile = join(work.path, 'bundle');
-  const { fileName } = await fetchBundle(opened.sources, {
+  const request = {
     link,
     sha256: null,
     spoolDir: work.path,
     bundleFile,
     bundleBytesMax: staticExport.limits.bundleBytesMax,
     retriesMax: network.retries,
-    signal: new AbortController().signal,
-    onProgress: (doneBytes, totalBytes) =>
+    onProgress: (doneBytes: number, totalBytes: number | null) =>
       progress.update({ kind: 'progress', phase: 'fetching', name, doneBytes, totalBytes }),
-  });
+  };
+  const { fileName } = await whileInterruptible('Run the command again.', (signal) =>
+    fetchBundle(opened.sources, { ...request, signal }),
+  );
   progress.end();
   return await use(bundleFile, fileName);
 }

@@ -4,7 +4,7 @@ import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
+import { type ActionOptions, actionCommand, daemonCommand, group, versionLabel, withSite } from '../command.ts';
 import { commandTarget, daemonStatus, findDaemon } from '../daemon-client.ts';
 import { type ChosenSite, chosenSite, loadOrLastGood, loadSite } from '../load-config.ts';
 import { type Columns, listing, printResult, printTarget, toMiB } from '../output.ts';
@@ -14,7 +14,6 @@ import { bundleDiffCommand } from './diff.ts';
 import { bundleImportCommand, bundlePreviewCommand } from './import.ts';
 import { bundleInspectCommand, bundleVerifyCommand } from './verify.ts';
 
-type Options = SiteChoice & DaemonChoice;
 type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 export function bundleCommand(): Command {
@@ -28,23 +27,23 @@ export function bundleCommand(): Command {
     bundleDiffCommand(),
     bundlePreviewCommand(),
     withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
-      .argument('<version>', 'Stored version')
-      .action((version: string, options: Options) =>
+      .argument('<version>', 'Stored version', versionLabel)
+      .action((version: string, options: ActionOptions) =>
         change(options, activate, { version }, (deployment) => deployment.activate(version)),
       ),
-    withSite(actionCommand('rollback', rollback, 'docshelf bundle rollback')).action((options: Options) =>
+    withSite(actionCommand('rollback', rollback, 'docshelf bundle rollback')).action((options: ActionOptions) =>
       change(options, rollback, {}, (deployment) => deployment.rollback()),
     ),
     withSite(actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01'))
-      .argument('<version>', 'Stored version')
-      .action((version: string, options: Options) =>
+      .argument('<version>', 'Stored version', versionLabel)
+      .action((version: string, options: ActionOptions) =>
         change(options, remove, { version }, (deployment) => deployment.remove(version)),
       ),
   ]);
 }
 
 async function change(
-  options: Options,
+  options: ActionOptions,
   operation: Pick<Operation, 'method' | 'path'>,
   parameters: Readonly<Record<string, string>>,
   here: ChangeHere,
@@ -65,7 +64,7 @@ async function change(
  * Changes versions in the data folder. If a daemon started meanwhile, repeats the activation there, because it may have read the
  * folder too early.
  */
-async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
+async function changeHere(site: ChosenSite, options: ActionOptions, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
   // Check first whether the data folder exists, because `withCommandShelf` would create it.
   if (!existsSync(dir)) {
@@ -100,7 +99,7 @@ function bundleListCommand(): Command {
   return withSite(daemonCommand('list', description, 'docshelf bundle list')).action(listVersions);
 }
 
-async function listVersions(options: Options): Promise<void> {
+async function listVersions(options: ActionOptions): Promise<void> {
   const loaded = await loadOrLastGood(options);
   const status = await daemonStatus(loaded.config, options, options.site ?? null);
   const all = options.site === undefined ? listedSites(loaded, status, options) : null;

@@ -1,4 +1,4 @@
-import { access, chmod, constants, rename, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -122,18 +122,22 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
   return { jobId: job.jobId, domain: job.domain, version, sha256: digest, sizeBytes, file: place, imported, values };
 }
 
-async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Promise<Target> {
+export async function targetOf({ output, into, jobId, domain, paths }: Omit<PullOptions, 'activate'>): Promise<Target> {
   if (jobId !== undefined && (domain !== undefined || paths !== undefined)) {
     throw new DocshelfError('usage', 'Cannot continue with --job-id: --domain and --paths are only for a new export', {
       next: 'Omit --domain and --paths.',
     });
   }
   if (output === undefined && into === true) return { folder: tmpdir(), name: null, keeps: false };
-  const path = resolve(output ?? '.');
-  const info = await stat(path).catch(() => null);
+  const given = resolve(output ?? '.');
+  const info = await stat(given).catch(() => null);
   const isFolder = info?.isDirectory() === true || output?.endsWith('/') === true;
-  const folder = isFolder ? path : dirname(path);
   const next = 'Pass an existing, writable folder with --output.';
+  // Renaming the bundle over a device such as /dev/null would remove the device.
+  if (info !== null && !isFolder && !info.isFile())
+    throw new DocshelfError('cannot_write', `Cannot write "${given}": it is not a file`, { next });
+  const path = info === null || isFolder ? given : await realpath(given);
+  const folder = isFolder ? path : dirname(path);
   await access(folder, constants.W_OK).catch(
     rethrowAs('cannot_write', `write to the folder "${folder}"`, next, errnoState),
   );

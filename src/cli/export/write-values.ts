@@ -39,12 +39,16 @@ export async function writeValues(
 }
 
 async function read(file: string): Promise<{ path: string; text: string; mode: number | null }> {
+  const next = 'Pass a YAML file with --write-values.';
   try {
     const path = await realpath(file);
-    return { path, text: await readText(path, VALUES_BYTES_MAX), mode: (await stat(path)).mode };
+    const info = await stat(path);
+    // docshelf replaces the file, which would remove a device such as /dev/null.
+    if (!info.isFile()) throw new DocshelfError('cannot_read', `Cannot read "${file}": it is not a file`, { next });
+    return { path, text: await readText(path, VALUES_BYTES_MAX), mode: info.mode };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { path: resolve(file), text: '', mode: null };
-    return rethrowAs('cannot_read', `read "${file}"`, 'Pass a YAML file with --write-values.')(error);
+    return rethrowAs('cannot_read', `read "${file}"`, next)(error);
   }
 }
 

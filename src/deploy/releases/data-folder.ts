@@ -153,7 +153,8 @@ export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<
   const found = await ifThere(stat(paths.dir, { bigint: true }));
   if (found === null) return null;
   const [dir, id] = await Promise.all([realpath(paths.dir), readIfThere(paths.id)]);
-  return { dir, id, device: String(found.dev), inode: String(found.ino) };
+  // Ignore a damaged file, because a header of requests to the daemon contains the id.
+  return { dir, id: /^[0-9a-f]{32}$/.test(id ?? '') ? id : null, device: String(found.dev), inode: String(found.ino) };
 }
 
 export const folderName = ({ id, device, inode }: FolderIdentity): string => `${id}:${device}:${inode}`;

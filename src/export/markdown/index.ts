@@ -99,7 +99,8 @@ export async function collectMarkdown(dir: string, ...[request, sink, signal]: P
     await write(`${local.language.folder}404.html`, html);
     if (local === site.languages[0]) await write('404.html', html);
   }
-  const home = site.languages[0]?.home ?? null;
+  // The default language can have no page.
+  const home = site.languages.find((local) => local.home !== null)?.home ?? null;
   if (home !== null) {
     const target = relativeReference('index.html', home.path);
     await write('index.html', layoutRedirect(site.name, target, canonicalOf(site, home)));

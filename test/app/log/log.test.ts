@@ -105,6 +105,51 @@ describe('openLogs()', () => {
     },
   );
 
+  it('continues and exits at once if the disk of the log file is full', async () => {
+    const full = await open('/dev/full', 'w');
+    onTestFinished(() => full.close());
+    const script = programOf(`
+      log.info('lost');
+      setTimeout(() => {
+        log.info('lost too');
+        log.flush(() => process.stderr.write('flushed'));
+      }, 300);`);
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', full.fd, 'pipe'],
+      timeout: 10_000,
+    });
+    let errorOutput = '';
+    program.stderr?.on('data', (data: Buffer) => {
+      errorOutput += data.toString();
+    });
+    const [code] = await once(program, 'close');
+    expect([code, errorOutput]).toEqual([0, 'flushed']);
+  });
+
+  it('writes waiting lines once the output accepts bytes again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const fifo = join(folder, 'out');
+    await promisify(execFile)('mkfifo', [fifo]);
+    const reader = await open(fifo, 'r+');
+    const out = await open(fifo, 'w');
+    const script = programOf(`
+      for (let at = 0; at < 50; at++) log.info(String(at).padEnd(10_000, ' '));`);
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', out.fd] });
+    onTestFinished(() => void program.kill('SIGKILL'));
+    const closed = once(program, 'close');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    let text = '';
+    while (text.split('\n').length <= 50) {
+      const { bytesRead, buffer } = await reader.read(Buffer.alloc(65_536));
+      text += buffer.toString('utf8', 0, bytesRead);
+    }
+    await closed;
+    await Promise.all([reader.close(), out.close()]);
+    const lines = text.split('\n').slice(0, -1);
+    expect(lines.map((line) => Number((JSON.parse(line) as { msg: string }).msg))).toEqual([...Array(50).keys()]);
+  });
+
   it('loses no line if the process exits', async () => {
     expect(await messagesOf(`logRequest(() => '"msg":"last"'); process.exit(0);`)).toEqual(['last']);
   });

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/cli/export/pull.ts';
+import { type DownloadOptions, downloadBundle, placeBundle, targetOf } from '../../../src/cli/export/pull.ts';
 import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
 import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -103,4 +104,18 @@ test('an aborted download leaves no file', async () => {
   const running = download({ signal: abort.signal, onProgress: () => abort.abort(new Error('enough')) });
   await expect(running).rejects.toThrow('enough');
   expect(await readdir(folder)).toEqual([]);
+});
+
+test('targetOf() keeps symbolic links, and rejects a path that is neither a file nor a folder', async () => {
+  const at = (name: string): string => join(folder, name);
+  const target = (output: string) => targetOf({ output, timeout: 1_000 });
+  await mkdir(at('deep'));
+  await writeFile(at('deep/real.tar.gz'), '');
+  await symlink('deep/real.tar.gz', at('link.tar.gz'));
+  execFileSync('mkfifo', [at('pipe')]);
+  expect(await target(at('link.tar.gz'))).toMatchObject({ folder: at('deep'), name: 'real.tar.gz' });
+  expect(await target(at('new.tar.gz'))).toMatchObject({ folder, name: 'new.tar.gz' });
+  expect(await target(at('deep'))).toMatchObject({ folder: at('deep'), name: null });
+  for (const output of [at('pipe'), '/dev/null'])
+    await expect(target(output)).rejects.toMatchObject({ code: 'cannot_write' });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -56,6 +57,7 @@ test('writeValues() does not write a file that already has the values', async ()
 
 test.each([
   ['a folder', 'cannot_read', () => mkdir(file)],
+  ['a named pipe', 'cannot_read', () => execFileSync('mkfifo', [file])],
   ['a missing folder', 'cannot_write', () => rm(folder, { recursive: true })],
   ['text that is not a map', 'cannot_write', () => writeFile(file, '- a\n')],
   ['text that is not UTF-8', 'cannot_read', () => writeFile(file, Buffer.from([0xff, 0xfe]))],

@@ -113,6 +113,11 @@ describe('Markdown site in several languages', () => {
     expect(site.links('index.html', 'nav', 'navigation')).toEqual(['index.html', 'guide.html']);
   });
 
+  it('redirects the root to a page of another language if the default language has no page', async () => {
+    const site = await render({ 'guide.md': '---\nlanguage: fr\n---\n# Bonjour\n' });
+    expect(site.text('index.html')).toContain('url=guide.html');
+  });
+
   it('uses the default language of docs.json', async () => {
     const site = await render({ 'index.md': '# Start\n', 'docs.json': { language: 'de' } });
     expect(languageOf(site, 'index.html')[0]).toBe('de');
