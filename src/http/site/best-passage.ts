@@ -35,7 +35,7 @@ export function bestPassage(text: string, highlights: readonly Hit[]) {
 
 /** Start of the word at `place`. If no space is near, as in Chinese text, returns a position between two characters. */
 function afterSpace(text: string, place: number): number {
-  const space = /\s\S*$/.exec(text.slice(place - WORD_LENGTH_MAX, place));
+  const space = /\s\S*$/.exec(text.slice(Math.max(0, place - WORD_LENGTH_MAX), place));
   if (space !== null) return place - space[0].length + 1;
   const isInsidePair = /[\udc00-\udfff]/.test(text[place] ?? '');
   return isInsidePair ? place - 1 : place;

@@ -23,6 +23,11 @@ describe('bestPassage()', () => {
     expect(passageOf(text).length).toBeGreaterThan(200);
   });
 
+  it('begins with a whole word if the passage begins near the start of the text', () => {
+    const text = `Starlight is an integration that is built on top of the Astro web framework. Configure it in ${WORDS}`;
+    expect(passageOf(text, 'Configure')).toMatch(/^on top of the Astro/);
+  });
+
   it('sets isCode for code, but not for prose', () => {
     const isCode = (text: string) => bestPassage(text, []).isCode;
     expect(isCode('const port = 80;\nserver.listen(port);')).toBe(true);
