@@ -10,6 +10,7 @@ import {
   isElement,
   isHeading,
   isText,
+  isTitleBlock,
   type Parent,
 } from '../../web/content/tree.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
@@ -141,7 +142,7 @@ export class ContentReader {
   }
 
   #element(element: Element, place: Place): void {
-    if (isHeading(element) && this.#heading(element, place)) return;
+    if ((isHeading(element) || isTitleBlock(element)) && this.#heading(element, place)) return;
     this.#anchors.enter(element);
     const inner = { ...place, depth: place.depth + 1 };
     const entry = this.#startsPart(place) ? entryOf(element) : null;
@@ -191,7 +192,7 @@ export class ContentReader {
   #heading(element: Element, place: Place): boolean {
     const heading = headingText(element);
     if (heading === '') return false;
-    const level = Number(element.tagName[1]);
+    const level = isHeading(element) ? Number(element.tagName[1]) : 1;
     const item = rustItem(element);
     if (place.isInset || this.parts.length > PARTS_MAX) {
       this.#apart(GAP.block, place);

@@ -18,6 +18,10 @@ describe('extractPage(), writing the text as a browser shows it', () => {
     expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a · b\n1 2 · 3');
   });
 
+  it('omits the table of contents of Doxygen, including its heading', () => {
+    expect(textOf('<div class="toc"><h3>Contents</h3><ul><li><a href="#a">A</a></li></ul></div><p>b</p>')).toBe('b');
+  });
+
   it('keeps the content of closed details elements and of hidden tabs', () => {
     expect(textOf('<details><summary>a</summary><p>b</p></details>')).toBe('a\n\nb');
     expect(
