@@ -320,10 +320,14 @@ export class ContentReader {
       return;
     }
     this.#apart(GAP.line, place);
-    for (const [at, cell] of cells.filter((each) => !this.#isSkipped(each)).entries()) {
-      if (at > 0) this.#writer.flow(' · ');
+    const shown = cells.filter((each) => !this.#isSkipped(each));
+    const before = this.#writer.toString();
+    // A row with one cell is no list of values, so keep its lines, such as the signature and the description of a function.
+    const gapMax = shown.length === 1 && place.gapMax > GAP.line ? GAP.line : GAP.space;
+    for (const cell of shown) {
+      if (this.#writer.toString() !== before) this.#writer.flow(' · ');
       this.#anchors.enter(cell);
-      this.#children(cell, { ...place, gapMax: GAP.space });
+      this.#children(cell, { ...place, gapMax });
     }
     this.#apart(GAP.line, place);
   }
