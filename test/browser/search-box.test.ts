@@ -13,8 +13,23 @@ function result(path: string, title: string, content: string, word = 'keys', hea
   return {
     path,
     content,
-    metadata: { score: 0.5, title, headings, version: null, language: 'en', tags: [], highlights },
+    metadata: {
+      score: 0.5,
+      title,
+      headings,
+      version: null,
+      language: 'en',
+      tags: [],
+      highlights,
+      code: codeIn(content),
+    },
   };
+}
+
+/** Position of the code, which begins with `import` and is the last block. */
+function codeIn(content: string) {
+  const start = content.indexOf('import');
+  return start === -1 ? [] : [{ start, end: content.length }];
 }
 
 const KEYS = [

@@ -14,6 +14,7 @@ import {
   type Parent,
 } from '../../web/content/tree.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
+import type { Passage } from '../ports.ts';
 import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './definitions.ts';
 import type { PageAddress } from './reader-url.ts';
 
@@ -407,6 +408,8 @@ const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 /** Writes text as a browser shows it: collapses white space, and separates blocks, list items and table rows. */
 class TextWriter {
+  /** Positions of the code blocks in the text. */
+  readonly code: Passage[] = [];
   readonly #lengthMax: number;
   #text = '';
   #gap: Gap = GAP.none;
@@ -467,6 +470,8 @@ class TextWriter {
     if (code === '') return;
     this.#hasProse = true;
     this.#write(code);
+    const end = this.#text.length;
+    this.code.push({ start: Math.max(0, end - code.length), end });
   }
 
   toString(): string {

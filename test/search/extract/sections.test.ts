@@ -4,6 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { extractBody, sectionsOf } from './page.ts';
 
 describe('extractPage(), cutting a page into sections', () => {
+  it('stores the positions of code blocks', () => {
+    const page = extractBody('<main><h1>T</h1><p>d</p><ul><li>e<pre>f</pre></li></ul><pre>  b\n\nc</pre></main>');
+    const [{ text = '', code = [] } = {}] = page?.sections ?? [];
+    expect(code.map(({ start, end }) => text.slice(start, end))).toEqual(['f', '  b\n\nc']);
+  });
+
   it('creates one section per heading, with the headings above it', () => {
     expect(
       sectionsOf(

@@ -13,8 +13,8 @@ export function addressOf({ path, content, metadata, site }) {
 }
 
 /** Builds a text fragment with the words around the hit: with only the hit, the browser would find the first such word of the page. */
-function textDirective(text, { highlights, language }) {
-  const { start, end } = bestPassage(text, highlights);
+function textDirective(text, { highlights, code, language }) {
+  const { start, end } = bestPassage(text, highlights, code);
   const hit = highlights.find((each) => each.start >= start && each.end <= end);
   if (hit === undefined) return '';
   const { from, to } = lineOf(text, hit);
