@@ -381,7 +381,7 @@ class Anchors {
     if (own !== null) return own;
     let permalink: string | null = null;
     for (const element of elementsOf(heading)) {
-      const inner = hasClass(element, 'indexterm') ? null : anchorOf(element);
+      const inner = element.tagName === 'button' || hasClass(element, 'indexterm') ? null : anchorOf(element);
       if (inner !== null) return inner;
       const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
       if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));

@@ -142,6 +142,7 @@ describe('extractPage(), finding the fragment of a heading', () => {
       'from the permalink if there are several ids',
       '<section id="f"><span id="g"></span><h2>B<a class="headerlink" href="#f">¶</a></h2></section>',
     ],
+    ['around it if a button inside has another id', '<section id="f"><h2>B <button id="copy"></button></h2></section>'],
     ['from the permalink if the id is on a later element', '<h2>B <a href="#f">#</a></h2><div id="f"></div>'],
   ])('finds the fragment %s', (_, heading) => {
     expect(sectionsOf(`<main><h1>A</h1><p>1</p>${heading}<p>2</p></main>`)[1]).toEqual({
