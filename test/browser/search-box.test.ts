@@ -513,6 +513,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['a column', 'display:flex;flex-direction:column', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1/p'],
     ['a grid', 'display:grid;grid-template-columns:1fr 1fr', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1,p'],
     ['a page without a title', 'display:block', '<p>a</p><p id="b">b</p>', 'p,docshelf-search/p'],
+    ['a page of Doxygen', '', '<div class="headertitle"><p>a</p></div><h1>A</h1>', 'p,docshelf-search/h1'],
   ])('covers no text in %s', async (_, style, inner, expected) => {
     const styles = site.addScript('room.js', `document.querySelector('main > div').style.cssText = '${style}'`);
     const { page, button } = await open({ body: `<div>${inner}</div><script src="${styles}"></script>` });
