@@ -142,10 +142,11 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  it('links to the words of the table cell with the hit, because the separators of cells are not on the page', async () => {
+  it('shows the rows of a table on separate lines, and links to the words of the cell with the hit', async () => {
     const { find, options } = await open();
     await find('keys', [result('/docs/table', 'Table', 'Name · Meaning\nstore · where keys are · the data folder')]);
     expect(await options.first().getAttribute('href')).toBe(`${site.origin}/docs/table#:~:text=where-,keys,-are`);
+    expect(await options.first().innerText()).toBe('Name · Meaning\nstore · where keys are · the data folder');
   });
 
   it('groups results by page, marks hits, formats code, and links to the section with the found words', async () => {
