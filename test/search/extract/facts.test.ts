@@ -132,6 +132,7 @@ describe('extractPage(), reading language, tags, canonical and links', () => {
       meta('docsearch:category', 'e'),
       meta('docsearch:language', 'en'),
       meta('docsearch:version', '1'),
+      meta('docsearch:docusaurus_tag', 'docs-default-1'),
     ].join('');
     expect(factsOf(head)?.tags).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
