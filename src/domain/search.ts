@@ -120,6 +120,13 @@ export function searchRequestOf(written: WrittenSearch): SearchRequest {
   return { query, pageSize, scoreThreshold, filter: { version, language, tag }, prefixLast: false };
 }
 
+const places = (description: string) =>
+  ({
+    type: 'array',
+    description,
+    items: objectOf({ start: { type: 'integer', minimum: 0 }, end: { type: 'integer', minimum: 0 } }),
+  }) as const;
+
 const resultFacts = objectOf(
   {
     score: { type: 'number', minimum: 0, maximum: 1, description: 'Score of the result, comparable between queries.' },
@@ -128,13 +135,10 @@ const resultFacts = objectOf(
     version: textOrNull('Version of the documentation.'),
     language: textOrNull('Language of the page.'),
     tags: texts('Tags of the page.'),
-    highlights: {
-      type: 'array',
-      description: 'Positions of the words of the query in `content`, in UTF-16 code units.',
-      items: objectOf({ start: { type: 'integer', minimum: 0 }, end: { type: 'integer', minimum: 0 } }),
-    },
+    highlights: places('Positions of the words of the query in `content`, in UTF-16 code units.'),
   },
   {
+    code: places('Positions of the code blocks in `content`, in UTF-16 code units.'),
     source: {
       enum: ['local', 'hosted'],
       description: 'Engine that returned the results; present if a hosted search is configured.',

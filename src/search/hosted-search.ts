@@ -104,7 +104,7 @@ export function parseHostedResults(text: string, resultsMax: number): readonly S
 
 function resultOf(written: unknown): SearchResult | null {
   const { content, path, metadata } = membersIn(written);
-  const { score, title, headings, version, language, tags, highlights } = membersIn(metadata);
+  const { score, title, headings, version, language, tags, highlights, code } = membersIn(metadata);
   if (typeof content !== 'string' || typeof path !== 'string') return null;
   if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return null;
   return {
@@ -117,7 +117,8 @@ function resultOf(written: unknown): SearchResult | null {
       version: textOrNull(version),
       language: textOrNull(language),
       tags: textsOf(tags),
-      highlights: highlightsOf(highlights, content.length),
+      highlights: placesIn(highlights, content.length),
+      ...(code !== undefined && { code: placesIn(code, content.length) }),
       source: 'hosted',
     },
   };
@@ -129,7 +130,7 @@ function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-function highlightsOf(value: unknown, contentLength: number): SearchResult['metadata']['highlights'] {
+function placesIn(value: unknown, contentLength: number): SearchResult['metadata']['highlights'] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((place: unknown) => {
     const { start, end } = membersIn(place);

@@ -14,6 +14,8 @@ export interface Section {
   readonly names?: readonly string[];
   /** Text of the section, including code, with a blank line between blocks. Never empty. */
   readonly text: string;
+  /** Positions of the code blocks in the text. */
+  readonly code?: readonly Passage[];
   /** True if the text only lists headings below this section, or links to other pages. */
   readonly isList?: true;
   readonly language: string | null;

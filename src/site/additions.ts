@@ -47,7 +47,7 @@ export function searchBoxAdditions(
   });
   // In browsers without scripts, each page ends with a link to the results page.
   const links = PAGE_LANGUAGES.map(({ tag, words: { searchBox } }) => {
-    const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a>`;
+    const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a><style>@media print{docshelf-search{display:none}}</style>`;
     return [tag, `<noscript><docshelf-search>${link}</docshelf-search></noscript>`] as const;
   });
   return {

@@ -153,9 +153,15 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     boxes: '.md-search,.md-header__button[for=__search]',
   },
   {
+    name: 'lunr',
+    mark: /<(?:input|script) [^<>]{0,500}\b(?:data-offline-search-index-json-src=|id=["']?(?:mkdocs-search-query|search-ui-script|search-input["']? class=["']?search-input)\b)/,
+    index: { file: /(?:^|\/)(?:offline-)?search[_-](?:index|data)[\w.-]*\.js(?:on)?$/, name: 'search-index….json' },
+    boxes: '[data-target$=search_modal],[data-bs-target$=search_modal],.td-search,#search-field,.search-input-wrap',
+  },
+  {
     name: 'Sphinx',
     mark: /<form [^<>]{0,300}\baction=["']?[^"'<>\s]{0,300}\bsearch\.html\b/i,
-    index: { file: /(?:^|\/)searchindex\.js$/, name: 'searchindex.js' },
+    index: { file: /(?:^|\/)(?:searchindex\.js|search\/search_index\.json)$/, name: 'searchindex.js' },
     boxes: 'form[action$="search.html"]',
   },
   {

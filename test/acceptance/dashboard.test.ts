@@ -66,7 +66,7 @@ function labelsOf(metrics: string): Map<string, Set<string>> {
 }
 
 describe('the Grafana dashboard', () => {
-  test('queries only metrics and labels that a running daemon has', async () => {
+  test('queries only metrics and labels that a running daemon has, and all metrics of the search', async () => {
     const daemon = await startWithEverything();
     const known = await waitFor(
       async () => {
@@ -93,6 +93,9 @@ describe('the Grafana dashboard', () => {
       const available = /\b(?:sum|min|max|count)\b/.test(expr) ? kept : [...(known.get(names[0] ?? '') ?? [])];
       expect(available, title).toEqual(expect.arrayContaining(shown));
     }
+    const searchMetrics = [...known.keys()].filter((name) => /^docshelf_search\w+(?<!_count|_sum)$/.test(name));
+    const drawn = queries.map(({ expr }) => expr).join();
+    expect(searchMetrics.filter((name) => !drawn.includes(name))).toEqual([]);
   });
 
   test('is in the ConfigMap of the chart unchanged', () => {

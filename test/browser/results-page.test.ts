@@ -61,6 +61,16 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     return reader;
   }
 
+  it('is linked from each page without scripts, except in print', async () => {
+    const { page } = await open('/de/guides/start', { javaScriptEnabled: false });
+    const link = page.getByRole('link', { name: 'Suchen' });
+    await page.emulateMedia({ media: 'print' });
+    expect(await link.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'screen' });
+    await link.click();
+    await page.waitForURL(`${origin}/de/_docshelf/search`);
+  });
+
   it.each(SITES)(
     'leads readers without JavaScript from a 404 page to the found section, in the language $tag',
     async ({ tag, word, typo, dir }) => {

@@ -34,6 +34,11 @@ const KINDS: readonly [kind: string, markup: string, theirs: string, files?: rea
     '.md-search',
   ],
   [
+    'lunr',
+    `<a href="#" data-target="#mkdocs_search_modal" ${SIZE}>Search</a><input type="hidden" id="mkdocs-search-query">`,
+    'a',
+  ],
+  [
     'Sphinx',
     `<form class="search" action="search.html" method="get" ${SIZE}><input name="q" aria-label="Search"><input type="submit" value="Go"></form>`,
     'form',

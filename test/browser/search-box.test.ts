@@ -13,8 +13,23 @@ function result(path: string, title: string, content: string, word = 'keys', hea
   return {
     path,
     content,
-    metadata: { score: 0.5, title, headings, version: null, language: 'en', tags: [], highlights },
+    metadata: {
+      score: 0.5,
+      title,
+      headings,
+      version: null,
+      language: 'en',
+      tags: [],
+      highlights,
+      code: codeIn(content),
+    },
   };
+}
+
+/** Position of the code, which begins with `import` and is the last block. */
+function codeIn(content: string) {
+  const start = content.indexOf('import');
+  return start === -1 ? [] : [{ start, end: content.length }];
 }
 
 const KEYS = [
@@ -125,6 +140,13 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
       'a/bb',
     ]);
     expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('shows the rows of a table on separate lines, and links to the words of the cell with the hit', async () => {
+    const { find, options } = await open();
+    await find('keys', [result('/docs/table', 'Table', 'Name · Meaning\nstore · where keys are · the data folder')]);
+    expect(await options.first().getAttribute('href')).toBe(`${site.origin}/docs/table#:~:text=where-,keys,-are`);
+    expect(await options.first().innerText()).toBe('Name · Meaning\nstore · where keys are · the data folder');
   });
 
   it('groups results by page, marks hits, formats code, and links to the section with the found words', async () => {
@@ -492,6 +514,7 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     ['a column', 'display:flex;flex-direction:column', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1/p'],
     ['a grid', 'display:grid;grid-template-columns:1fr 1fr', '<h1>A</h1><p id="b">b</p>', 'docshelf-search/h1,p'],
     ['a block without a heading', 'display:block', '<p>a</p><p id="b">b</p>', 'p,docshelf-search/p'],
+    ['the title block of Doxygen', '', '<div class="headertitle"><p>a</p></div><h1>A</h1>', 'p,docshelf-search/h1'],
   ])('covers no text of a page whose layout is %s', async (_, style, inner, expected) => {
     const styles = site.addScript('room.js', `document.querySelector('main > div').style.cssText = '${style}'`);
     const { page, button } = await open({ body: `<div>${inner}</div><script src="${styles}"></script>` });

@@ -155,6 +155,22 @@ describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
+  it('shows the code of a hit as code, and prose without the code around it', async () => {
+    const { page, box, question, status } = await open();
+    await box.fill('keys');
+    const text = 'make keys now\n\nkeys();\n\nuse keys';
+    const withHitAt = (start: number) => {
+      const { metadata, ...found } = result('acme', `/acme/${start}`, 'Keys', text);
+      const highlights = [{ start, end: start + 4 }];
+      return { ...found, metadata: { ...metadata, highlights, code: [{ start: 15, end: 22 }] } };
+    };
+    (await question('keys')).answer([5, 15, 28].map(withHitAt));
+    await status('Sites: 0 of 3 · Pages found: 3');
+    const excerpts = page.locator('#results .text');
+    expect(await excerpts.allInnerTexts()).toEqual(['make keys now', 'keys();', '… use keys']);
+    expect(await excerpts.locator('code').allInnerTexts()).toEqual(['keys();']);
+  });
+
   it('sends a request when the user stops typing, and cancels an earlier request without showing its response', async () => {
     const { page, box, question, questions, status } = await open();
     await box.pressSequentially('ke');

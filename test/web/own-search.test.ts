@@ -49,6 +49,11 @@ describe('surveys of the built-in search of a site', () => {
       'search/search_index.json',
     ],
     ['Sphinx', '<form class="search" action="../search.html" method="get">', [], 'searchindex.js'],
+    ['Sphinx', '<form id="rtd-search-form" action="./search.html" method="get">', [], 'search/search_index.json'],
+    ['lunr', '<input type="search" id="mkdocs-search-query" title="a">', [], 'search/search_index.json'],
+    ['lunr', '<script id="search-ui-script" src="_/js/search-ui.js">', [], 'search-index.js'],
+    ['lunr', '<input data-offline-search-index-json-src="/a.json">', [], 'offline-search-index.c3.json'],
+    ['lunr', '<input type="text" id="search-input" class="search-input">', [], 'assets/js/search-data.json'],
     ['mdBook', '<button id="search-toggle" class="icon-button">', [], 'searchindex-1a2b3c4d.js'],
   ])('detect that %s needs its index file: %s', (kind, page, files, index) => {
     expect(judge(page, files)).toMatchObject([{ kind, state: 'no-index' }]);
@@ -64,6 +69,7 @@ describe('surveys of the built-in search of a site', () => {
       '<p>Style <code>.DocSearch-Button</code> and <code>docsearch.js</code>, search-bar-entry.</p>',
     ],
     ['VitePress without a search', '<div class="VPNavBarSearch"></div>'],
+    ['a text about lunr', '<p>Write <code>id="mkdocs-search-query"</code> and <code>id="search-input"</code>.</p>'],
   ])('detect no search in %s', (_name, page) => {
     expect(judge(page)).toEqual([]);
   });

@@ -167,14 +167,14 @@ ${sections.map(sectionItem).join('')}</ol>
 `;
 }
 
-function sectionItem({ content, path, metadata: { title, headings, highlights } }: SearchResult): string {
-  const place = headings.filter((heading) => heading !== title).join(' › ');
-  return `<li dir="auto">${place === '' ? '' : link(onHost(path), place)}${passage(content, highlights)}</li>\n`;
+function sectionItem({ content, path, metadata }: SearchResult): string {
+  const place = metadata.headings.filter((heading) => heading !== metadata.title).join(' › ');
+  return `<li dir="auto">${place === '' ? '' : link(onHost(path), place)}${passage(content, metadata)}</li>\n`;
 }
 
-function passage(content: string, highlights: SearchResult['metadata']['highlights']): string {
+function passage(content: string, { highlights, code }: SearchResult['metadata']): string {
   const text = content.slice(0, CONTENT_LENGTH_MAX);
-  const { start, end, isCode } = bestPassage(text, highlights);
+  const { start, end, isCode } = bestPassage(text, highlights, code);
   const parts: string[] = [];
   let at = start;
   for (const hit of highlights) {

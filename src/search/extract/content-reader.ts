@@ -10,9 +10,11 @@ import {
   isElement,
   isHeading,
   isText,
+  isTitleBlock,
   type Parent,
 } from '../../web/content/tree.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
+import type { Passage } from '../ports.ts';
 import { entryOf, longerNames, type NamedEntry, rustItem, termName } from './definitions.ts';
 import type { PageAddress } from './reader-url.ts';
 
@@ -141,7 +143,7 @@ export class ContentReader {
   }
 
   #element(element: Element, place: Place): void {
-    if (isHeading(element) && this.#heading(element, place)) return;
+    if ((isHeading(element) || isTitleBlock(element)) && this.#heading(element, place)) return;
     this.#anchors.enter(element);
     const inner = { ...place, depth: place.depth + 1 };
     const entry = this.#startsPart(place) ? entryOf(element) : null;
@@ -191,7 +193,7 @@ export class ContentReader {
   #heading(element: Element, place: Place): boolean {
     const heading = headingText(element);
     if (heading === '') return false;
-    const level = Number(element.tagName[1]);
+    const level = isHeading(element) ? Number(element.tagName[1]) : 1;
     const item = rustItem(element);
     if (place.isInset || this.parts.length > PARTS_MAX) {
       this.#apart(GAP.block, place);
@@ -319,10 +321,14 @@ export class ContentReader {
       return;
     }
     this.#apart(GAP.line, place);
-    for (const [at, cell] of cells.filter((each) => !this.#isSkipped(each)).entries()) {
-      if (at > 0) this.#writer.flow(' · ');
+    const shown = cells.filter((each) => !this.#isSkipped(each));
+    const before = this.#writer.toString();
+    // A row with one cell is no list of values, so keep its lines, such as the signature and the description of a function.
+    const gapMax = shown.length === 1 && place.gapMax > GAP.line ? GAP.line : GAP.space;
+    for (const cell of shown) {
+      if (this.#writer.toString() !== before) this.#writer.flow(' · ');
       this.#anchors.enter(cell);
-      this.#children(cell, { ...place, gapMax: GAP.space });
+      this.#children(cell, { ...place, gapMax });
     }
     this.#apart(GAP.line, place);
   }
@@ -375,7 +381,7 @@ class Anchors {
     if (own !== null) return own;
     let permalink: string | null = null;
     for (const element of elementsOf(heading)) {
-      const inner = hasClass(element, 'indexterm') ? null : anchorOf(element);
+      const inner = element.tagName === 'button' || hasClass(element, 'indexterm') ? null : anchorOf(element);
       if (inner !== null) return inner;
       const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
       if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
@@ -402,6 +408,8 @@ const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 /** Writes text as a browser shows it: collapses white space, and separates blocks, list items and table rows. */
 class TextWriter {
+  /** Positions of the code blocks in the text. */
+  readonly code: Passage[] = [];
   readonly #lengthMax: number;
   #text = '';
   #gap: Gap = GAP.none;
@@ -462,6 +470,8 @@ class TextWriter {
     if (code === '') return;
     this.#hasProse = true;
     this.#write(code);
+    const end = this.#text.length;
+    this.code.push({ start: Math.max(0, end - code.length), end });
   }
 
   toString(): string {

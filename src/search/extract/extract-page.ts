@@ -70,7 +70,8 @@ function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts
     const { heading } = place.part;
     const names = place.part.names.length > 0 ? place.part.names : memberNames(title, heading, place.part.fragment);
     const { language, version, tags } = facts;
-    const section = { path: withFragment(url, fragment), title, headings, text, language, version, tags };
+    const { code } = place.part.text;
+    const section = { path: withFragment(url, fragment), title, headings, text, code, language, version, tags };
     const isList = list !== '' || (own !== '' && !place.part.text.hasProse);
     return [{ ...section, ...(names.length > 0 && { names }), ...(isList && { isList }) }];
   });

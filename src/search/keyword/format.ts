@@ -8,7 +8,7 @@ import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
 /** Format version. Increase it with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
-export const FORMAT_VERSION = 12;
+export const FORMAT_VERSION = 13;
 
 /**
  * Sections are numbered from 0 in page order.
@@ -18,7 +18,7 @@ export const FORMAT_VERSION = 12;
  * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */
 export const SCHEMA = `
-  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
+  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, code TEXT, language TEXT, version TEXT, tags TEXT);
   CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
   CREATE TABLE sequences (n INTEGER PRIMARY KEY, terms BLOB);
   CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;

@@ -179,8 +179,8 @@ export class IndexFile {
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
     const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
     return new Map(
-      rows.map(({ n, page, path, title, headings, text, language, version, tags }) => {
-        const lists = { headings: JSON.parse(headings), tags: JSON.parse(tags) };
+      rows.map(({ n, page, path, title, headings, text, code, language, version, tags }) => {
+        const lists = { headings: JSON.parse(headings), tags: JSON.parse(tags), code: JSON.parse(code) };
         return [n, { page, path, title, text, language, version, ...lists, prior: this.priors[n] ?? 0 }] as const;
       }),
     );
@@ -259,8 +259,8 @@ interface HeadingRow {
 
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
 
-type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
-  readonly [Column in 'headings' | 'tags']: string;
+type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'code' | 'prior' | 'documentTitle'> & {
+  readonly [Column in 'headings' | 'tags' | 'code']: string;
 } & { readonly n: number };
 
 function prepareStatements(database: DatabaseSync) {

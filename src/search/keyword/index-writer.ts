@@ -54,7 +54,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
     this.#database.exec('BEGIN');
-    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
   }
 
@@ -66,8 +66,8 @@ export class KeywordIndexWriter implements Disposable {
     this.#page = page;
     this.#priors.push(section.isList ? SECONDARY_PRIOR : Math.min(1, Math.max(-1, prior)));
     this.#facts.add(language, passages);
-    const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
-    this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
+    const [heads, code, marks] = [JSON.stringify(headings), JSON.stringify(section.code ?? []), JSON.stringify(tags)];
+    this.#insertSection.run(...[n, page, path, title, documentTitle, heads, text, code, language, version, marks]);
     this.#setLanguage(section, isOfPage);
     const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
     const sequences = [...terms.sequences, terms.parts];

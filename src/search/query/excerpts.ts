@@ -10,6 +10,7 @@ import type { RankedSection, RankParts } from './rank.ts';
 
 interface Excerpt {
   readonly content: string;
+  readonly code: readonly Passage[];
   readonly highlights: readonly Highlight[];
 }
 
@@ -43,14 +44,14 @@ export function excerptsOf(
     const marker = new Marker(matchedIn(section), languages);
     const passages = keyword.facts.passages(section);
     const row = fromRow(passages, rows.get(section));
-    const { content, highlights } = excerptOf(
+    const { content, highlights, code } = excerptOf(
       found,
       row ?? passages,
       row === null ? nearest?.get(section)?.passage : 0,
       marker,
     );
     const version = found.version ?? otherwise;
-    const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
+    const metadata = { score, title, headings, version, language, tags, highlights, code, ...(source && { source }) };
     const result = { content, path: root + found.path, metadata };
     if (partsOf === null) return result;
     const reasons = { ...partsOf(section), places: placesOf(found, marker), prior: keyword.priors[section] ?? 0 };
@@ -69,17 +70,19 @@ function fromRow(passages: readonly Passage[], row: number | undefined): readonl
 }
 
 function excerptOf(
-  { text, headings, title }: IndexedSection,
+  { text, code = [], headings, title }: IndexedSection,
   passages: readonly Passage[],
   nearest: number | undefined,
   marker: Marker,
 ): Excerpt {
   // A section without text was found by its heading, so show the heading.
   const whole = text || (headings.at(-1) ?? title);
-  if (passages.length < 2) return { content: whole, highlights: marker.mark(whole).highlights };
+  if (passages.length < 2) return { content: whole, code, highlights: marker.mark(whole).highlights };
   const excerptIn = ({ start, end }: Passage) => {
     const content = text.slice(start, end);
-    return { content, ...marker.mark(content) };
+    const at = (place: number): number => Math.min(Math.max(place - start, 0), content.length);
+    const moved = code.map((block) => ({ start: at(block.start), end: at(block.end) }));
+    return { content, code: moved.filter((block) => block.start < block.end), ...marker.mark(content) };
   };
   const near = excerptIn(passages[nearest ?? 0] as Passage);
   if (marker.terms.size === 0 || (nearest !== undefined && near.terms.size > 0)) return near;

@@ -34,7 +34,7 @@ const CLASSES = new Set(
     'skip-link copy-button copybtn btn-copy clipboard-copy ' +
     'headerlink header-anchor hash-link sl-anchor-link anchor-link heading-anchor permalink ' +
     'sr-only visually-hidden line-numbers-wrapper line-numbers-rows viewcode-link viewcode-back ' +
-    'navheader navfooter sphinxsidebar indexterm sl-banner VPNav VPSidebar VPFooter avatar'
+    'navheader navfooter ingroups sphinxsidebar indexterm sl-banner VPNav VPSidebar VPFooter avatar'
   ).split(' '),
 );
 
@@ -89,7 +89,7 @@ function isPageFooter(element: Element): boolean {
 }
 
 function isContentsCaption({ tagName, parentNode }: Element): boolean {
-  return tagName === 'p' && isElement(parentNode) && parentNode.tagName === 'div' && hasClass(parentNode, 'toc');
+  return /^(?:p|h[1-6])$/.test(tagName) && isElement(parentNode) && hasClass(parentNode, 'toc');
 }
 
 export function isClutter(element: Element): boolean {

@@ -9,6 +9,7 @@ import {
   isElement,
   isHeading,
   isText,
+  isTitleBlock,
   type Parent,
 } from './tree.ts';
 
@@ -47,14 +48,16 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** Returns the first heading whose text is part of the document's title, or else the first `h1`. */
+/** Returns the first heading whose text is part of the document's title, except links to other pages, or else the first `h1`. */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {
-    if (!isHeading(element)) continue;
+    if (!isHeading(element) && !isTitleBlock(element)) continue;
     const text = headingText(element);
-    if (text !== '' && documentTitle.includes(text)) return element;
-    if (element.tagName === 'h1') first ??= element;
+    const [only, ...others] = element.childNodes.filter(isElement);
+    const isLink = only?.tagName === 'a' && others.length === 0 && !attributeOf(only, 'href')?.startsWith('#');
+    if (text !== '' && documentTitle.includes(text) && !isLink) return element;
+    if (element.tagName === 'h1' || isTitleBlock(element)) first ??= element;
   }
   return first;
 }

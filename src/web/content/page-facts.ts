@@ -117,7 +117,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
 function readTags(metadata: Metadata): string[] {
   const tags = new Set<string>();
   for (const [name, contents] of metadata) {
-    const isFacet = name.startsWith('docsearch:') && name !== 'docsearch:language' && name !== 'docsearch:version';
+    const isFacet = name.startsWith('docsearch:') && !/:(?:language|version|docusaurus_tag)$/.test(name);
     if (!isFacet && name !== 'keywords' && name !== 'article:tag') continue;
     for (const tag of contents.flatMap((content) => content.split(','))) {
       const clean = oneLine(tag);

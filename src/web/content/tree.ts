@@ -61,3 +61,7 @@ export function oneLine(text: string): string {
 }
 
 export const isHeading = (element: Element): boolean => /^h[1-6]$/.test(element.tagName);
+
+/** Doxygen writes the title of a page into a `div`, and uses `h1` for the sections. */
+export const isTitleBlock = (element: Element): boolean =>
+  hasClass(element, 'title') && isElement(element.parentNode) && hasClass(element.parentNode, 'headertitle');

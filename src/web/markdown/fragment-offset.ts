@@ -12,7 +12,7 @@ const COMPARED_MAX = 200;
 export function fragmentOffset(html: string, fragment: string, markdown: string): number | null {
   const { first, text } = textAtAnchor(html, fragment);
   if (first === '') return null;
-  const written = ATTRIBUTES.map((attribute) => markdown.indexOf(attribute(fragment))).find((at) => at !== -1);
+  const written = ATTRIBUTES.map((each) => markdown.indexOf(each(fragment))).find((at) => isProse(markdown, at));
   if (written !== undefined) return markdown.lastIndexOf('\n', written) + 1;
   let best = first.length;
   let offset: number | null = null;
@@ -33,6 +33,10 @@ const ATTRIBUTES: readonly ((anchor: string) => string)[] = [
   (anchor) => `name="${anchor}"`,
 ];
 
+/** False inside of a code block, which can contain an example of an anchor. */
+const isProse = (markdown: string, at: number): boolean =>
+  at !== -1 && (markdown.slice(0, at).match(/^ *(?:```|~~~)/gm)?.length ?? 0) % 2 === 0;
+
 function nextLine(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   return end === -1 ? -1 : end + 1;
@@ -50,6 +54,8 @@ function commonLength(markdown: string, start: number, text: string): number {
     const letter = markdown[at] as string;
     if (letter === text[length]) length += 1;
     else if (LETTER.test(letter)) return length;
+    // Skip the address of a link, which the page does not show.
+    else if (letter === ']' && markdown[at + 1] === '(') at += Math.max(0, markdown.slice(at, at + 1_000).indexOf(')'));
     else if (length === 0 && letter === '\n') return 0;
   }
   return length;

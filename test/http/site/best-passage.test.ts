@@ -26,9 +26,32 @@ describe('bestPassage() (excerpt in a search result)', () => {
     expect(passageOf(text).length).toBeGreaterThan(200);
   });
 
-  it('sets isCode if the text is code, but not if it is prose', () => {
-    const isCode = (text: string) => bestPassage(text, []).isCode;
-    expect(isCode('const port = 80;\nserver.listen(port);')).toBe(true);
-    expect(isCode('search.memory · 384MiB · Memory of the search')).toBe(false);
+  it('begins with a whole word if the passage begins near the start of the text', () => {
+    const text = `Starlight is an integration that is built on top of the Astro web framework. Configure it in ${WORDS}`;
+    expect(passageOf(text, 'Configure')).toMatch(/^on top of the Astro/);
+  });
+
+  const NOTE = 'Set port = 80 with listen()';
+  const CODE = '  const port = 80;\n\n  server.listen(port);';
+
+  it.each([
+    ['prose that resembles code', NOTE, 'port', false],
+    ['a code block that resembles prose', 'DROP TABLE name', 'name', true],
+  ])('sets isCode by the positions of code for %s', (_, text, found, isCode) => {
+    const at = text.indexOf(found);
+    const code = isCode ? [{ start: 0, end: text.length }] : [];
+    expect(bestPassage(text, [{ start: at, end: at + found.length }], code).isCode).toBe(isCode);
+  });
+
+  it('separates prose from code on the next line, and keeps the indentation of code', () => {
+    const text = `${NOTE}\n${CODE}`;
+    const code = [{ start: NOTE.length + 1, end: text.length }];
+    const partWith = (found: string) => {
+      const at = text.lastIndexOf(found);
+      const { start, end, isCode } = bestPassage(text, [{ start: at, end: at + found.length }], code);
+      return { part: text.slice(start, end), isCode };
+    };
+    expect(partWith('Set')).toEqual({ part: NOTE, isCode: false });
+    expect(partWith('server')).toEqual({ part: '  server.listen(port);', isCode: true });
   });
 });

@@ -101,7 +101,10 @@ describe('search results page', () => {
         highlights: [{ start: 7, end: 13 }],
       }),
       result('/docs/start/', 'Begin here.', { title: 'Start', headings: ['Start'] }),
-      result('/docs/keys/', 'const key = make();\nrotate(key);', { highlights: [{ start: 20, end: 26 }] }),
+      result('/docs/keys/', 'const key = make();\nrotate(key);', {
+        highlights: [{ start: 20, end: 26 }],
+        code: [{ start: 0, end: 32 }],
+      }),
     ];
     const { app, send, requests } = siteWith({ results, facts: FACTS });
     const { named, links, status } = await read(await send('?q=rotate'));

@@ -37,6 +37,20 @@ describe('extractPage(), reading the title of a page', () => {
     expect(factsOf(head, `<main>${heading}<p>1</p></main>`)?.title).toBe(title);
   });
 
+  it('uses the heading of the page if the name of the site is a heading with a link above it', () => {
+    const links = ['b', 'c', 'd', 'e', 'f'].map((name) => `<a href="/${name}">${name}</a>`).join(' ');
+    const body = `<div><div id="hd"><h1><a href="/">Site 3.2</a></h1>${links}</div><div id="bd"><h1>T</h1><p>1</p></div></div>`;
+    const page = factsOf('<title>T — Site 3.2</title>', body);
+    expect([page?.title, page?.sections.map(({ text }) => text)]).toEqual(['T', ['1']]);
+  });
+
+  it('uses the title block of Doxygen, whose sections have headings of level 1', () => {
+    const title = '<div class="title">T<div class="ingroups"><a href="/b">Group</a></div></div>';
+    const body = `<div class="header"><div class="headertitle">${title}</div></div><div class="contents"><h1>U</h1><p>1</p></div>`;
+    const page = factsOf('<title>Site: T</title>', `<div>${body}</div>`);
+    expect([page?.title, page?.sections.at(-1)?.headings]).toEqual(['T', ['U']]);
+  });
+
   it.each([
     ['different from the heading', '<title>Installation guide | Site</title>', 'Installation guide'],
     ['equal to the heading', '<title>T | Site</title>', undefined],
@@ -118,6 +132,7 @@ describe('extractPage(), reading language, tags, canonical and links', () => {
       meta('docsearch:category', 'e'),
       meta('docsearch:language', 'en'),
       meta('docsearch:version', '1'),
+      meta('docsearch:docusaurus_tag', 'docs-default-1'),
     ].join('');
     expect(factsOf(head)?.tags).toEqual(['a', 'b', 'c', 'd', 'e']);
   });

@@ -4,6 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { extractBody, sectionsOf } from './page.ts';
 
 describe('extractPage(), cutting a page into sections', () => {
+  it('stores the positions of code blocks', () => {
+    const page = extractBody('<main><h1>T</h1><p>d</p><ul><li>e<pre>f</pre></li></ul><pre>  b\n\nc</pre></main>');
+    const [{ text = '', code = [] } = {}] = page?.sections ?? [];
+    expect(code.map(({ start, end }) => text.slice(start, end))).toEqual(['f', '  b\n\nc']);
+  });
+
   it('creates one section per heading, with the headings above it', () => {
     expect(
       sectionsOf(
@@ -136,6 +142,7 @@ describe('extractPage(), finding the fragment of a heading', () => {
       'from the permalink if there are several ids',
       '<section id="f"><span id="g"></span><h2>B<a class="headerlink" href="#f">¶</a></h2></section>',
     ],
+    ['around it if a button inside has another id', '<section id="f"><h2>B <button id="copy"></button></h2></section>'],
     ['from the permalink if the id is on a later element', '<h2>B <a href="#f">#</a></h2><div id="f"></div>'],
   ])('finds the fragment of the heading %s', (_, heading) => {
     expect(sectionsOf(`<main><h1>A</h1><p>1</p>${heading}<p>2</p></main>`)[1]).toEqual({

@@ -147,6 +147,7 @@ describe('parseHostedResults()', () => {
       headings: ['a', 1],
       tags: 'x',
       highlights: [{ start: 0, end: 2 }, { start: 9, end: 99 }, 7],
+      code: [{ start: 1, end: 4 }, { start: 2 }],
     };
     expect(parse([{ content: 'Keys', path: '/a', metadata: { ...metadata, more: true } }])).toEqual([
       {
@@ -160,6 +161,7 @@ describe('parseHostedResults()', () => {
           language: null,
           tags: [],
           highlights: [{ start: 0, end: 2 }],
+          code: [{ start: 1, end: 4 }],
           source: 'hosted',
         },
       },

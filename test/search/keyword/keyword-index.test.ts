@@ -12,6 +12,7 @@ describe('KeywordIndex', () => {
       title: 'Título "A"',
       headings: ['Título "A"', 'B'],
       text: 'Text\n\nmore',
+      code: [{ start: 6, end: 10 }],
       language: 'pt-BR',
       version: 'v2',
       tags: ['x', 'y z'],

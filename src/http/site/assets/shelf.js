@@ -49,18 +49,28 @@ function element(name, className, ...children) {
   return made;
 }
 
-function excerpt(text, highlights) {
+/** Shows either code or prose: the code block of the first hit, or the text around this hit, up to the next code block. */
+function excerpt(text, { highlights, code = [] }) {
   const first = highlights[0]?.start ?? 0;
-  const from = first > 120 ? text.lastIndexOf(' ', first - 60) + 1 : 0;
-  const parts = from === 0 ? [] : ['… '];
+  const block = code.find(({ start, end }) => first >= start && first < end);
+  const before = code.findLast(({ end }) => end <= first)?.end ?? 0;
+  const until = block?.end ?? code.find(({ start }) => start > first)?.start ?? text.length;
+  const near = first - before > 120 ? Math.max(before, text.lastIndexOf(' ', first - 60) + 1) : before;
+  const from = block === undefined ? near : Math.max(block.start, text.lastIndexOf('\n', first - 1) + 1);
+  const parts = from === 0 || block !== undefined ? [] : ['… '];
   let at = from;
   for (const { start, end } of highlights) {
-    if (start < at || end > text.length) continue;
+    if (start < at || end > until) continue;
     parts.push(text.slice(at, start), element('mark', '', text.slice(start, end)));
     at = end;
   }
-  const rest = text.slice(at, at + 300);
-  const isCut = at + 300 < text.length;
+  const rest = text.slice(at, Math.min(at + 300, until)).trimEnd();
+  if (block !== undefined) {
+    const lines = element('pre', 'text', element('code', '', ...parts, rest));
+    lines.dir = 'ltr';
+    return lines;
+  }
+  const isCut = at + 300 < until;
   return element('p', 'text', ...parts, isCut ? `${rest.replace(/\s\S{0,40}$/, '')} …` : rest);
 }
 
@@ -69,7 +79,7 @@ function resultItem(site, { content, path, metadata }) {
   link.href = addressOf(site, path);
   const headings = metadata.headings.filter((heading) => heading !== metadata.title);
   const place = headings.length === 0 ? [] : [element('p', 'place', headings.join(' › '))];
-  const item = element('li', '', link, ...place, excerpt(content, metadata.highlights));
+  const item = element('li', '', link, ...place, excerpt(content, metadata));
   item.dir = 'auto';
   if (/^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(metadata.language)) item.lang = metadata.language;
   return item;

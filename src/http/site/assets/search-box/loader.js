@@ -49,7 +49,7 @@ const place = () => {
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
   const room = REPLACES ? (shown(ROOM) ?? shown(replace) ?? shown(HEADERS)) : shown(`${ROOM},${HEADERS}`);
   // If the page has no place for the link, insert it before the first title, but never inside of another link.
-  const node = room ?? shown('a:has(h1),h1') ?? shown('main>*') ?? shown('body>*');
+  const node = room ?? shown('a:has(h1),h1,.headertitle') ?? shown('main>*') ?? shown('body>*');
   // Wait until React or Vue has started, because both compare the page with their own markup, and report unknown elements.
   const app = node?.closest('[id^=__],#app');
   if (node && (app ? !app.__vue_app__ : self.__next_f) && !Object.keys(node)[0] && ++tries < 60) return soon();

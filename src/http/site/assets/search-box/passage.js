@@ -1,8 +1,8 @@
 import { bestPassage } from '../../best-passage.ts';
 import { element } from './element.js';
 
-export function passageElement(text, highlights) {
-  const { start, end, isCode: asCode } = bestPassage(text, highlights);
+export function passageElement(text, { highlights, code }) {
+  const { start, end, isCode: asCode } = bestPassage(text, highlights, code);
   const parts = [];
   if (start > 0 && !asCode) parts.push('… ');
   let at = start;

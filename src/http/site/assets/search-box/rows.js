@@ -26,7 +26,7 @@ function sectionOption(id, result) {
     'a',
     { role: 'option', id, href: addressOf(result), tabindex: '-1', 'aria-selected': 'false', lang },
     ...place,
-    passageElement(content, metadata.highlights),
+    passageElement(content, metadata),
   );
 }
 

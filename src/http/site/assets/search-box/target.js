@@ -13,8 +13,8 @@ export function addressOf({ path, content, metadata, site }) {
 }
 
 /** Builds a text fragment with the words around the hit: with only the hit, the browser would find the first such word of the page. */
-function textDirective(text, { highlights, language }) {
-  const { start, end } = bestPassage(text, highlights);
+function textDirective(text, { highlights, code, language }) {
+  const { start, end } = bestPassage(text, highlights, code);
   const hit = highlights.find((each) => each.start >= start && each.end <= end);
   if (hit === undefined) return '';
   const { from, to } = lineOf(text, hit);
@@ -33,16 +33,16 @@ function textDirective(text, { highlights, language }) {
   ].join();
 }
 
-/** Returns the line or table cell of the hit, without line breaks, cell bars and bullets, which exist only in the text of the index. */
+/** Returns the line or table cell of the hit, without line breaks, separators of cells and bullets: only the index has these. */
 function lineOf(text, hit) {
   const lineStart = text.lastIndexOf('\n', hit.start - 1) + 1;
   const textStart = lineStart + (text.startsWith('- ', lineStart) ? 2 : 0);
   const newLine = text.indexOf('\n', hit.end);
-  const bar = text.lastIndexOf(' | ', hit.start);
-  const nextBar = text.indexOf(' | ', hit.end);
-  const ends = [newLine, nextBar].filter((at) => at !== -1);
+  const dot = text.lastIndexOf(' · ', hit.start);
+  const nextDot = text.indexOf(' · ', hit.end);
+  const ends = [newLine, nextDot].filter((at) => at !== -1);
   return {
-    from: Math.min(hit.start, Math.max(textStart, bar === -1 ? 0 : bar + 3)),
+    from: Math.min(hit.start, Math.max(textStart, dot === -1 ? 0 : dot + 3)),
     to: Math.min(text.length, ...ends),
   };
 }
