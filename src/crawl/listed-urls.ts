@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Token, Tokenizer } from 'parse5';
+import { pageText } from '../web/media-type.ts';
 import { filesOfGenerators, isGeneratorFile } from '../web/rewrite/generators/index.ts';
 import type { AskedAs, ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
@@ -30,7 +31,7 @@ export async function urlsListedIn(entry: ContentEntry, file: string, scope: Sco
     const source = { text: bytes.toString('latin1'), path: pathname, named: [] };
     return own(filesOfGenerators('file', source), 'known_file');
   }
-  const { pages, sitemaps } = readSitemap(bytes.toString('utf8'));
+  const { pages, sitemaps } = readSitemap(pageText(bytes, ''));
   return [...own(sitemaps, 'sitemap'), ...own(pages, 'link')];
 }
 

@@ -470,6 +470,13 @@ describe('crawled style sheet', () => {
 });
 
 describe('sitemaps of a site', () => {
+  it('are read in UTF-16, if the file begins with a byte order mark', async () => {
+    const xml = '\ufeff<urlset><url><loc>/c</loc></url></urlset>';
+    const body = Buffer.from(xml, 'utf16le');
+    const crawled = await bench.crawl({ '/': '<p>home', '/c': '<p>c', '/sitemap.xml': { type: 'text/xml', body } });
+    expect(crawled.paths).toContain('c.html');
+  });
+
   it.each(['/sitemap.xml', '/sitemap_index.xml', '/sitemap-index.xml'])('are read from %s', async (path) => {
     const page: OriginFile = '<p>page';
     const pages: Record<string, OriginFile> = { '/': '<p>start', '/a': page };
