@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import { bitCount } from '../compact.ts';
+import { bitCount } from '../bit-count.ts';
 import type { Embedder } from '../ports.ts';
 
 export interface VectorHit {
