@@ -1,4 +1,4 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash, randomBytes, randomFillSync } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -47,7 +47,7 @@ function writeHostile(folder: string, bytes: number): void {
   writeAt(join(folder, 'site/index.html'), page);
   using writer = new BundleVectorWriter(searchFolder(folder), { modelDigest, dims: DIMS });
   for (let written = 0; written < bytes; written += KEY_BYTES + DIMS) {
-    writer.add({ key: randomFillSync(new Uint8Array(KEY_BYTES)), vector: randomFillSync(new Int8Array(DIMS)) });
+    writer.add({ key: randomBytes(KEY_BYTES), vector: randomFillSync(new Int8Array(DIMS)) });
   }
   writer.finish();
 }

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { isSecondary, linkPrints, PagePriors } from '../../src/search/indexing/page-priors.ts';
+import { isSecondary, PagePriors } from '../../src/search/indexing/page-priors.ts';
 import { SECONDARY_PRIOR } from '../../src/search/keyword/ranking.ts';
 
-const prints = (...links: readonly string[]) => linkPrints(links);
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 
 describe('PagePriors (weight of each page in the search)', () => {
   it('weigh pages by the logarithm of their incoming links, in any form of the address', () => {
     const priors = new PagePriors(PAGES);
-    priors.add(0, prints('/a', '/b', '/c', '/nowhere'));
-    priors.add(1, prints('/b/index.html', '/c.html#x', '/'));
-    priors.add(2, prints('/c'));
-    priors.add(3, prints());
+    priors.add('/', ['/a', '/b', '/c', '/nowhere']);
+    priors.add('/a', ['/b/index.html', '/c.html#x', '/']);
+    priors.add('/b/', ['/c']);
+    priors.add('/c.html', []);
     const decided = priors.decide();
     expect(decided.get('/c.html')).toBe(1);
     expect(decided.get('/b/')).toBe(Math.log1p(2) / Math.log1p(3));
@@ -21,23 +20,23 @@ describe('PagePriors (weight of each page in the search)', () => {
 
   it('do not count links of a page to itself, or links from pages without sections', () => {
     const priors = new PagePriors(PAGES);
-    priors.add(1, prints('/a', '/a/', '/unread'));
-    priors.add(3, prints('/a'));
+    priors.add('/a', ['/a', '/a/', '/unread']);
+    priors.add('/c.html', ['/a']);
     expect([...priors.decide()]).toEqual([['/a', 1]]);
   });
 
   it('count a link for the page that was added last if the address of the link belongs to two pages', () => {
     const priors = new PagePriors(['/x', '/x/']);
-    priors.add(0, prints('/x/'));
-    priors.add(1, prints('/x'));
+    priors.add('/x', ['/x/']);
+    priors.add('/x/', ['/x']);
     expect([...priors.decide()]).toEqual([['/x/', 1]]);
   });
 
   it('give a secondary page such as a change log a lower weight than ordinary pages', () => {
     const priors = new PagePriors(['/a', '/changes', '/b']);
-    priors.add(0, prints('/changes', '/b'));
-    priors.add(1, prints(), true);
-    priors.add(2, prints());
+    priors.add('/a', ['/changes', '/b']);
+    priors.add('/changes', [], true);
+    priors.add('/b', []);
     expect(Object.fromEntries(priors.decide())).toEqual({ '/changes': SECONDARY_PRIOR, '/b': 1 });
   });
 });

@@ -508,7 +508,7 @@ async function writeIndex(folder: string, pages: Pages, embedder: Embedder): Pro
     writeFileSync(join(folder, file), html);
     const url = `/${name}.html`;
     const read = readPage({ siteDir: folder, version: null }, { path: file, version: null, type: 'text/html', url });
-    for (const json of read?.sections ?? []) {
+    for (const { json } of read?.sections ?? []) {
       const { section, passages } = JSON.parse(json) as SectionInPassages;
       writer.add({ ...section, page: url }, passages);
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { unlessAborted } from '../../files/lanes.ts';
 import { TrailingSlashVotes } from '../../web/trailing-slash.ts';
-import { Fingerprints } from '../compact.ts';
+import { fingerprintIn } from '../fingerprint.ts';
 import { readSections, type SiteSections } from '../indexing/read-sections.ts';
 import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
@@ -56,14 +56,15 @@ function writeVectors(into: string, file: string, embedder: Embedder, passages: 
   if (table === null) throw new Error('the vectors of the export are not where they were written');
   try {
     using writer = new BundleVectorWriter(into, { modelDigest, dims });
-    const seen = new Fingerprints();
+    const seen = new Set<string>();
     let row = -1;
     for (const { text } of passages) {
       row += 1;
       if (row === table.count) break;
       const key = hash('sha256', text, 'buffer');
-      const before = seen.count;
-      if (seen.add(key) < before) continue;
+      const print = fingerprintIn(key);
+      if (seen.has(print)) continue;
+      seen.add(print);
       const vector = table.get(row);
       if (vector !== null) writer.add({ key, vector });
     }

@@ -1,4 +1,4 @@
-import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
+import { fingerprint } from '../fingerprint.ts';
 import type { Section } from '../ports.ts';
 
 interface PageRank {
@@ -11,7 +11,7 @@ type Verdict = { readonly kept: false } | { readonly kept: true; readonly replac
 const NO_CANONICAL = 64;
 const ELSEWHERE = 65;
 
-export function fingerprintOf({ version, language, title, headings, text }: Section): Uint8Array {
+export function fingerprintOf({ version, language, title, headings, text }: Section): string {
   return fingerprint(JSON.stringify([version, language, title, headings, text]));
 }
 
@@ -20,27 +20,13 @@ export function fingerprintOf({ version, language, title, headings, text }: Sect
  * to its canonical URL, then the shortest path, then the first path in sort order. The order of calls does not matter.
  */
 export class Duplicates {
-  readonly #fingerprints = new Fingerprints();
-  readonly #kept = new GrowableUint32Array();
-  readonly #ranks: PageRank[] = [];
-  #rank: PageRank | null = null;
+  readonly #kept = new Map<string, PageRank & { readonly handle: number }>();
 
-  add(rank: PageRank, prints: Uint8Array, handle: number, at = 0): Verdict {
-    if (this.#rank !== rank) this.#ranks.push({ page: rank.page, distance: rank.distance });
-    this.#rank = rank;
-    const number = this.#fingerprints.add(prints, at);
-    const page = this.#ranks.length - 1;
-    if (2 * number === this.#kept.length) {
-      this.#kept.push(handle);
-      this.#kept.push(page);
-      return { kept: true, replaced: null };
-    }
-    const rival = this.#ranks[this.#kept.at(2 * number + 1)] as PageRank;
-    if (!isBetter(rank, rival)) return { kept: false };
-    const replaced = this.#kept.at(2 * number);
-    this.#kept.set(2 * number, handle);
-    this.#kept.set(2 * number + 1, page);
-    return { kept: true, replaced };
+  add({ page, distance }: PageRank, fingerprint: string, handle: number): Verdict {
+    const rival = this.#kept.get(fingerprint);
+    if (rival !== undefined && !isBetter({ page, distance }, rival)) return { kept: false };
+    this.#kept.set(fingerprint, { page, distance, handle });
+    return { kept: true, replaced: rival?.handle ?? null };
   }
 }
 

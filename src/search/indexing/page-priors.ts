@@ -1,4 +1,3 @@
-import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 import { plainPath } from '../extract/duplicates.ts';
 import { SECONDARY_PRIOR } from '../keyword/ranking.ts';
 
@@ -16,39 +15,32 @@ export function isSecondary(url: string, title: string): boolean {
  * logs and lists.
  */
 export class PagePriors {
-  readonly #pages: readonly string[];
-  readonly #addresses: Fingerprints;
-  readonly #addressOf: Uint32Array;
-  readonly #links: Uint32Array;
-  readonly #ownLinks: Uint32Array;
-  readonly #pageOf = new Map<number, string>();
+  /** Number of links to the address of each page. */
+  readonly #links: Map<string, number>;
+  readonly #pages = new Map<string, { readonly page: string; readonly ownLinks: number }>();
   readonly #secondary = new Set<string>();
 
   constructor(pages: readonly string[]) {
-    this.#pages = pages;
-    this.#addresses = new Fingerprints(pages.length);
-    this.#addressOf = Uint32Array.from(pages, (page) => this.#addresses.add(printOf(page)));
-    this.#links = new Uint32Array(this.#addresses.count);
-    this.#ownLinks = new Uint32Array(this.#addresses.count);
+    this.#links = new Map(pages.map((page) => [plainAddress(page), 0]));
   }
 
-  add(number: number, links: Uint8Array, isOfSecondary = false): void {
-    const own = this.#addressOf[number] as number;
-    if (isOfSecondary) this.#secondary.add(this.#pages[number] as string);
-    this.#pageOf.set(own, this.#pages[number] as string);
-    this.#ownLinks[own] = 0;
-    for (let at = 0; at < links.length; at += FINGERPRINT_BYTES) {
-      const address = this.#addresses.find(links, at);
-      if (address === null) continue;
-      increment(this.#links, address);
-      if (address === own) increment(this.#ownLinks, own);
+  add(page: string, links: readonly string[], isOfSecondary = false): void {
+    const own = plainAddress(page);
+    let ownLinks = 0;
+    for (const link of links) {
+      const address = plainAddress(link);
+      const count = this.#links.get(address);
+      if (count !== undefined) this.#links.set(address, count + 1);
+      if (address === own) ownLinks += 1;
     }
+    this.#pages.set(own, { page, ownLinks });
+    if (isOfSecondary) this.#secondary.add(page);
   }
 
   decide(): Map<string, number> {
     const links = new Map<string, number>();
-    for (const [address, page] of this.#pageOf) {
-      const count = (this.#links[address] ?? 0) - (this.#ownLinks[address] ?? 0);
+    for (const [address, { page, ownLinks }] of this.#pages) {
+      const count = (this.#links.get(address) ?? 0) - ownLinks;
       if (count > 0) links.set(page, count);
     }
     let most = 1;
@@ -59,11 +51,7 @@ export class PagePriors {
   }
 }
 
-/** Returns one fingerprint per link, equal for all spellings of an address. Fingerprints are much faster than strings. */
-export const linkPrints = (links: readonly string[]): Uint8Array => joined(links.map(printOf));
-
-const printOf = (address: string): Uint8Array => fingerprint(plainPath(address.replace(/[#?].*$/, '')));
-
-function increment(counts: Uint32Array, at: number): void {
-  counts[at] = (counts[at] ?? 0) + 1;
+/** Returns the same text for all spellings of an address. */
+function plainAddress(address: string): string {
+  return plainPath(address.replace(/[#?].*$/, ''));
 }

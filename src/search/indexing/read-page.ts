@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileEntry } from '../../domain/release.ts';
 import { pageText } from '../../web/media-type.ts';
-import { joined } from '../compact.ts';
 import { fingerprintOf, rankOf } from '../extract/duplicates.ts';
 import { extractPage } from '../extract/extract-page.ts';
 import { cutPassages } from '../extract/passages.ts';
 import type { Passage, Section } from '../ports.ts';
-import { isSecondary, linkPrints } from './page-priors.ts';
+import { isSecondary } from './page-priors.ts';
 
 export interface PagesFrom {
   readonly siteDir: string;
@@ -22,10 +21,10 @@ export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
 
 export interface PageForIndex {
   readonly distance: number;
-  readonly links: Uint8Array;
-  readonly fingerprints: Uint8Array;
+  readonly links: readonly string[];
   readonly isSecondary: boolean;
-  readonly sections: readonly string[];
+  /** Fingerprint of each section, and the section with its passages in JSON. */
+  readonly sections: readonly { readonly fingerprint: string; readonly json: string }[];
 }
 
 export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null {
@@ -38,12 +37,15 @@ export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null
   if (read === null) return null;
   return {
     distance: rankOf(read).distance,
-    links: linkPrints(read.links),
+    links: read.links,
     isSecondary: isSecondary(read.page, read.title),
-    fingerprints: joined(read.sections.map(fingerprintOf)),
-    sections: read.sections.map((section) =>
-      JSON.stringify({ section, passages: cutPassages(section.text, estimateTokens) } satisfies SectionInPassages),
-    ),
+    sections: read.sections.map((section) => ({
+      fingerprint: fingerprintOf(section),
+      json: JSON.stringify({
+        section,
+        passages: cutPassages(section.text, estimateTokens),
+      } satisfies SectionInPassages),
+    })),
   };
 }
 

@@ -3,7 +3,6 @@ import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../.
 import { LineSpool, ownVersions } from '../../files/index.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import { sphinxVersion } from '../../web/content/page-facts.ts';
-import { FINGERPRINT_BYTES, GrowableUint32Array } from '../compact.ts';
 import { Duplicates } from '../extract/duplicates.ts';
 import { PageForms, readerUrl } from '../extract/reader-url.ts';
 import type { IndexedSection } from '../keyword/index-writer.ts';
@@ -55,22 +54,18 @@ export async function readSections(
   using opened = new DisposableStack();
   const sections = opened.use(new SiteSections(spoolFile));
   const begun = pagesOf(files)
-    .map((entry, number) => ({ entry, number, url: urls[number] as string }))
+    .map((entry, number) => ({ entry, url: urls[number] as string }))
     .filter(({ entry }) => leftOut?.has(entry.path) !== true)
-    .map(({ entry, number, url }) => ({
-      number,
-      page: url,
-      read: readers.begin(entry, { url, version: versionOf(entry.path) }),
-    }));
-  for (const { number, page, read } of ahead(begun, readers.ahead)) {
+    .map(({ entry, url }) => ({ page: url, read: readers.begin(entry, { url, version: versionOf(entry.path) }) }));
+  for (const { page, read } of ahead(begun, readers.ahead)) {
     const words = await read();
     if (words === null) continue;
-    const { distance, links, fingerprints, isSecondary } = words;
-    priors.add(number, links, isSecondary);
+    const { distance, links, isSecondary } = words;
+    priors.add(page, links, isSecondary);
     sections.beginPage(page);
     const rank = { page, distance };
-    for (const [place, json] of words.sections.entries()) {
-      const verdict = duplicates.add(rank, fingerprints, sections.nextNumber, FINGERPRINT_BYTES * place);
+    for (const { fingerprint, json } of words.sections) {
+      const verdict = duplicates.add(rank, fingerprint, sections.nextNumber);
       if (!verdict.kept) continue;
       if (verdict.replaced !== null) sections.drop(verdict.replaced);
       sections.add(json);
@@ -110,7 +105,7 @@ export class SiteSections {
   readonly #spool: LineSpool;
   readonly #dropped = new Set<number>();
   readonly #pages: string[] = [];
-  readonly #pageOf = new GrowableUint32Array();
+  readonly #pageOf: number[] = [];
   #priors: ReadonlyMap<string, number> = new Map();
 
   constructor(file: string) {
@@ -147,7 +142,7 @@ export class SiteSections {
     for (const line of this.#spool.lines()) {
       number += 1;
       if (this.#dropped.has(number)) continue;
-      const page = this.#pages[this.#pageOf.at(number)] ?? '';
+      const page = this.#pages[this.#pageOf[number] ?? 0] ?? '';
       const { section, passages } = JSON.parse(line) as SectionInPassages;
       yield { section: { ...section, page, prior: this.#priors.get(page) ?? 0 }, passages };
     }

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
@@ -174,25 +173,21 @@ export class SectionFacts {
 
 export class SectionFactsBuilder {
   readonly #numberOf = new Map<string | null, number>();
-  readonly #languageOf = new GrowableUint32Array();
-  readonly #firsts = new GrowableUint32Array();
-  readonly #borders = new GrowableUint32Array();
+  readonly #languageOf: number[] = [];
+  readonly #firsts: number[] = [];
+  readonly #borders: number[] = [];
 
   add(language: string | null, passages: readonly Passage[]): void {
     const number = this.#numberOf.get(language) ?? this.#numberOf.size;
     this.#numberOf.set(language, number);
     this.#languageOf.push(number);
     this.#firsts.push(this.#borders.length / 2);
-    for (const { start, end } of passages) {
-      this.#borders.push(start);
-      this.#borders.push(end);
-    }
+    for (const { start, end } of passages) this.#borders.push(start, end);
   }
 
   arrays(): readonly (readonly [name: string, bytes: Uint8Array])[] {
     this.#firsts.push(this.#borders.length / 2);
-    const bytesOf = ({ view }: GrowableUint32Array): Uint8Array =>
-      new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    const bytesOf = (numbers: readonly number[]): Uint8Array => new Uint8Array(Uint32Array.from(numbers).buffer);
     return [
       ['languages', Buffer.from(JSON.stringify([...this.#numberOf.keys()]))],
       ['language numbers', bytesOf(this.#languageOf)],

@@ -1,5 +1,4 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
 import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
@@ -30,7 +29,7 @@ export class KeywordIndexWriter implements Disposable {
   readonly #database: DatabaseSync;
   readonly #insertSection: StatementSync;
   readonly #insertSequence: StatementSync;
-  readonly #lengths = COLUMNS.map(() => new GrowableUint32Array());
+  readonly #lengths = COLUMNS.map((): number[] => []);
   readonly #priors: number[] = [];
   readonly #facts = new SectionFactsBuilder();
   readonly #pages = new Set<string>();
@@ -126,7 +125,7 @@ export class KeywordIndexWriter implements Disposable {
   #writeArrays(): void {
     const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
-      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
+      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column] ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
     for (const [name, bytes] of [...this.#words.arrays(), ...this.#facts.arrays()]) insert.run(name, bytes);
   }

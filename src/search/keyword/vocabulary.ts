@@ -1,6 +1,6 @@
 import { editDistance } from '../../domain/text.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
-import { bitCount } from '../compact.ts';
+import { bitCount } from '../bit-count.ts';
 import { ENGLISH, keyOf, languageOf, simplify, type WordLanguage } from './languages.ts';
 import type { Surface, Terms } from './words.ts';
 

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Lanes } from '../../files/lanes.ts';
-import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
+import { fingerprint, fingerprintIn } from '../fingerprint.ts';
 import type { Embedder, EmbedProgress, Passage, Section } from '../ports.ts';
 import { noteUse, VectorCache, type VectorRecord } from './vector-cache.ts';
 import { quantise } from './vector-index.ts';
@@ -30,7 +30,7 @@ interface EmbedRequest {
 }
 
 /**
- * Writes a vector for each passage. After an interruption, the next call resumes. Uses 13 bytes of memory per passage.
+ * Writes a vector for each passage. After an interruption, the next call resumes. Uses about 110 bytes of memory per passage.
  * @throws errors of the embedder; the signal's reason if it aborts
  */
 export async function embedRelease(request: EmbedRequest): Promise<void> {
@@ -39,7 +39,7 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
   const cache = new VectorCache(request.cacheDir, embedder);
   const table = openTable(request.file, embedder, rows);
   try {
-    await noteUse(cache.folder, request.release, rows.keys.bytes);
+    await noteUse(cache.folder, request.release, rows.firsts.keys());
     const filling = new TableFilling(table, rows);
     if (request.carried !== undefined) filling.takeFrom(request.carried());
     filling.takeFrom(cache.records());
@@ -50,9 +50,9 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
       signal.throwIfAborted();
       await lanes.run(async () => {
         const vectors = await embedder.embedPassages([...batch.values()], signal);
-        const made = [...batch.keys()].map((number, at) => [number, quantise(vectors[at] as Float32Array)] as const);
-        cache.put(made.map(([number, vector]) => ({ key: hash('sha256', batch.get(number) ?? '', 'buffer'), vector })));
-        for (const [number, vector] of made) filling.put(number, vector);
+        const made = [...batch.keys()].map((row, at) => [row, quantise(vectors[at] as Float32Array)] as const);
+        cache.put(made.map(([row, vector]) => ({ key: hash('sha256', batch.get(row) ?? '', 'buffer'), vector })));
+        for (const [row, vector] of made) filling.put(row, vector);
         onProgress({ passages: rows.count, embedded: filling.done });
       });
       await setImmediate();
@@ -69,18 +69,21 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
 }
 
 class PassageRows {
-  readonly keys = new Fingerprints();
-  readonly sections = new GrowableUint32Array();
-  readonly #numbers = new GrowableUint32Array();
-  readonly #firsts = new GrowableUint32Array();
+  /** First row of each text, by the fingerprint of the text. */
+  readonly firsts = new Map<string, number>();
+  readonly sections: number[] = [];
+  readonly #firstOf: number[] = [];
+  readonly #order = createHash('sha256');
 
   constructor(passages: Iterable<PassageText>) {
     for (const { section, text } of passages) {
-      if (this.sections.length === ROWS_MAX) break;
-      const number = this.keys.numberOf(text);
-      if (number === this.#firsts.length) this.#firsts.push(this.sections.length);
-      this.#numbers.push(number);
+      if (this.count === ROWS_MAX) break;
+      const print = fingerprint(text);
+      const first = this.firsts.get(print) ?? this.count;
+      if (first === this.count) this.firsts.set(print, first);
+      this.#firstOf.push(first);
       this.sections.push(section);
+      this.#order.update(print);
     }
   }
 
@@ -88,27 +91,22 @@ class PassageRows {
     return this.sections.length;
   }
 
-  get key(): string {
-    const numbers = this.#numbers.view;
-    const order = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
-    return hash('sha256', hash('sha256', this.keys.bytes) + hash('sha256', order)).slice(0, 24);
+  key(): string {
+    return this.#order.digest('hex').slice(0, 24);
   }
 
-  numberAt(row: number): number {
-    return this.#numbers.at(row);
-  }
-
-  firstOf(number: number): number {
-    return this.#firsts.at(number);
+  /** First row with the text of `row`. */
+  firstOf(row: number): number {
+    return this.#firstOf[row] ?? row;
   }
 }
 
 function openTable(file: string, { digest, dims }: Embedder, rows: PassageRows): VectorTable {
-  const { key } = rows;
+  const key = rows.key();
   const known = openIfValid(file, digest);
   if (known?.key === key && known.count === rows.count && known.dims === dims) return known;
   known?.close();
-  return VectorTable.create(file, { modelDigest: digest, dims, key }, rows.sections.view.slice());
+  return VectorTable.create(file, { modelDigest: digest, dims, key }, Uint32Array.from(rows.sections));
 }
 
 function openIfValid(file: string, modelDigest: string): VectorTable | null {
@@ -136,21 +134,20 @@ class TableFilling {
   takeFrom(records: Iterable<VectorRecord>): void {
     if (this.done === this.#rows.count) return;
     for (const { key, vector } of records) {
-      const number = this.#rows.keys.find(key);
-      if (number !== null && this.#isThere[this.#rows.firstOf(number)] === 0) this.put(number, vector);
+      const row = this.#rows.firsts.get(fingerprintIn(key));
+      if (row !== undefined && this.#isThere[row] === 0) this.put(row, vector);
     }
     this.repeat();
   }
 
-  put(number: number, vector: Int8Array): void {
-    const row = this.#rows.firstOf(number);
+  put(row: number, vector: Int8Array): void {
     this.#table.put(row, vector);
     this.#note(row);
   }
 
   repeat(): void {
     for (let row = 0; row < this.#isThere.length; row += 1) {
-      const first = this.#rows.firstOf(this.#rows.numberAt(row));
+      const first = this.#rows.firstOf(row);
       if (first === row || this.#isThere[row] === 1 || this.#isThere[first] === 0) continue;
       const vector = this.#table.get(first);
       if (vector === null) continue;
@@ -159,13 +156,13 @@ class TableFilling {
     }
   }
 
-  *missing(passages: Iterable<PassageText>): Generator<[number: number, text: string]> {
-    const isGiven = new Uint8Array(this.#rows.keys.count);
+  *missing(passages: Iterable<PassageText>): Generator<[row: number, text: string]> {
+    const isGiven = new Uint8Array(this.#rows.count);
     for (const { text } of passages) {
-      const number = this.#rows.keys.find(fingerprint(text));
-      if (number === null || isGiven[number] === 1) continue;
-      isGiven[number] = 1;
-      if (this.#isThere[this.#rows.firstOf(number)] === 0) yield [number, text];
+      const row = this.#rows.firsts.get(fingerprint(text));
+      if (row === undefined || isGiven[row] === 1) continue;
+      isGiven[row] = 1;
+      if (this.#isThere[row] === 0) yield [row, text];
     }
   }
 
@@ -176,10 +173,10 @@ class TableFilling {
   }
 }
 
-function* batchesOf(entries: Iterable<[number, string]>, size: number): Generator<Map<number, string>> {
+function* batchesOf(entries: Iterable<[row: number, text: string]>, size: number): Generator<Map<number, string>> {
   let batch = new Map<number, string>();
-  for (const [number, text] of entries) {
-    batch.set(number, text);
+  for (const [row, text] of entries) {
+    batch.set(row, text);
     if (batch.size < size) continue;
     yield batch;
     batch = new Map();

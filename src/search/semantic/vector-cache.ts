@@ -4,12 +4,12 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { replaceFile } from '../../files/index.ts';
-import { FINGERPRINT_BYTES, Fingerprints } from '../compact.ts';
+import { FINGERPRINT_BYTES, fingerprintIn } from '../fingerprint.ts';
 import type { Embedder } from '../ports.ts';
 import { writeAll } from './vector-table.ts';
 
 export interface VectorRecord {
-  readonly key: Uint8Array;
+  readonly key: Buffer;
   readonly vector: Int8Array;
 }
 
@@ -139,13 +139,13 @@ const USES = 'uses';
 /** Minimum time since the last write to a segment before docshelf rewrites it, because a process may still write to the segment. */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
-/** Maximum keys to compare in one pass. A million keys take at most 48 MB of memory. */
-const KEYS_AT_ONCE = 1_000_000;
+/** Maximum keys to compare in one pass. 500,000 keys take 50 MB of memory. */
+const KEYS_AT_ONCE = 500_000;
 const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
 
-export async function noteUse(folder: string, release: string, keys: Uint8Array): Promise<void> {
+export async function noteUse(folder: string, release: string, keys: Iterable<string>): Promise<void> {
   await mkdir(join(folder, USES), { recursive: true });
-  await replaceFile(join(folder, USES, release), keys);
+  await replaceFile(join(folder, USES, release), Buffer.from([...keys].join(''), 'hex'));
 }
 
 /** Removes unused and duplicate vectors from segments without recent writes. A crash leaves only harmless duplicates. */
@@ -165,14 +165,13 @@ export async function sweepVectors(
   const parts = Math.max(1, Math.ceil(lists.keys / keysAtOnce));
   let live = 0;
   for (let part = 0; part < parts; part += 1) {
-    const keys = new Fingerprints();
-    for (const file of lists.files) await readKeys(file, (key) => (key[0] ?? 0) % parts === part && keys.add(key));
-    const isFound = new Uint8Array(keys.count);
+    const keys = new Set<string>();
+    for (const file of lists.files)
+      await readKeys(file, (key) => (key[0] ?? 0) % parts === part && keys.add(fingerprintIn(key)));
     let number = 0;
     for (const { key } of recordsOf(folder, dims, quiet)) {
-      const found = keys.find(key);
-      if (found !== null && isFound[found] === 0) {
-        isFound[found] = 1;
+      // Delete the key, so that a duplicate of its vector is not live.
+      if (keys.delete(fingerprintIn(key))) {
         isLive[number] = 1;
         live += 1;
       }
@@ -213,7 +212,7 @@ async function keptLists(folder: string, kept: ReadonlySet<string>, nowMs: numbe
   return { files, keys };
 }
 
-async function readKeys(file: string, take: (key: Uint8Array) => unknown): Promise<void> {
+async function readKeys(file: string, take: (key: Buffer) => unknown): Promise<void> {
   await using handle = await open(file, 'r');
   const block = Buffer.alloc(BLOCK_BYTES);
   for (let at = 0; ; ) {

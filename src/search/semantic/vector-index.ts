@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import { bitCount } from '../compact.ts';
+import { bitCount } from '../bit-count.ts';
 import type { Embedder } from '../ports.ts';
 
 export interface VectorHit {
@@ -129,14 +129,12 @@ export class VectorKernel {
   readonly #rows: VectorRows;
   readonly #bits: Int32Array;
   readonly #distances: Uint16Array;
-  readonly #inverse: Float32Array;
   readonly #isThere: Uint8Array;
 
   constructor(rows: VectorRows) {
     this.#rows = rows;
     this.#bits = new Int32Array((rows.count * rows.dims) / 32);
     this.#distances = new Uint16Array(rows.count);
-    this.#inverse = new Float32Array(rows.count);
     this.#isThere = new Uint8Array(rows.count);
     this.refresh();
   }
@@ -145,13 +143,12 @@ export class VectorKernel {
     const isThere = this.#isThere;
     for (const [row, vector] of this.#rows.rows((each) => isThere[each] === 0)) {
       this.#bits.set(signBits(vector), (row * vector.length) / 32);
-      this.#inverse[row] = inverseLength(vector);
       isThere[row] = 1;
     }
   }
 
   get bytes(): number {
-    return [this.#bits, this.#distances, this.#inverse, this.#isThere].reduce((sum, each) => sum + each.byteLength, 0);
+    return this.#bits.byteLength + this.#distances.byteLength + this.#isThere.byteLength;
   }
 
   /** Distance of each row's vector from the query, or `OUT` for a row without a vector. The next call overwrites the array. */
@@ -174,28 +171,24 @@ export class VectorKernel {
   }
 
   /** Cosines in the order of `rows`. Negative infinity for a row without a vector. */
-  cosines(query: Float32Array, rows: readonly number[]): Float64Array {
-    const numbers = Float64Array.from(query);
-    const cosines = new Float64Array(rows.length);
-    for (const [at, row] of rows.entries()) {
+  cosines(query: Float32Array, rows: readonly number[]): number[] {
+    return rows.map((row) => {
       const values = this.#isThere[row] === 1 ? this.#rows.get(row) : null;
-      cosines[at] =
-        values === null ? Number.NEGATIVE_INFINITY : product(numbers, values) * (this.#inverse[row] as number);
-    }
-    return cosines;
+      return values === null ? Number.NEGATIVE_INFINITY : cosineOf(query, values);
+    });
   }
 }
 
-/** Computes a dot product with four sums, because the processor can add to four sums in parallel. */
-function product(numbers: Float64Array, values: Int8Array): number {
-  let [one, two, three, four] = [0, 0, 0, 0];
-  for (let dim = 0; dim < values.length; dim += 4) {
-    one += (numbers[dim] as number) * (values[dim] as number);
-    two += (numbers[dim + 1] as number) * (values[dim + 1] as number);
-    three += (numbers[dim + 2] as number) * (values[dim + 2] as number);
-    four += (numbers[dim + 3] as number) * (values[dim + 3] as number);
+/** Cosine of a vector of length 1 and a vector of any length. */
+function cosineOf(query: Float32Array, values: Int8Array): number {
+  let sum = 0;
+  let squares = 0;
+  for (let dim = 0; dim < values.length; dim += 1) {
+    const value = values[dim] as number;
+    sum += (query[dim] as number) * value;
+    squares += value * value;
   }
-  return one + two + three + four;
+  return squares === 0 ? 0 : sum / Math.sqrt(squares);
 }
 
 /**
@@ -218,12 +211,6 @@ export function signBits(values: Int8Array | Float32Array): Int32Array {
     bits[word] = word32;
   }
   return bits;
-}
-
-export function inverseLength(values: Int8Array): number {
-  let squares = 0;
-  for (let dim = 0; dim < values.length; dim += 1) squares += (values[dim] as number) ** 2;
-  return squares === 0 ? 0 : 1 / Math.sqrt(squares);
 }
 
 /**

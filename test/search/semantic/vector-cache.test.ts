@@ -14,7 +14,7 @@ const vectorOf = (number: number) => Int8Array.from({ length: DIMS }, (_, at) =>
 const entries = (...numbers: number[]) =>
   numbers.map((number) => ({ key: keyOf(`${number}`), vector: vectorOf(number) }));
 /** Keys like in the list of a release. */
-const keys = (...numbers: number[]) => Buffer.concat(numbers.map((number) => keyOf(`${number}`).subarray(0, 16)));
+const keys = (...numbers: number[]) => numbers.map((number) => keyOf(`${number}`).toString('hex', 0, 16));
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 let dir: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inverseLength, OUT, VectorKernel } from '../../../src/search/semantic/vector-index.ts';
+import { OUT, VectorKernel } from '../../../src/search/semantic/vector-index.ts';
 import { memoryRows } from './memory-rows.ts';
 
 /** Vectors of 32, 64 and 96 numbers, whose sign bits fill their last word of 64 or do not. */
@@ -24,11 +24,9 @@ const isEmpty = (vector: Int8Array): boolean => vector.every((value) => value ==
 /** In the order of addition that the kernel guarantees. */
 function cosine(query: Float32Array, vector: Int8Array): number {
   if (isEmpty(vector)) return Number.NEGATIVE_INFINITY;
-  const sums = [0, 0, 0, 0];
-  for (const [dim, value] of vector.entries())
-    sums[dim % 4] = (sums[dim % 4] as number) + (query[dim] as number) * value;
-  const [one, two, three, four] = sums as [number, number, number, number];
-  return (one + two + three + four) * (Float32Array.of(inverseLength(vector))[0] as number);
+  const sum = vector.reduce((before, value, dim) => before + (query[dim] as number) * value, 0);
+  const squares = vector.reduce((before, value) => before + value * value, 0);
+  return sum / Math.sqrt(squares);
 }
 
 describe('distances() of sign bits', () => {
@@ -56,7 +54,7 @@ describe('cosines() of a query vector and stored vectors', () => {
         const numbers = vectors.map((_, at) => at).reverse();
         const expected = numbers.map((at) => cosine(query, vectors[at] as Int8Array));
         // An empty sum is 0 or -0, which are the same cosine.
-        const found = [...new VectorKernel(memoryRows(joined(vectors), dims)).cosines(query, numbers)];
+        const found = new VectorKernel(memoryRows(joined(vectors), dims)).cosines(query, numbers);
         expect(found.map((value) => value + 0)).toEqual(expected.map((value) => value + 0));
       }),
     );
@@ -68,6 +66,6 @@ describe('cosines() of a query vector and stored vectors', () => {
     const query = Float32Array.from({ length: 32 }, (_, dim) => dim / 7 - 2);
     const numbers = [...Array.from({ length: count }, (_, at) => count - 1 - at), 3, 3];
     const expected = numbers.map((at) => cosine(query, values.subarray(at * 32, (at + 1) * 32)));
-    expect([...new VectorKernel(memoryRows(values, 32)).cosines(query, numbers)]).toEqual(expected);
+    expect(new VectorKernel(memoryRows(values, 32)).cosines(query, numbers)).toEqual(expected);
   });
 });
