@@ -10,7 +10,7 @@ const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'cra
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** Age at which docshelf removes a temporary folder for packing an archive again. Packing 8 GiB takes only minutes. */
+/** Age at which docshelf removes a left temporary folder in which it repacked an archive. Packing 8 GiB takes only minutes. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {

@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)(`a rendered page with frames of other sites${whyNo
     await browsers.close();
   });
 
-  it('includes the requests of its frames, which the browser runs in separate processes', async () => {
+  it('sends the requests of its frames to the crawler, although the frames have separate browser processes', async () => {
     const site = new MemorySite({ ...framed('a'), ...framed('b') });
     const flags = new Set<string>();
     const tempDir = await browsers.folder();

@@ -50,7 +50,7 @@ test('identical files of several releases are stored once, whatever their paths,
   expect(await changedPaths(store, second)).toEqual([]);
 });
 
-test('a file that was damaged on disk is not linked, and a new import of the release repairs only that release', async () => {
+test('an import does not link to a damaged file of another release, and leaves that file unchanged', async () => {
   const store = await newStore();
   const [first, second] = [await pack(SITE), await pack({ ...SITE, 'index.html': '<title>2</title>' })];
   for (const bundle of [first, second]) await importBundle(store, bundle);

@@ -110,7 +110,7 @@ describe('a pinned daemon', () => {
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
-  test('moves the label of the pinned version to the digest in sha256 without a fetch if that digest is stored', async () => {
+  test('moves the label of the pinned version, without a fetch, to a stored release that staticExport.sha256 names', async () => {
     const daemon = await startDaemon(store, { version: V1, link: LINK });
     await daemon.reload({ version: V1, link: LINK, sha256: seed.february.digest });
     expect(daemon.site.active).toMatchObject({ version: V1, digest: seed.february.digest });

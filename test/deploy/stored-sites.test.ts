@@ -150,7 +150,7 @@ describe('a change of the config from one site to a list of sites', () => {
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
-  test('does not move the versions of "docs" if the earlier config set this domain', async () => {
+  test('keeps the versions of the domain "docs" at that domain if the earlier config set it explicitly', async () => {
     const single = await singleForm('docs');
     await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);

@@ -195,7 +195,7 @@ describe('export API pods of the chart', () => {
     for (const [name] of facts) expect(only(manifests, 'Deployment', name).spec).not.toHaveProperty('replicas');
   });
 
-  it('can be several site pods if all of them share the job queue', () => {
+  it('can be the site pods, also several, if exportApi.pods is shared', () => {
     const shared = templateWith(...SPLIT, 'exportApi.pods=shared', 'replicas=3', 'persistence.perReplica=true');
     expect(siteOf(shared).spec.replicas).toBe(3);
     expect(configOf(shared).exportApi.role).toBe('both');

@@ -254,8 +254,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   /**
-   * Opens a version once for each active version. The active version is part of the cache key, because pages of the opened
-   * version refer to it.
+   * Opens a version, or returns it from the cache. The cache key contains the active version, because pages of the opened
+   * version link to the active version.
    */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;

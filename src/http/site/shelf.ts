@@ -24,7 +24,7 @@ export interface ListedSite {
   readonly language: string | null;
   /** Date of the version, in RFC 3339. */
   readonly date: string | null;
-  /** Address of the first page with a trailing slash. It is a path of this host (`/docs/`), or absolute. */
+  /** Address of the site, with a trailing slash: a path of this host (`/docs/`), or an absolute URL. */
   readonly address: string;
   readonly state: DeployState;
 }

@@ -225,7 +225,7 @@ export interface CosineScale {
 
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
-/** Minimum of `related` minus `unrelated`: half of the smallest difference that was measured (multilingual-e5-small). */
+/** docshelf rejects a model if `related` minus `unrelated` is less: half of the smallest measured difference (multilingual-e5-small). */
 const SPAN_MIN = 0.04;
 
 const ANSWERS: Readonly<Record<string, string>> = {

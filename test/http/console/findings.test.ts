@@ -36,7 +36,7 @@ describe('console page of a site', () => {
     expect([page.includes(same), page.includes('The disk fills.')]).toEqual([false, true]);
   });
 
-  it('states that enforcement is off, and shows no table if all rules are valid', async () => {
+  it('states that features.enforce is off, and shows no table of invalid rules if there are none', async () => {
     const page = await operatorAt({}).page('/');
     expect(page).toContain('features.enforce is off');
     expect(page).not.toContain('id="rules"');
