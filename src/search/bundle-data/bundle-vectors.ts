@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkerOf, type DocumentFault, parseJson } from '../../archive/versioned-json.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -162,7 +162,6 @@ export class BundleVectorWriter implements Disposable {
   #fd: number | null = null;
   #digest = createHash('sha256');
   #bytes = 0;
-  #pending: Uint8Array[] = [];
   #count = 0;
 
   constructor(folder: string, model: Pick<Header, 'modelDigest' | 'dims'>) {
@@ -174,10 +173,10 @@ export class BundleVectorWriter implements Disposable {
     const record = Buffer.concat([key, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)]);
     if (this.#bytes + record.length > SHARD_BYTES_MAX) this.#endShard();
     this.#fd ??= openSync(join(this.#folder, shardName(this.#shards.length)), 'wx', 0o644);
-    this.#pending.push(record);
+    this.#digest.update(record);
+    writeFileSync(this.#fd, record);
     this.#bytes += record.length;
     this.#count += 1;
-    if (this.#pending.length === RECORDS_A_READ) this.#flush();
   }
 
   finish(): void {
@@ -193,15 +192,7 @@ export class BundleVectorWriter implements Disposable {
     this.#fd = null;
   }
 
-  #flush(): void {
-    const chunk = Buffer.concat(this.#pending);
-    this.#digest.update(chunk);
-    for (let done = 0; done < chunk.length; ) done += writeSync(this.#fd as number, chunk, done);
-    this.#pending = [];
-  }
-
   #endShard(): void {
-    this.#flush();
     this.#shards.push({ bytes: this.#bytes, sha256: this.#digest.digest('hex') });
     this[Symbol.dispose]();
     this.#digest = createHash('sha256');
