@@ -6,7 +6,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { objectOf, type ShapeOf } from '../../domain/shape.ts';
 import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
-import { ROWS_MAX, writeAll } from '../semantic/vector-table.ts';
+import { ROWS_MAX } from '../semantic/vector-table.ts';
 
 /** Version of the search data in a bundle. docs/search-format.md describes it. */
 const SEARCH_FORMAT_VERSION = 3;
@@ -162,7 +162,6 @@ export class BundleVectorWriter implements Disposable {
   #fd: number | null = null;
   #digest = createHash('sha256');
   #bytes = 0;
-  #pending: Uint8Array[] = [];
   #count = 0;
 
   constructor(folder: string, model: Pick<Header, 'modelDigest' | 'dims'>) {
@@ -174,10 +173,10 @@ export class BundleVectorWriter implements Disposable {
     const record = Buffer.concat([key, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)]);
     if (this.#bytes + record.length > SHARD_BYTES_MAX) this.#endShard();
     this.#fd ??= openSync(join(this.#folder, shardName(this.#shards.length)), 'wx', 0o644);
-    this.#pending.push(record);
+    this.#digest.update(record);
+    writeFileSync(this.#fd, record);
     this.#bytes += record.length;
     this.#count += 1;
-    if (this.#pending.length === RECORDS_A_READ) this.#flush();
   }
 
   finish(): void {
@@ -193,15 +192,7 @@ export class BundleVectorWriter implements Disposable {
     this.#fd = null;
   }
 
-  #flush(): void {
-    const chunk = Buffer.concat(this.#pending);
-    this.#digest.update(chunk);
-    writeAll(this.#fd as number, chunk);
-    this.#pending = [];
-  }
-
   #endShard(): void {
-    this.#flush();
     this.#shards.push({ bytes: this.#bytes, sha256: this.#digest.digest('hex') });
     this[Symbol.dispose]();
     this.#digest = createHash('sha256');

@@ -221,7 +221,6 @@ const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
 interface KnownWord {
   readonly isOfVocabulary: boolean;
-  english: string | null;
   count: number;
   languages: number;
   spelling: string | null;
@@ -239,7 +238,7 @@ export class KnownWords {
     const bit = bitOf(this.#languages.size);
     const isChinese = language.code === 'zh';
     const terms = {
-      termOf: language === ENGLISH ? (word: Surface) => this.#english(word, bit) : this.#keys(language, bit),
+      termOf: this.#keys(language, bit),
       runOf: (run: string) => (isChinese ? simplify(run) : run),
     };
     this.#languages.set(language.code, terms);
@@ -269,12 +268,6 @@ export class KnownWords {
     ];
   }
 
-  #english(word: Surface, bit: number): string {
-    const known = this.#note(word, bit);
-    known.english ??= keyOf(word, ENGLISH);
-    return known.english;
-  }
-
   #keys(language: WordLanguage, bit: number): (word: Surface) => string {
     const keys = new Map<string, string>();
     return (word) => {
@@ -288,17 +281,16 @@ export class KnownWords {
     };
   }
 
-  #note({ folded, spelling }: Pick<Surface, 'folded' | 'spelling'>, bit: number): KnownWord {
+  #note({ folded, spelling }: Pick<Surface, 'folded' | 'spelling'>, bit: number): void {
     const known = this.#words.get(folded) ?? this.#add(folded);
     known.count += 1;
     known.languages |= bit;
     if (spelling !== folded) known.spelling ??= spelling;
-    return known;
   }
 
   #add(word: string): KnownWord {
     const isOfVocabulary = VOCABULARY_WORD.test(word);
-    const known: KnownWord = { english: null, isOfVocabulary, count: 0, languages: 0, spelling: null };
+    const known: KnownWord = { isOfVocabulary, count: 0, languages: 0, spelling: null };
     if ((isOfVocabulary ? this.#vocabulary : this.#others) >= WORDS_MAX) return known;
     if (isOfVocabulary) this.#vocabulary += 1;
     else this.#others += 1;

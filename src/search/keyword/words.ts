@@ -19,10 +19,6 @@ export interface Word {
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
-/** Matches texts whose letters and digits are all ASCII, for which `PLAIN_JOINED` takes 30 % less time than `JOINED` (measured). */
-const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
-const PLAIN_JOINED =
-  /[A-Za-z0-9_]+(?:(?:[.\-']|[/:@#\\]{1,3}|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))[A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
 const HAS_JOINT = /[.\-\u2010\u2011'\u00b7/:@#\\,+]/;
 const OUTER_SIGN = /[/:@#\\]/;
 /** Matches an apostrophe, or the middle dot of Catalan, as in `col·lecció`. */
@@ -69,8 +65,7 @@ const SUFFIX_LENGTH_MAX = 3;
 export function wordsOf(written: string): Word[] {
   const words: Word[] = [];
   const text = written.replace(APOSTROPHES, "'");
-  const isPlain = PLAIN.test(text);
-  for (const match of text.matchAll(isPlain ? PLAIN_JOINED : JOINED)) {
+  for (const match of text.matchAll(JOINED)) {
     const [found] = match;
     const sigil = sigilBefore(text, match.index);
     if (sigil > 0) {
@@ -79,7 +74,6 @@ export function wordsOf(written: string): Word[] {
     }
     if (text[match.index + found.length] === '<') addGeneric(words, text, match.index, found);
     if (HAS_JOINT.test(found)) addJoined(words, found, match.index);
-    else if (isPlain) addWord(words, found, match.index);
     else addPiece(words, found, match.index);
   }
   return words;
