@@ -1,12 +1,16 @@
-import { expect, it, vi } from 'vitest';
+import dns from 'node:dns/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, expect, it, vi } from 'vitest';
 import { GuardedFetcher } from '../../src/crawl/fetcher.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 
-const lookup = vi.hoisted(() => vi.fn());
-vi.mock('node:dns/promises', async (load) => ({ ...(await load<object>()), lookup }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 it('GuardedFetcher: fetches a page through a proxy after a failed DNS lookup of the same host', async () => {
   const proxy = await httpServer((_, response) => response.end('by proxy'));
@@ -20,7 +24,10 @@ it('GuardedFetcher: fetches a page through a proxy after a failed DNS lookup of 
   });
   onFileEnd(() => fetcher.close());
   onFileEnd(() => proxy.close());
-  lookup.mockRejectedValueOnce(new Error('EAI_AGAIN')).mockResolvedValue([{ address: '8.8.8.8', family: 4 }]);
+  vi.spyOn(dns, 'lookup')
+    .mockRejectedValueOnce(new Error('EAI_AGAIN'))
+    .mockResolvedValue([{ address: '8.8.8.8', family: 4 }] as never);
+  syncBuiltinESMExports();
   const request = { url: 'http://docs.test/', headers: {}, limitsOf: () => ({ bytesMax: 100, memoryBytesMax: 100 }) };
   const fetch = () => fetcher.fetch(request, new AbortController().signal);
   await expect(fetch()).rejects.toMatchObject({ code: 'address_not_allowed' });
