@@ -215,7 +215,7 @@ const NOT_THE_BUNDLE =
   'Open the link in a browser. Check whether a proxy or a sign-in page responds instead of the server.';
 
 const NO_BYTES =
-  'Check the file, or the program that writes it. If "docker exec" or "kubectl exec" runs the command, pass -i.';
+  'Check the file or link, and the program that wrote the archive. With "docker exec" or "kubectl exec", pass -i.';
 
 const starts = (...bytes: number[]) => Buffer.from(bytes);
 
