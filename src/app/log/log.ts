@@ -62,6 +62,8 @@ const BATCH_CHARS = 32 * 1024;
 const BATCH_MS = 250;
 /** Maximum bytes that wait for a stalled reader of the log. After that, docshelf discards new lines to limit the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
+/** Maximum bytes of one write, half of the capacity of a pipe. At the exit, a write to a full pipe can lose its bytes. */
+const WRITE_BYTES_MAX = 32 * 1024;
 export const LAST_WRITES_MS = 300;
 
 const RETRY_MS = 100;
@@ -72,7 +74,9 @@ const FLUSH_POLL_MS = 10;
  * for example if the disk of the log file is full.
  */
 class Output {
-  readonly #waiting: Buffer[] = [];
+  #waiting: Buffer[] = [];
+  /** Joined bytes before those in `waiting`. The current write, if any, writes the first `WRITE_BYTES_MAX` of them. */
+  #joined: Buffer = Buffer.alloc(0);
   #waitingBytes = 0;
   /** `stalled`: the reader of a pipe does not read. `failed`: another error, so that no operation waits for the output. */
   #state: 'idle' | 'writing' | 'stalled' | 'failed' = 'idle';
@@ -93,10 +97,10 @@ class Output {
   writeLast(): void {
     const endMs = performance.now() + LAST_WRITES_MS;
     // Another thread still writes the first bytes.
-    if (this.#state === 'writing') this.#waiting.shift();
-    for (let [bytes] = this.#waiting; bytes !== undefined && performance.now() < endMs; [bytes] = this.#waiting) {
+    if (this.#state === 'writing') this.#remove(this.#first().length);
+    for (let bytes = this.#first(); bytes.length > 0 && performance.now() < endMs; bytes = this.#first()) {
       try {
-        this.#remove(bytes, writeSync(STDOUT, bytes));
+        this.#remove(writeSync(STDOUT, bytes));
       } catch (error) {
         if (!isStall(error)) return;
       }
@@ -104,11 +108,11 @@ class Output {
   }
 
   #writeFirst(): void {
-    const [bytes] = this.#waiting;
-    this.#state = bytes === undefined ? 'idle' : 'writing';
-    if (bytes === undefined) return;
+    const bytes = this.#first();
+    this.#state = bytes.length === 0 ? 'idle' : 'writing';
+    if (bytes.length === 0) return;
     write(STDOUT, bytes, (error, written) => {
-      this.#remove(bytes, error === null ? written : 0);
+      this.#remove(error === null ? written : 0);
       if (error === null) return this.#writeFirst();
       this.#state = isStall(error) ? 'stalled' : 'failed';
       const timer = setTimeout(() => this.#writeFirst(), RETRY_MS);
@@ -116,10 +120,15 @@ class Output {
     });
   }
 
-  #remove(bytes: Buffer, written: number): void {
+  /** Joins waiting bytes, because thousands of lines can wait, and each write wakes a thread. */
+  #first(): Buffer {
+    if (this.#joined.length === 0) this.#joined = Buffer.concat(this.#waiting.splice(0));
+    return this.#joined.subarray(0, WRITE_BYTES_MAX);
+  }
+
+  #remove(written: number): void {
     this.#waitingBytes -= written;
-    if (written === bytes.length) this.#waiting.shift();
-    else this.#waiting[0] = bytes.subarray(written);
+    this.#joined = this.#joined.subarray(written);
   }
 }
 

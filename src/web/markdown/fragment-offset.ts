@@ -4,6 +4,8 @@ import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 
 /** Maximum letters and digits to compare at the start of a section. 200 suffice to distinguish sections with the same heading. */
 const COMPARED_MAX = 200;
+/** Maximum characters of the Markdown to compare, in about 0.3 s. In a hostile file, all lines can begin like the section. */
+const READ_MAX = 3_000_000;
 
 /**
  * Finds the Markdown line with the text that the page has at an anchor. Returns the line's offset, or null. Compares only
@@ -16,9 +18,12 @@ export function fragmentOffset(html: string, fragment: string, markdown: string)
   if (written !== undefined) return markdown.lastIndexOf('\n', written) + 1;
   let best = first.length;
   let offset: number | null = null;
-  for (let start = 0; start !== -1 && start < markdown.length; start = nextLine(markdown, start)) {
+  let left = READ_MAX;
+  for (let start = 0; start !== -1 && start < markdown.length && left > 0; start = nextLine(markdown, start)) {
+    const common = commonPart(markdown, start, text);
+    left -= common.end - start;
     // Prefer a heading to other lines with the same text, because a table of contents repeats the texts of headings.
-    const length = commonLength(markdown, start, text) + (markdown[start] === '#' ? 0.5 : 0);
+    const length = common.length + (markdown[start] === '#' ? 0.5 : 0);
     if (length < best || (length === best && offset !== null)) continue;
     best = length;
     offset = start;
@@ -45,20 +50,21 @@ function nextLine(text: string, from: number): number {
 const LETTER = /[\p{L}\p{N}]/u;
 
 /**
- * Number of letters and digits that are equal at the start of `text` and at `start` in the Markdown. Ignores other characters
- * of the Markdown.
+ * Compares the start of `text` with the Markdown at `start`. Ignores characters of the Markdown except letters and digits.
+ * @returns number of equal letters and digits, and the place in the Markdown where the comparison ended
  */
-function commonLength(markdown: string, start: number, text: string): number {
+function commonPart(markdown: string, start: number, text: string): { readonly length: number; readonly end: number } {
   let length = 0;
-  for (let at = start; at < markdown.length && length < text.length; at += 1) {
+  let at = start;
+  for (; at < markdown.length && length < text.length; at += 1) {
     const letter = markdown[at] as string;
     if (letter === text[length]) length += 1;
-    else if (LETTER.test(letter)) return length;
+    else if (LETTER.test(letter)) break;
     // Skip the address of a link, which the page does not show.
     else if (letter === ']' && markdown[at + 1] === '(') at += Math.max(0, markdown.slice(at, at + 1_000).indexOf(')'));
-    else if (length === 0 && letter === '\n') return 0;
+    else if (length === 0 && letter === '\n') break;
   }
-  return length;
+  return { length, end: at + 1 };
 }
 
 /**

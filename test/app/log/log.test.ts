@@ -126,6 +126,24 @@ describe('openLogs()', () => {
     expect([code, errorOutput]).toEqual([0, 'flushed']);
   });
 
+  it('joins lines that wait for the end of a write', async () => {
+    const lines = await linesOf(`
+      const { default: fs } = await import('node:fs');
+      const { syncBuiltinESMExports } = await import('node:module');
+      const { write } = fs;
+      let writes = 0;
+      fs.write = (...given) => {
+        writes += 1;
+        write(...given);
+      };
+      syncBuiltinESMExports();
+      for (let at = 0; at < 5_000; at++) log.info(String(at));
+      log.flush(() => log.info(String(writes)));`);
+    const numbers = lines.map(({ msg }) => Number(msg));
+    expect(numbers.slice(0, -1)).toEqual([...Array(5_000).keys()]);
+    expect(numbers.at(-1)).toBeLessThan(100);
+  });
+
   it('writes waiting lines once the output accepts bytes again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
     onTestFinished(() => rm(folder, { recursive: true }));

@@ -22,4 +22,10 @@ describe('fragmentOffset()', () => {
     const html = '<pre>a</pre><h2 id="x">Same</h2><p>1</p>';
     expect(textFrom(html, 'x', '## Same\n\n```\na\n```\n\n## Same {#x}\n\n1\n')).toBe('## Same {#x}\n\n1\n');
   });
+
+  it('searches 200,000 lines that each begin like the section in less than a second', () => {
+    const startedMs = performance.now();
+    expect(fragmentOffset(`<h1 id="x">a</h1><p>${'a'.repeat(300)}`, 'x', 'a\n](\n'.repeat(100_000))).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
 });
