@@ -118,6 +118,23 @@ describe('ReleaseSearch (search of one release)', () => {
   });
 });
 
+describe('ReleaseSearch, excerpts of sections with code', () => {
+  it('returns the positions of code in the excerpt, in linear time for very many passages and code blocks', async () => {
+    const count = 20_000;
+    const text = `rotate ${'a b '.repeat(count)}keys x`;
+    const code = Array.from({ length: count }, (_, at) => ({ start: 4 * at + 7, end: 4 * at + 8 }));
+    const passages = [
+      ...code.map(({ start }) => ({ start, end: start + 3 })),
+      { start: 4 * count + 3, end: text.length },
+    ];
+    const startedAt = process.cpuUsage();
+    const [result] = await resultsOf([{ text, code, title: 'T' }], 'rotate keys', () => passages);
+    expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(2_000);
+    expect(result?.content).toBe('a b keys x');
+    expect(result?.metadata.code).toEqual([{ start: 0, end: 1 }]);
+  });
+});
+
 /** Results of a search by keywords in these sections. */
 async function resultsOf(
   sections: Parameters<typeof writeIndex>[1],

@@ -8,6 +8,9 @@ const BEFORE_MAX = 70;
 const CODE_LINES = 3;
 const WORD_LENGTH_MAX = 40;
 
+/** Matches consecutive lines that are not blank, in linear time. */
+const LINES = /(?:(?<![^\n])[^\n]*\S[^\n]*\n?)+/g;
+
 /**
  * Returns the text block with the most search hits. Blocks end at blank lines, and where code begins or ends. In code, returns the
  * lines around the first hit.
@@ -16,9 +19,9 @@ export function bestPassage(text: string, highlights: readonly Hit[], code: read
   const edges = [0, ...code.flatMap(({ start, end }) => [start, end]), text.length];
   // Every second part is code, because the text before the first code block, even if it is empty, is the first part.
   const blocks = edges.slice(1).flatMap((edge, part) =>
-    [...text.slice(edges[part], edge).matchAll(/[^\S\n]*\S[\s\S]*?(?=\n\s*\n|\s*$)/g)].map(({ index, 0: block }) => {
+    [...text.slice(edges[part], edge).matchAll(LINES)].map(({ index, 0: lines }) => {
       const start = (edges[part] ?? 0) + index;
-      const end = start + block.length;
+      const end = start + lines.trimEnd().length;
       const hits = highlights.filter((hit) => hit.start >= start && hit.end <= end);
       return { start, end, hits, isCode: part % 2 === 1 };
     }),

@@ -469,23 +469,26 @@ class TextWriter {
       .trimEnd();
     if (code === '') return;
     this.#hasProse = true;
-    this.#write(code);
+    const start = this.#write(code);
     const end = this.#text.length;
-    this.code.push({ start: Math.max(0, end - code.length), end });
+    // The text can lack the code or its end, because its length is limited.
+    if (start < end) this.code.push({ start, end });
   }
 
   toString(): string {
     return this.#text;
   }
 
-  #write(text: string): void {
+  /** Returns the position of the text, unless the written text is too long for it. */
+  #write(text: string): number {
     const lead = (this.#text === '' ? '' : SEPARATORS[this.#gap]) + (this.#bullet ? '- ' : '');
     this.#gap = GAP.none;
     this.#isBound = false;
     this.#bullet = false;
-    const free = this.#lengthMax - this.#text.length;
-    if (lead.length + text.length <= free) this.#text += lead + text;
-    else if (free > lead.length)
+    const start = this.#text.length + lead.length;
+    if (start + text.length <= this.#lengthMax) this.#text += lead + text;
+    else if (start < this.#lengthMax)
       this.#text = (this.#text + lead + text).slice(0, this.#lengthMax).toWellFormed().trimEnd();
+    return start;
   }
 }

@@ -80,16 +80,21 @@ function excerptOf(
   if (passages.length < 2) return { content: whole, code, highlights: marker.mark(whole).highlights };
   const excerptIn = ({ start, end }: Passage) => {
     const content = text.slice(start, end);
-    const at = (place: number): number => Math.min(Math.max(place - start, 0), content.length);
-    const moved = code.map((block) => ({ start: at(block.start), end: at(block.end) }));
-    return { content, code: moved.filter((block) => block.start < block.end), ...marker.mark(content) };
+    return { start, content, ...marker.mark(content) };
   };
   const near = excerptIn(passages[nearest ?? 0] as Passage);
-  if (marker.terms.size === 0 || (nearest !== undefined && near.terms.size > 0)) return near;
+  if (marker.terms.size === 0 || (nearest !== undefined && near.terms.size > 0)) return withCode(near, code);
   // Readers look for the words of their query. A passage with only one of several words does not replace the passage nearest in meaning.
   const most = mostMarked(Iterator.from(passages).map(excerptIn), marker.terms.size);
   const needed = nearest === undefined ? 1 : Math.min(2, marker.terms.size);
-  return most !== null && most.terms.size >= needed ? most : near;
+  return withCode(most !== null && most.terms.size >= needed ? most : near, code);
+}
+
+/** Adds the positions of code blocks to the excerpt that starts at `start` of the section. */
+function withCode({ start, ...excerpt }: Omit<Excerpt, 'code'> & { start: number }, code: readonly Passage[]): Excerpt {
+  const at = (place: number): number => Math.min(Math.max(place - start, 0), excerpt.content.length);
+  const moved = code.map((block) => ({ start: at(block.start), end: at(block.end) }));
+  return { ...excerpt, code: moved.filter((block) => block.start < block.end) };
 }
 
 /**

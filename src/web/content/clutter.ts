@@ -89,7 +89,8 @@ function isPageFooter(element: Element): boolean {
 }
 
 function isContentsCaption({ tagName, parentNode }: Element): boolean {
-  return /^(?:p|h[1-6])$/.test(tagName) && isElement(parentNode) && hasClass(parentNode, 'toc');
+  const isInDiv = isElement(parentNode) && parentNode.tagName === 'div';
+  return isInDiv && hasClass(parentNode, 'toc') && /^(?:p|h[2-6])$/.test(tagName);
 }
 
 export function isClutter(element: Element): boolean {

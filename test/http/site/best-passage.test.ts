@@ -43,6 +43,15 @@ describe('bestPassage() (excerpt in a search result)', () => {
     expect(bestPassage(text, [{ start: at, end: at + found.length }], code).isCode).toBe(isCode);
   });
 
+  it.each([
+    ['within a line', `a${' '.repeat(200_000)}b`],
+    ['at the start of a line', `a\n\n${' '.repeat(200_000)}\nb`],
+  ])('reads a text with very many spaces %s in linear time', (_, text) => {
+    const start = process.cpuUsage();
+    bestPassage(text, []);
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(2_000);
+  });
+
   it('separates prose from code on the next line, and keeps the indentation of code', () => {
     const text = `${NOTE}\n${CODE}`;
     const code = [{ start: NOTE.length + 1, end: text.length }];

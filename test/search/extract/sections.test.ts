@@ -10,6 +10,14 @@ describe('extractPage(), cutting a page into sections', () => {
     expect(code.map(({ start, end }) => text.slice(start, end))).toEqual(['f', '  b\n\nc']);
   });
 
+  it('stores no positions of code that does not fit into the text of a section', () => {
+    const words = 'word '.repeat(104_857).trim();
+    const [{ text = '', code = [] } = {}] =
+      extractBody(`<main><h1>T</h1><p>${words}</p>${'<pre>long code</pre>'.repeat(3)}</main>`)?.sections ?? [];
+    expect(code).toEqual([{ start: words.length + 2, end: text.length }]);
+    expect(text.slice(code[0]?.start)).toBe('lo');
+  });
+
   it('creates one section per heading, with the headings above it', () => {
     expect(
       sectionsOf(

@@ -32,6 +32,13 @@ describe('extractPage(), writing the text as a browser shows it', () => {
     expect(textOf('<div class="toc"><h3>Contents</h3><ul><li><a href="#a">A</a></li></ul></div><p>b</p>')).toBe('b');
   });
 
+  it('keeps paragraphs and headings of a page whose content element has the class of a table of contents', () => {
+    expect(sectionsOf('<main class="toc"><h1>A</h1><p>b</p><h2 id="c">C</h2><p>d</p></main>')).toEqual([
+      { path: '/a', headings: 'A', text: 'b' },
+      { path: '/a#c', headings: 'A > C', text: 'd' },
+    ]);
+  });
+
   it('keeps the content of closed details elements and of hidden tabs', () => {
     expect(textOf('<details><summary>a</summary><p>b</p></details>')).toBe('a\n\nb');
     expect(
