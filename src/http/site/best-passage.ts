@@ -8,8 +8,8 @@ const BEFORE_MAX = 70;
 const CODE_LINES = 3;
 const WORD_LENGTH_MAX = 40;
 
-/** Matches consecutive lines that are not blank, in linear time. */
-const LINES = /(?:(?<![^\n])[^\n]*\S[^\n]*\n?)+/g;
+/** Matches consecutive lines that are not blank, in linear time. Safari before 16.4 rejects a script with a lookbehind. */
+const LINES = /(?:^.*\S.*\n?)+/gm;
 
 /**
  * Returns the text block with the most search hits. Blocks end at blank lines, and where code begins or ends. In code, returns the
