@@ -17,6 +17,7 @@ await build({
   logLevel: 'warn',
   plugins: [
     { name: 'own-addresses', enforce: 'pre', transform: ownAddresses, renderChunk: ownWay, writeBundle: licences },
+    { name: 'no-asm', transform: withoutAsm },
   ],
   ssr: { noExternal: true, external: OUTSIDE },
   build: {
@@ -47,6 +48,11 @@ function ownAddresses(code, id) {
   const own = `new URL('${place}', new URL('${WAY}', import.meta.url)).href`;
   const moved = code.replaceAll(/\bimport\.meta(\.url)?(?=[),])/g, (_, url) => (url ? own : `{ url: ${own} }`));
   return { code: moved, map: null };
+}
+
+/** Bundling makes this asm.js invalid. With the directive, V8 would write a warning to the log of the daemon. */
+function withoutAsm(code, id) {
+  return id.includes('/es-module-lexer/') ? { code: code.replaceAll(/(["'])use asm\1;?/g, ''), map: null } : null;
 }
 
 function ownWay(code, { fileName }) {

@@ -56,8 +56,13 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
 
   const settings: Setting[] = [];
   const values = await coerceText(texts.map(({ variable, text }) => ({ schema: variable.key.schema, text })));
-  for (const [index, { variable, where }] of texts.entries())
-    settings.push(...settingsOf(values[index], { where, places: new Map() }, variable.key.path));
+  for (const [index, { variable, text, where }] of texts.entries()) {
+    const { path, schema } = variable.key;
+    const key = path.join('.');
+    if (typeof values[index] === 'string' && looksLikeJson(text, typesOf(schema)))
+      faults.push(faultOf(`${key} is not valid JSON`, key, where));
+    else settings.push(...settingsOf(values[index], { where, places: new Map() }, path));
+  }
   return { settings, faults, files };
 }
 
@@ -117,7 +122,9 @@ async function coerceText(written: readonly { readonly schema: SchemaNode; reado
   }
 }
 
-function parseJson(text: string, types: ReadonlySet<string>): unknown {
-  const looksLikeJson = (types.has('array') && /^\s*\[/.test(text)) || (types.has('object') && /^\s*\{/.test(text));
-  return looksLikeJson ? (jsonOf(text) ?? text) : text;
+const parseJson = (text: string, types: ReadonlySet<string>): unknown =>
+  looksLikeJson(text, types) ? (jsonOf(text) ?? text) : text;
+
+function looksLikeJson(text: string, types: ReadonlySet<string>): boolean {
+  return (types.has('array') && /^\s*\[/.test(text)) || (types.has('object') && /^\s*\{/.test(text));
 }

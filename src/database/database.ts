@@ -14,7 +14,8 @@ export class Database implements Session {
   readonly #pool: Pool;
   readonly #session: Session;
   readonly #migrations: readonly string[];
-  readonly bringUp = once(() => this.#migrate());
+  #migrateOnce = once(() => this.#migrate());
+  readonly bringUp = (): Promise<void> => this.#migrateOnce();
 
   constructor(pool: Pool, migrations: readonly string[] = MIGRATIONS) {
     this.#pool = pool;
@@ -57,9 +58,14 @@ export class Database implements Session {
     await this.#pool.end();
   }
 
-  /** Replaces an error about an unknown column or table with `database_unfit` if a newer daemon has migrated the schema. */
+  /** Explains an unknown column or table: a newer daemon migrated the schema, or it is missing. The next call then creates it. */
   async #explain(error: unknown): Promise<never> {
-    if (sqlStateOf(error)?.startsWith('42') === true) await this.#knownVersion(this.#session);
+    if (sqlStateOf(error)?.startsWith('42') !== true) throw error;
+    await this.#knownVersion(this.#session).catch((fault: unknown) => {
+      if (sqlStateOf(fault) !== UNDEFINED_TABLE) throw fault;
+      this.#migrateOnce = once(() => this.#migrate());
+      throw unavailable(`its schema "${SCHEMA_NAME}" is missing`, error);
+    });
     throw error;
   }
 
@@ -162,6 +168,8 @@ const BUG_CLASSES = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
 /** SQLSTATE codes that BUG_CLASSES matches, but an operator can fix: a missing right to a table, and a read-only standby. */
 const FIXABLE_CODES: ReadonlySet<string> = new Set(['42501', '25006']);
 
+const UNDEFINED_TABLE = '42P01';
+
 function sqlStateOf(error: unknown): string | null {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : null;
@@ -172,9 +180,13 @@ function asDatabaseFault(error: unknown): unknown {
   if (error instanceof DocshelfError) return error;
   const state = sqlStateOf(error);
   if (state !== null && BUG_CLASSES.test(state) && !FIXABLE_CODES.has(state)) return error;
-  return new DocshelfError('database_unavailable', `Cannot use the database: ${stateOf(error, state)}`, {
+  return unavailable(stateOf(error, state), error);
+}
+
+function unavailable(state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('database_unavailable', `Cannot use the database: ${state}`, {
     next: 'Check that PostgreSQL runs and that database.urlFile contains its URL. docshelf reconnects automatically.',
-    cause: error,
+    cause,
     fields: { retryable: true },
   });
 }

@@ -152,8 +152,11 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
       continue;
     }
     // A copied heartbeat file names the socket of the original daemon, which may still run. Remove only a socket in this folder.
-    await removeDaemonSocket({ id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) });
-    await rm(file, { force: true });
+    const leftover = { id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) };
+    // Ignore an error, because a command that only reads also works on a read-only data folder.
+    await removeDaemonSocket(leftover)
+      .then(() => rm(file, { force: true }))
+      .catch(() => undefined);
   }
   return running;
 }

@@ -144,7 +144,7 @@ export class Deployment {
   async activate(version: string): Promise<ReleaseRef> {
     return this.#loop.runExclusive(async () => {
       this.#refuseWhilePinned(`activate version "${version}"`, version);
-      const pointer = await this.#labelOf(version);
+      const pointer = await this.#labelOf(version, 'activate');
       this.#refuseWhilePinned(`activate version "${version}"`, version);
       return this.#choose({ version, digest: pointer.digest }, false);
     });
@@ -174,7 +174,7 @@ export class Deployment {
   /** @throws DocshelfError `version_not_found`, `pinned`, `in_use` */
   async remove(version: string): Promise<void> {
     await this.#loop.runExclusive(async () => {
-      const pointer = await this.#labelOf(version);
+      const pointer = await this.#labelOf(version, 'remove');
       if (version === this.#context.settings.version) {
         throw new DocshelfError('pinned', `Cannot remove version "${version}": staticExport.version pins it`, {
           next: 'Pin another version first.',
@@ -187,8 +187,9 @@ export class Deployment {
 
   readonly refreshFromDisk = (): Promise<boolean> => this.#loop.activation.refreshFromDisk();
 
-  async stored(version: string): Promise<ReleaseRef & { readonly releaseDir: string }> {
-    const { digest } = await this.#labelOf(version);
+  /** @param verb action in the error, such as `preview` @throws DocshelfError `version_not_found` */
+  async stored(version: string, verb: string): Promise<ReleaseRef & { readonly releaseDir: string }> {
+    const { digest } = await this.#labelOf(version, verb);
     return { version, digest, releaseDir: this.#context.store.folderOf(digest) };
   }
 
@@ -242,9 +243,9 @@ export class Deployment {
     return { version, digest };
   }
 
-  async #labelOf(version: string): Promise<LabelPointer> {
+  async #labelOf(version: string, verb: string): Promise<LabelPointer> {
     const { store } = this.#context;
-    return (await store.label(version)) ?? Promise.reject(await versionNotFound(store, version, null));
+    return (await store.label(version)) ?? Promise.reject(await versionNotFound(store, version, null, verb));
   }
 
   #refuseWhilePinned(act: string, version: string | null): void {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { lstatSync } from 'node:fs';
-import { constants, type FileHandle, link, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { constants, type FileHandle, link, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
@@ -69,10 +69,39 @@ export async function openToAppend(file: string, mode = MODE): Promise<FileHandl
   });
 }
 
-/** Creates a folder with a unique name. The end of the `await using` scope removes the folder. */
+const temporaryFolders = new Set<string>();
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** Creates a folder with a unique name. The end of the `await using` scope, or of the process, removes the folder. */
 export async function temporaryFolder(prefix: string) {
-  const path = await mkdtemp(prefix);
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  // Create the folder synchronously, so that no signal is handled before its path is in the set.
+  const path = mkdtempSync(prefix);
+  if (temporaryFolders.size === 0) {
+    process.on('exit', removeTemporaryFolders);
+    // Run before the `once` listeners of a command, so that `endBySignal` counts them.
+    for (const signal of SIGNALS) process.prependListener(signal, endBySignal);
+  }
+  temporaryFolders.add(path);
+  const remove = async (): Promise<void> => {
+    await rm(path, { recursive: true, force: true });
+    temporaryFolders.delete(path);
+    if (temporaryFolders.size > 0) return;
+    process.off('exit', removeTemporaryFolders);
+    for (const signal of SIGNALS) process.off(signal, endBySignal);
+  };
+  return { path, [Symbol.asyncDispose]: remove };
+}
+
+function removeTemporaryFolders(): void {
+  for (const path of temporaryFolders) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+}
+
+function endBySignal(signal: NodeJS.Signals): void {
+  // If the command handles the signal, it ends the scopes of its folders.
+  if (process.listenerCount(signal) > 1) return;
+  removeTemporaryFolders();
+  process.off(signal, endBySignal);
+  process.kill(process.pid, signal);
 }
 
 /** Call before SQLite opens a file, because SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */

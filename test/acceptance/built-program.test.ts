@@ -36,6 +36,11 @@ describe('the built program', () => {
     expect([...new Set(packages)].filter((name) => !builtinModules.includes(name)).sort()).toEqual(OUTSIDE);
   });
 
+  test('contains no asm.js, because bundling makes it invalid and V8 would write a warning to the log', () => {
+    const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
+    expect(files.filter((file) => /^\s*(["'])use asm\1/m.test(readFileSync(join(DIST, file), 'utf8')))).toEqual([]);
+  });
+
   test('includes the licences of its packages', () => {
     const texts = readFileSync(join(DIST, 'licenses.txt'), 'utf8');
     const licences = Array.from(

@@ -144,6 +144,15 @@ describe('a daemon that cannot write its heartbeat file', () => {
     expect(Date.now() - startedMs).toBeLessThan(DEFAULT_SHUTDOWN_MS / 2);
   });
 
+  test('is treated as ended by a command that cannot remove its heartbeat file', async () => {
+    const { folder, daemons } = await homeOfUser();
+    const daemon = await bench.start({}, { folder, ...user });
+    await daemon.kill();
+    await protect(daemons);
+    const result = await bench.run(['search', 'words', '--json'], { cwd: folder, ...user });
+    expect(result.json<{ code: string }>().code).toBe('version_not_found');
+  });
+
   async function homeOfUser() {
     const folder = await bench.folder();
     const daemons = join(folder, 'data/daemons');

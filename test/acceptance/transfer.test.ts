@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type CommandResult, openBench } from '../helpers/daemon.ts';
+import { spawnProgram } from '../helpers/program.ts';
 import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 
@@ -270,6 +272,19 @@ describe('transfer unpack', () => {
       const result = await unpackPiped(folder, input);
       expect(['manifest_mismatch', 'cannot_read']).toContain(result.json().code);
     }
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('removes its temporary folder after %s', async (signal) => {
+    const folder = await bench.folder();
+    const temporary = await bench.folder();
+    await bench.writeConfig(folder, {});
+    const env = { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' };
+    const command = spawnProgram(['transfer', 'unpack', '-'], folder, env);
+    const ended = once(command, 'close');
+    await expect.poll(() => readdir(temporary)).toEqual([expect.stringMatching(/^\.transfer-/)]);
+    command.kill(signal);
+    expect(await ended).toEqual([null, signal]);
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   test('exits with 69 for a folder that transfer pack has not created', async () => {

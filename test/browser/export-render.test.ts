@@ -51,6 +51,7 @@ const ANSWERS = {
   '/polls.html': '<p>Polls</p><script>setInterval(() => fetch("/plain.html?" + Math.random()), 20)</script>',
   '/streams.html': '<p>Streams</p><script>new EventSource("/events")</script>',
   '/waits.html': '<p>Waits</p><script>fetch("/never")</script>',
+  '/stops.html': '<p>Stops</p><script>window.stop()</script>',
   '/never': 'never',
   '/complains.html': `<script>console.error('said', 1); console.log('quiet'); Promise.reject(new Error('nobody caught')); undefinedName()</script><img src="/missing.png">`,
   '/floods.html': '<script>setInterval(() => { for (let i = 0; i < 1000; i++) console.log("flood") }, 1)</script>',
@@ -147,12 +148,15 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await renderPath(impatient, '/plain.html')).toMatchObject({ state: 'settled' });
   });
 
-  it('is returned with the state unsettled if it keeps sending requests', async () => {
+  it('is returned with the state unsettled and the reason if it does not become quiet', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 6_000 });
-    const pages = await Promise.all(['/polls.html', '/waits.html'].map((path) => renderPath(impatient, path)));
-    expect(pages.map(({ state, dom }) => [state, dom?.text])).toEqual([
-      ['unsettled', 'Polls'],
-      ['unsettled', 'Waits'],
+    const pages = await Promise.all(
+      ['/polls.html', '/waits.html', '/stops.html'].map((path) => renderPath(impatient, path)),
+    );
+    expect(pages.map(({ state, dom, reason }) => [state, dom?.text, reason])).toEqual([
+      ['unsettled', 'Polls', 'it continued to send requests'],
+      ['unsettled', 'Waits', 'it continued to send requests'],
+      ['unsettled', 'Stops', 'it did not finish loading'],
     ]);
     expect(await renderPath(impatient, '/streams.html')).toMatchObject({
       state: 'settled',

@@ -52,6 +52,15 @@ describe('environment variables', () => {
     });
   });
 
+  it('are reported as invalid JSON if the list or object in them cannot be parsed', async () => {
+    const env = { DOCSHELF__SERVER__HEADERS: '{"X-Frame-Options": ', DOCSHELF__SITES: "[{'domain': 'acme'}]" };
+    const faults = await faultsOf('', { env });
+    expect(faults.map(({ message }) => message).sort()).toEqual([
+      'server.headers is not valid JSON',
+      'sites is not valid JSON',
+    ]);
+  });
+
   it('set a whole section as JSON, key by key, and are overridden by a variable for a single key', async () => {
     const env = { DOCSHELF__SERVER__PORT: '2', DOCSHELF__SERVER: '{"port": 1, "host": "b"}' };
     const { config } = await load('server: { cacheBytes: 5 }', { env });

@@ -181,6 +181,18 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     expect(await rowsOf(database)).toBe(0);
   });
 
+  it('creates its schema again if the schema is missing, such as in a new database', async () => {
+    const url = await server.createDatabase();
+    const database = open(url, { migrations: [NOTES] });
+    await database.run(ADD, { text: 'lost' });
+    await server.query('DROP SCHEMA docshelf CASCADE', url);
+    await expect(rowsOf(database)).rejects.toMatchObject({
+      code: 'database_unavailable',
+      message: 'Cannot use the database: its schema "docshelf" is missing',
+    });
+    expect(await rowsOf(database)).toBe(0);
+  });
+
   it('connects only to servers whose host name and address the egress policy allows', async () => {
     const url = await server.createDatabase();
     const refused = {

@@ -41,6 +41,14 @@ describe('activate()', () => {
     await expect(activating).rejects.toMatchObject({ code: 'version_not_found', fields: { stored: [V3, V2, V1] } });
   });
 
+  test('names the requested action if a version is not stored', async () => {
+    const { deployment } = await startDaemon(store);
+    const state = `version "v9": it is not stored; stored versions: ${[V3, V2, V1].join(', ')}`;
+    await expect(deployment.activate('v9')).rejects.toThrow(`Cannot activate ${state}`);
+    await expect(deployment.remove('v9')).rejects.toThrow(`Cannot remove ${state}`);
+    await expect(deployment.stored('v9', 'preview')).rejects.toThrow(`Cannot preview ${state}`);
+  });
+
   test('rejects a version name with a path outside of the folder', async () => {
     const { deployment } = await startDaemon(store);
     await deployment.activate(V1);

@@ -20,11 +20,12 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
     activate: (version) => deployment.activate(version),
     rollback: () => deployment.rollback(),
     preview: async (version) => {
-      const release = await deployment.stored(version);
+      const release = await deployment.stored(version, 'preview');
       return previewLink(config, { ...release, domain: deployment.domain }, port);
     },
     diff: async (before, after, signal) => {
-      const [former, next] = [await deployment.stored(before), await deployment.stored(after)];
+      const former = await deployment.stored(before, 'compare');
+      const next = await deployment.stored(after, 'compare');
       const pages = await diffVersions({ before: former.releaseDir, after: next.releaseDir }, signal);
       return { before, after, ...pages };
     },

@@ -248,7 +248,8 @@ export class ChromiumTab {
     const png = withScreenshot ? await this.#cdp.send('Page.captureScreenshot', { format: 'png' }) : null;
     const screenshot = png && Buffer.from(png.data, 'base64');
     const state: PageState = isLoaded && isQuiet ? 'settled' : 'unsettled';
-    const reason = state === 'settled' ? null : 'it continued to send requests';
+    const cause = isLoaded ? 'it continued to send requests' : 'it did not finish loading';
+    const reason = state === 'settled' ? null : cause;
     return { url: this.#url, state, reason, dom, screenshot };
   }
 

@@ -65,6 +65,7 @@ export async function versionNotFound(
   store: SiteStore,
   version: string | null,
   sha256: string | null,
+  verb = 'serve',
 ): Promise<DocshelfError> {
   const stored = (await storedVersions(store)).map((known) => known.version);
   const listed = stored.length === 0 ? 'no version is stored' : `stored versions: ${stored.join(', ')}`;
@@ -78,9 +79,12 @@ export async function versionNotFound(
     });
   }
   const withDigest = sha256 === null ? '' : ` with digest ${sha256.slice(0, 12)}`;
-  const message = `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`;
+  const message = `Cannot ${verb} version "${version}"${withDigest}: it is not stored; ${listed}`;
   return new DocshelfError('version_not_found', message, {
-    next: `Run "docshelf bundle import FILE --version ${version}", set staticExport.bundleUrl to its link, or pin a stored version.`,
+    next:
+      verb === 'serve'
+        ? `Run "docshelf bundle import FILE --version ${version}", set staticExport.bundleUrl to its link, or pin a stored version.`
+        : 'Pass a version that "docshelf bundle list" shows.',
     fields: { version, stored },
   });
 }
