@@ -82,7 +82,7 @@ export const PICTURES: readonly Picture[] = [
     prepare: async (page) => {
       await page.getByRole('link', { name: 'Activate 2026-10-01' }).click();
       await page.getByRole('button', { name: 'Activate 2026-10-01' }).click();
-      await page.locator('#said').waitFor();
+      await page.locator('#message').waitFor();
     },
   },
   {
