@@ -69,39 +69,29 @@ export async function openToAppend(file: string, mode = MODE): Promise<FileHandl
   });
 }
 
-const temporaryFolders = new Set<string>();
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** Creates a folder with a unique name. The end of the `await using` scope, or of the process, removes the folder. */
 export async function temporaryFolder(prefix: string) {
-  // Create the folder synchronously, so that no signal is handled before its path is in the set.
+  // Create the folder synchronously, so that no signal is handled before the listeners exist.
   const path = mkdtempSync(prefix);
-  if (temporaryFolders.size === 0) {
-    process.on('exit', removeTemporaryFolders);
-    // Run before the `once` listeners of a command, so that `endBySignal` counts them.
-    for (const signal of SIGNALS) process.prependListener(signal, endBySignal);
-  }
-  temporaryFolders.add(path);
+  const removeNow = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  const endBySignal = (signal: NodeJS.Signals): void => {
+    // If the command handles the signal, it ends the scopes of its folders.
+    if (process.listeners(signal).some(({ name }) => name !== endBySignal.name)) return;
+    removeNow();
+    process.off(signal, endBySignal);
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+  process.on('exit', removeNow);
+  // Run before the `once` listeners of a command, so that `endBySignal` finds them.
+  for (const signal of SIGNALS) process.prependListener(signal, endBySignal);
   const remove = async (): Promise<void> => {
     await rm(path, { recursive: true, force: true });
-    temporaryFolders.delete(path);
-    if (temporaryFolders.size > 0) return;
-    process.off('exit', removeTemporaryFolders);
+    process.off('exit', removeNow);
     for (const signal of SIGNALS) process.off(signal, endBySignal);
   };
   return { path, [Symbol.asyncDispose]: remove };
-}
-
-function removeTemporaryFolders(): void {
-  for (const path of temporaryFolders) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-}
-
-function endBySignal(signal: NodeJS.Signals): void {
-  // If the command handles the signal, it ends the scopes of its folders.
-  if (process.listenerCount(signal) > 1) return;
-  removeTemporaryFolders();
-  process.off(signal, endBySignal);
-  process.kill(process.pid, signal);
 }
 
 /** Call before SQLite opens a file, because SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */
