@@ -110,6 +110,23 @@ const CASES: Readonly<Record<string, { at: string; step?: string; fires: Series;
       'docshelf_search_duration_seconds_bucket{le="+Inf"}': '0+10x60',
     },
   },
+  DocshelfSearchWithoutResults: {
+    at: '8h',
+    step: '10m',
+    fires: {
+      'docshelf_searches_total{result="none"}': '0+10x60',
+      'docshelf_searches_total{result="found"}': '0+5x60',
+    },
+    quiet: {
+      'docshelf_searches_total{result="none"}': '0+1x60',
+      'docshelf_searches_total{result="found"}': '0+0x60',
+    },
+  },
+  DocshelfSearchIndexMissing: {
+    at: '40m',
+    fires: { docshelf_search_sections_waiting: '0x60' },
+    quiet: { docshelf_search_sections_waiting: '0x60', docshelf_search_index_built_timestamp_seconds: '1x60' },
+  },
   DocshelfVectorsWaiting: {
     at: '3h',
     fires: { docshelf_search_sections_waiting: '40x240' },

@@ -72,6 +72,8 @@ describe('alerts of the chart', () => {
       'DocshelfVersionsDiffer',
       'DocshelfServerErrors',
       'DocshelfSearchFailing',
+      'DocshelfSearchWithoutResults',
+      'DocshelfSearchIndexMissing',
       'DocshelfVectorsWaiting',
       'DocshelfExportsFailing',
     ]);
