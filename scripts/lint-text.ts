@@ -15,9 +15,8 @@ import { findWords } from './text/words.ts';
 const LONG_SHARE = 0.1;
 const COLUMNS_MAX = 100;
 const SUBJECT_MAX = 72;
-const COMMITS_CHECKED = 20;
 /** Commit after which the check of subjects begins. */
-const COMMIT_BASE = 'b32f1bd7';
+const COMMIT_BASE = '0ee0c89d';
 const KINDS = ['tutorial', 'how-to', 'reference', 'explanation'];
 
 /** Pages that are generated from descriptions. The descriptions are checked in their source. */
@@ -89,7 +88,7 @@ export function subjectsSince(base: string, folder: string): string[] | null {
     execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {
     git('merge-base', '--is-ancestor', base, 'HEAD');
-    const log = git('log', '--no-merges', `--max-count=${COMMITS_CHECKED}`, '--format=%s', `${base}..HEAD`);
+    const log = git('log', '--no-merges', '--format=%s', `${base}..HEAD`);
     return log.split('\n').filter((subject) => subject !== '');
   } catch {
     return null;
