@@ -54,7 +54,7 @@ export const isZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byt
 
 const TRAILING = 'it has more bytes after its compressed data';
 
-/** Tells errors apart by the texts of zlib's messages, because zlib has one error code for all invalid content. */
+/** Distinguishes errors by the texts of zlib's messages, because zlib has one error code for all invalid content. */
 function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   const { code, message } = error as { code?: string; message?: string };
   const cause = { cause: error };

@@ -68,7 +68,7 @@ export function findingsText(
 /** Maximum rows in the text output of a command. */
 const SHOWN_MAX = 50;
 
-/** @param hint sentence that tells the operator where to find the omitted rows */
+/** @param hint sentence that names the place of the omitted rows */
 export function firstRows(
   header: readonly string[],
   rows: readonly (readonly string[])[],

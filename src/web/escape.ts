@@ -39,7 +39,7 @@ export const OWN_ORIGIN = 'http://site.invalid';
 export const ownUrl = (path: string, basePath: string): string => OWN_ORIGIN + basePath + encodeSegments(path);
 
 /**
- * Decoded path of the file to which a link leads. Null if the link leads out of the site.
+ * Decoded path of the linked file. Null if the link goes out of the site.
  * @param from URL of the page, as returned by `ownUrl`
  */
 export function linkedPath(link: string, from: string, basePath: string): string | null {

@@ -67,7 +67,7 @@ const reportCommand = () =>
     (report, jobId) => findingsText(`Job ${jobId}`, report),
   );
 
-/** Of the export commands, only `bundle` prints the link of a bundle, because the link is a credential. */
+/** The only export command that prints the link of a bundle is `bundle`, because the link is a credential. */
 const bundleLinkCommand = () =>
   jobCommand(
     'bundle',

@@ -78,7 +78,7 @@ export class BasePathVotes {
     let base = '/';
     let rest = path;
     for (let depth = 0; depth <= DEPTH_MAX; depth++) {
-      // Ignore a link that ends after the possible base path. It leads to the start page, which would confirm any base path.
+      // Ignore a link that ends after the possible base path. It links to the start page, which would confirm any base path.
       if ((rest !== '' || depth === 0) && isServedPath(this.#files, rest)) return base;
       const slash = rest.indexOf('/');
       if (slash <= 0) return null;

@@ -13,7 +13,7 @@ export const signInRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/sign-out', act: signOut },
 ];
 
-/** Console page to open after a sign-in. Its path is relative to the root, so that it never leads to another site. */
+/** Console page to open after a sign-in. Its path is relative to the root, so it is always a page of this host. */
 const OWN_PAGE = /^(?:[a-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
 
 const WRONG = new DocshelfError(
