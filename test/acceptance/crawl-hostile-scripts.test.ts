@@ -26,6 +26,7 @@ const SCRIPTS: Readonly<Record<string, readonly [script: string, isTold: boolean
   '/posts': ['fetch("/posted",{method:"POST",body:"x"});navigator.sendBeacon("/beacon","x")', true],
   '/streams': ['new EventSource("/events");new WebSocket("ws://"+location.host+"/socket")', true],
   '/goes-on': ['setTimeout(()=>{location.href="/goes-"+"on?"+Math.random()},50)', false],
+  '/works': ['new Worker(URL.createObjectURL(new Blob(["for(;;){}"])))', null],
   '/metadata': ['fetch("http://169.254."+"169.254/latest/");fetch("http://127.0.0.2:"+location.port+"/inside")', false],
   '/good': ['fetch("/go"+"od.json")', false],
 };

@@ -523,6 +523,7 @@ export const RUNTIME_PROBES: readonly Probe[] = [
   run('written script', 'document.write("<scr"+"ipt src={d}/a"+".js></scr"+"ipt>");addEventListener("load",()=>show(ok))', 'a.js'),
   run('import of a name that is made', 'const n="a";import("{d}/"+n+".js").then(()=>show(ok))', 'a.js'),
   run('worker of a name that is made', 'const w=new Worker("{d}/"+"w.js");w.onmessage=(e)=>show(e.data)', 'a.json', { files: { 'w.js': shared('fetch("a" + ".json").then((r) => r.json()).then((j) => postMessage(j.mark));') }, }),
+  run('worker that starts slowly', 'const w=new Worker("{d}/"+"w.js");w.onmessage=(e)=>show(e.data)', 'a.json', { files: { 'w.js': shared('const end = Date.now() + 600; while (Date.now() < end); fetch("a" + ".json").then((r) => r.json()).then((j) => postMessage(j.mark));') }, }),
   run('made frame', 'const f=document.createElement("iframe");f.onload=()=>show(ok);f.src="{d}/"+"a.html";document.body.append(f)', 'a.html'),
   run('font by its name', 'new FontFace("F","url({d}/"+"a.woff2)").load().catch(()=>0).finally(()=>show(ok))', 'a.woff2'),
   run('path in json of the page', 'const c=JSON.parse(\'{"data":"{d}/a.json"}\');fetch(c.data).then(r=>r.json()).then(j=>show(j.mark))', 'a.json'),

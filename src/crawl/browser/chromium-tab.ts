@@ -121,7 +121,7 @@ const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
 const QUIET_MS = 200;
 const OWN_TIME_MS = 50;
-/** Maximum wait for a page that keeps changing, such as a page with a clock. */
+/** Maximum wait for a page that keeps changing, such as a page with a clock, or for a busy worker. */
 const CHANGING_MS_MAX = 1_000;
 const DIALOGS_MAX = 20;
 /** Number of pages after which a tab is replaced, because pages leak some memory in their tab. */
@@ -286,10 +286,17 @@ export class ChromiumTab {
     const deadline = performance.now() + 2 * msMax;
     for (let hadTimeAt = performance.now(); performance.now() < deadline; hadTimeAt = performance.now()) {
       if (!(await visit.quiet(QUIET_MS, msMax, signal))) return false;
+      await this.#untilWorkersStarted();
       if (hadTimeAt - visit.lastChangeAt >= OWN_TIME_MS) return true;
       await this.#run(tick, OWN_TIME_MS);
     }
     return false;
+  }
+
+  /** Waits until the web workers of the page have run their scripts, which can send requests. Limits the wait, because a worker can stay busy. */
+  async #untilWorkersStarted(): Promise<void> {
+    const started = this.#page.workers().map((worker) => worker.evaluate(tick, 0));
+    await unlessAborted(Promise.allSettled(started), AbortSignal.timeout(CHANGING_MS_MAX)).catch(() => undefined);
   }
 
   /** After an error, waits for the browser to report a navigation, which can be the cause of the error. @throws PageEnd */
