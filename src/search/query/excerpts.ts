@@ -147,7 +147,7 @@ export class Marker {
     const terms = new Set<string>();
     const places: Highlight[] = [];
     for (const word of wordsOf(text)) {
-      if (word.kind === 'run') places.push(...this.#placesInRun(word, terms));
+      if (word.kind === 'run') for (const place of this.#placesInRun(word, terms)) places.push(place);
       else if (this.#add(word, terms)) places.push({ start: word.start, end: word.end });
     }
     for (const { symbol, start, end } of this.#hasSymbols ? symbolsOf(text) : []) {
