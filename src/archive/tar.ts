@@ -240,12 +240,8 @@ class TarGuard {
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
     // Reject names and sizes in a global header, because tar-stream ignores them without a local header, but other tools do not.
-    else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
+    else if (records.keys().some((key) => ['path', 'linkpath', 'size'].includes(key) || isOfSparseFile(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
-    }
-    if ([...records.keys()].some((key) => key.startsWith('GNU.sparse.'))) {
-      const path = records.get('GNU.sparse.name') ?? records.get('path');
-      throw this.#refuse('type_sparse', 'is a sparse file', path === undefined ? {} : { entry: path.toString() });
     }
   }
 
@@ -253,11 +249,13 @@ class TarGuard {
     const paxName = this.#pax?.get('path');
     const nameBytes = paxName?.length ? paxName : (this.#longName ?? headerName);
     const sizeRecord = this.#pax?.get('size')?.toString('latin1');
+    const sparseName = this.#pax?.get('GNU.sparse.name');
+    const shownType = this.#pax?.keys().some(isOfSparseFile) === true ? 'S' : type;
     this.#pax = null;
     this.#longName = null;
 
-    const refused = REFUSED_TYPES[type] ?? (type === '0' || type === '5' ? null : UNKNOWN_TYPE);
-    if (refused) throw this.#refuse(...refused, { entry: nameBytes.toString() });
+    const refused = REFUSED_TYPES[shownType] ?? (type === '0' || type === '5' ? null : UNKNOWN_TYPE);
+    if (refused) throw this.#refuse(...refused, { entry: (sparseName ?? nameBytes).toString() });
     const rawName = decodeName(nameBytes, this.#refuse);
     const name = canonicalName(rawName, this.#limits, this.#refuse);
     if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord))
@@ -271,6 +269,9 @@ class TarGuard {
     this.#onMember({ name, kind, size, rawName });
   }
 }
+
+/** Matches keys of the PAX records that GNU tar writes before a sparse file, in all three versions of its format. */
+const isOfSparseFile = (key: string): boolean => key.startsWith('GNU.sparse.');
 
 const paddingOf = (size: number): number => (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 

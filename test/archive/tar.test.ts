@@ -97,6 +97,12 @@ describe('a tar', () => {
     expect(await bench.written()).toEqual([]);
   });
 
+  it('is rejected with the name of the sparse file if only the entry after the PAX header has a name', async () => {
+    const tar = rawTar([PAGE, paxMember(paxRecord('GNU.sparse.size', '9')), { name: 'holes', body: 'x' }]);
+    const { error } = await bench.attempt(tar);
+    expect(error?.message).toBe('Cannot unpack "archive": entry "holes" is a sparse file');
+  });
+
   it('is rejected if it has far more extended headers than entries', async () => {
     const comment = paxMember(paxRecord('comment', 'again'), 'g');
     const tar = rawTar([...Array.from({ length: 20 }, () => comment), PAGE]);

@@ -160,6 +160,16 @@ it('ReleaseSearch shows the passage with most words of the query, and counts inf
   expect(first?.content).toBe('Build the index now.');
 });
 
+it('ReleaseSearch shows the first passage if the words of the query are after two million characters', async () => {
+  const text = `${'filler text. '.repeat(160_000)}Build the index now.`;
+  const passages = Array.from({ length: Math.ceil(text.length / 520) }, (_, at) => {
+    return { start: at * 520, end: Math.min((at + 1) * 520, text.length) };
+  });
+  const passagesOf = (number: number) => (number === 0 ? passages : []);
+  const [first] = await resultsOf([{ text }, { text: 'other' }], 'build index', passagesOf);
+  expect(first?.content).toBe(text.slice(0, 520));
+});
+
 it('ReleaseSearch ranks the section whose heading is the query above other sections of the page', async () => {
   const section = (heading: string, text: string) => {
     return { page: '/p', path: `/p#${heading}`, headings: ['Routes', heading], text };

@@ -382,8 +382,10 @@ function addRun(terms: TextTerms, run: string): void {
   const characters = [...run];
   const last = characters.pop();
   if (last === undefined) return;
-  terms.sequence.push(...pairsOf(run), last);
-  terms.characters.push(...characters);
+  // Push in loops, because a run of more than 100,000 characters has too many for the arguments of one call.
+  for (const pair of pairsOf(run)) terms.sequence.push(pair);
+  terms.sequence.push(last);
+  for (const character of characters) terms.characters.push(character);
 }
 
 export function pairsOf(run: string): string[] {

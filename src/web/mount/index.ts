@@ -45,7 +45,8 @@ export function mountFile(
           : rebaseAt(units, start, end, url, writing, each === 'pattern' ? patterned : site);
       if (edit !== null) edits.push(edit);
     }
-    if (kind === 'feed') edits.push(...editsOfFeed(units, site));
+    // Push in a loop, because a sitemap can have more links than one call accepts as arguments.
+    if (kind === 'feed') for (const edit of editsOfFeed(units, site)) edits.push(edit);
   }
   const made = withoutOverlaps(edits);
   return made.length === 0 ? file.bytes : spliceBytes(source.bytes, made);

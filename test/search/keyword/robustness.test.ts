@@ -95,4 +95,14 @@ describe('KeywordIndex.find()', () => {
     );
     expect(slowestMs).toBeLessThan(QUERY_MS_MAX);
   });
+
+  it('finds and marks a word in a text of 400,000 Chinese characters without a space or a punctuation mark', () => {
+    const text = '数据'.repeat(200_000);
+    const index = indexOf([{ title: 'Characters', text }]);
+    const { hits, matchedIn } = index.find('数据', { limit: 10, prefixLast: false });
+    const [first] = hits;
+    expect(first).toBeDefined();
+    const { highlights } = new Marker(matchedIn(first?.section ?? 0)).mark(text);
+    expect(highlights).toEqual([{ start: 0, end: text.length }]);
+  });
 });

@@ -141,6 +141,13 @@ describe('mountFile() for other files at another base path', () => {
 
 describe('mountFile() for hostile files', () => {
   const MIB = 1024 ** 2;
+
+  it('rewrites every link of a sitemap with 200,000 links', () => {
+    const bytes = Buffer.from('<loc>/a</loc>'.repeat(200_000));
+    const made = mountFile({ path: 'sitemap.xml', type: 'application/xml', bytes }, { ...BELOW, has: () => true });
+    expect(Buffer.from(made).toString().split('<loc>/team/docs/a</loc>')).toHaveLength(200_001);
+  });
+
   it.each([
     ['a.html', '<script>'],
     ['a.html', '<script>self.__next_f.push([1,"'],
