@@ -39,7 +39,6 @@ beforeAll(async () => {
   const server = await httpServer((request, response) => {
     ANSWERS[(request.url ?? '').split('?')[0] ?? '']?.(request, response);
   });
-  bench.onEnd(() => server.close());
   base = server.origin;
   daemon = await bench.start({
     staticExport: { bundleUrl: `${base}/good-2024-06-01.tar.gz` },

@@ -13,7 +13,7 @@ const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(
 describe('bundleUrl without a version', () => {
   test('is fetched at the start, and its bundle is served under the version in the file name', async () => {
     const one = bundle('one');
-    const { origin: base } = await startOrigin(bench, { '/acme-export-2024-06-01.tar.gz': one });
+    const { origin: base } = await startOrigin({ '/acme-export-2024-06-01.tar.gz': one });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/acme-export-2024-06-01.tar.gz?sig=1` } });
     const status = await daemon.untilServing('2024-06-01');
     expect(status).toMatchObject({

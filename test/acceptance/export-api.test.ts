@@ -87,7 +87,7 @@ describe('the jobs of a busy export service', () => {
   let ids: string[];
 
   beforeAll(async () => {
-    const { config } = await blockJobs(bench);
+    const { config } = await blockJobs();
     blocked = await startExporter(bench, { ...config, exportApi: { concurrency: 4, queuedMax: 2 } });
     ids = [(await blocked.start()).jobId];
     await blocked.until(ids[0] ?? '', ({ status, progress }) => status === 'running' && progress >= 40);

@@ -14,7 +14,6 @@ const ARCHIVE = 'acme-export-2024-06-01.tar.gz';
 
 async function startVendor(options: Partial<VendorOptions> = {}): Promise<VendorService> {
   const vendor = await VendorService.start({ bundle: () => SITE, extras: true, polls: 1, ...options });
-  bench.onEnd(() => vendor.close());
   return vendor;
 }
 

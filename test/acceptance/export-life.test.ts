@@ -76,7 +76,7 @@ describe.each<[kind: string, site: Files, change: Files]>([
 });
 
 test('a stopped daemon releases its export job, and the next daemon resumes that job', async () => {
-  const { config, open } = await blockJobs(bench);
+  const { config, open } = await blockJobs();
   const first = await startExporter(bench, config);
   const { jobId } = await first.start();
   await first.until(jobId, ({ status, progress }) => status === 'running' && progress >= 40);
@@ -160,7 +160,7 @@ describe('a reload of the export config', () => {
   });
 
   test('fails the queued job of a domain that moves to another organization', async () => {
-    const { config, open } = await blockJobs(bench);
+    const { config, open } = await blockJobs();
     const service = await startExporter(bench, config);
     const [running, waiting] = [await service.start(), await service.start('acme', { version: 'v2' })];
     await service.until(running.jobId, ({ status }) => status === 'running');

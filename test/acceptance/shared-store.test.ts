@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { BUCKET, KEY, listObjects, startS3Server } from '../export/stores/s3-server.ts';
+import { listObjects, startS3Server, storeAt } from '../export/stores/s3-server.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -11,11 +11,8 @@ const bench = openBench(afterEach);
 /** Processes with separate disks, and a common PostgreSQL and bucket. */
 async function startService() {
   const s3 = await startS3Server();
-  bench.onEnd(() => s3.close());
   const { endpoint } = s3;
-  const credentials = { accessKeyId: KEY, secretAccessKey: KEY };
-  const store = { kind: 's3', bucket: BUCKET, region: 'eu-central-1', endpoint, pathStyle: true, ...credentials };
-  const service = await SharedService.start(bench, { apis: 1, workers: 1, store });
+  const service = await SharedService.start(bench, { apis: 1, workers: 1, store: storeAt(endpoint) });
   return { service, endpoint };
 }
 
