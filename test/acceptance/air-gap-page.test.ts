@@ -72,7 +72,7 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the commands of the pages about
     folder = await bench.folder();
     cluster = new Cluster(folder);
     bench.onEnd(() => cluster.stop());
-    const origin = await startOrigin(bench, { [`/${ARCHIVE}`]: bundle('november') });
+    const origin = await startOrigin({ [`/${ARCHIVE}`]: bundle('november') });
     const registry = await Registry.start({ tls: false, auth: 'none' });
     bench.onEnd(() => registry.stop());
     const noted = ([name, script]: [string, string]) => [name, `echo "${name} $*" >> "$DOCSHELF_CALLS"\n${script}`];
@@ -198,6 +198,5 @@ async function pushServer(registry: Registry, folder: () => string): Promise<num
     await registry.push(repository, tag, [{ bytes: await readFile(join(folder(), name)), mediaType, title: name }]);
     response.end();
   });
-  bench.onEnd(() => server.close());
   return Number(server.host.split(':')[1]);
 }

@@ -24,20 +24,12 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   '/good-2024-06-01.tar.gz': (_request, response) => void response.end(GOOD),
   '/next-2024-07-01.tar.gz': (_request, response) => void response.end(NEXT),
   '/expired': withStatus(403, s3('AccessDenied', 'Request has expired')),
-  '/wrong-link': withStatus(403, s3('SignatureDoesNotMatch', 'The signature we calculated does not match')),
-  '/gone': withStatus(404, s3('NoSuchKey', 'The specified key does not exist.')),
-  '/broken': withStatus(500, 'oops'),
   '/html': withStatus(200, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' }),
-  '/empty': withStatus(200, ''),
-  '/no-pages.tar': (_request, response) => void response.end(rawTar([{ name: 'a.txt', body: 'a' }])),
   '/evil.tar': (_request, response) => void response.end(rawTar([{ name: '../evil.html', body: 'a' }])),
   '/truncated': (_request, response) => {
     response.writeHead(200, { 'content-length': GOOD.length });
     response.write(GOOD.subarray(0, 64), () => response.destroy());
   },
-  '/gzipped': withStatus(200, 'x', { 'content-encoding': 'br' }),
-  '/silent': (_request, response) => void response.writeHead(200, { 'content-length': '100' }).flushHeaders(),
-  '/loop': withStatus(302, '', { location: '/loop' }),
 };
 
 let daemon: DaemonProcess;
@@ -47,19 +39,18 @@ beforeAll(async () => {
   const server = await httpServer((request, response) => {
     ANSWERS[(request.url ?? '').split('?')[0] ?? '']?.(request, response);
   });
-  bench.onEnd(() => server.close());
   base = server.origin;
   daemon = await bench.start({
     staticExport: { bundleUrl: `${base}/good-2024-06-01.tar.gz` },
-    network: { retries: 0, idleTimeout: '1s', redirects: 3 },
+    network: { retries: 0 },
   });
   await daemon.untilServing('2024-06-01');
 });
 
 /** Sets the link and waits for that error. */
-async function failWith(code: string, bundleUrl: string, sha256: string | null = null): Promise<LastError> {
+async function failWith(code: string, bundleUrl: string): Promise<LastError> {
   const before = await daemon.status();
-  await daemon.rewriteConfig({ staticExport: { bundleUrl, sha256 } });
+  await daemon.rewriteConfig({ staticExport: { bundleUrl } });
   return daemon.untilError(code, before);
 }
 
@@ -72,41 +63,16 @@ async function expectGoodServed(): Promise<void> {
 describe('a bundle link that provides no valid bundle', () => {
   test.each([
     ['an expired S3 link', '/expired', 'link_expired', /new link/],
-    ['an S3 link with a wrong signature', '/wrong-link', 'link_refused', /Compare the link/],
-    [
-      'a link whose query contains a past date',
-      '/wrong-link?X-Amz-Date=20200101T000000Z&X-Amz-Expires=60',
-      'link_expired',
-      /new link/,
-    ],
-    ['a missing bundle', '/gone', 'bundle_not_found', /link/],
-    ['a server that returns an error', '/broken', 'source_failed', /later/],
     ['an HTML page', '/html', 'unknown_format', /link|archive|bundle/],
-    ['an empty response', '/empty', 'unknown_format', /link|archive|bundle/],
-    ['an archive without a page', '/no-pages.tar', 'no_pages', /./],
     ['an archive with a path outside of the site', '/evil.tar', 'name_dotdot', /./],
     ['a response that is cut off', '/truncated', 'source_truncated', /again/],
-    ['a response with a content encoding', '/gzipped', 'source_encoded', /./],
-    ['a server that stops sending', '/silent', 'source_timeout', /./],
-    ['endless redirects', '/loop', 'too_many_redirects', /./],
     ['a host that does not respond', 'http://127.0.0.1:1/docs.tar.gz', 'source_unreachable', /./],
-    ['a host name that does not resolve', 'http://docs.invalid/docs.tar.gz', 'source_unreachable', /./],
   ])('is reported and does not affect the served version: %s', async (_what, path, code, next) => {
     const error = await failWith(code, new URL(path, base).href);
     expect(error.message).toMatch(/^Cannot /);
     expect(error.next).toMatch(next);
     await expectGoodServed();
     expect(await readdir(join(daemon.dataDir, 'staging'))).toEqual([]);
-  });
-
-  test('is reported with the expected and the actual digest if its content has a wrong digest', async () => {
-    const expectedDigest = '0'.repeat(64);
-    const { message, next } = await failWith('wrong_digest', `${base}/next-2024-07-01.tar.gz`, expectedDigest);
-    expect(message).toContain(expectedDigest);
-    expect(message).toContain(sha256Of(NEXT));
-    expect(next).toContain('sha256');
-    await expectGoodServed();
-    expect((await daemon.status()).versions.map(({ version }) => version)).toEqual(['2024-06-01']);
   });
 
   test('does not prevent docshelf from serving the bundle of a valid link later', async () => {
@@ -116,8 +82,8 @@ describe('a bundle link that provides no valid bundle', () => {
     await daemon.untilRecovered('2024-07-01');
     expect(await (await fetch(`${daemon.site}/`)).text()).toContain('next');
     const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
-    expect(metrics).toMatch(/docshelf_errors_total\{code="link_expired"\} 2/);
-    expect(metrics).toMatch(/docshelf_fetches_total\{result="failed"\} \d\d/);
+    expect(metrics).toMatch(/docshelf_errors_total\{code="link_expired"\} 1/);
+    expect(metrics).toMatch(/docshelf_fetches_total\{result="failed"\} \d/);
   });
 });
 

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CommandResult, type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { type CommandResult, codesOf, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -117,8 +117,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
   test('makes a command exit with 78 if --config names an invalid config, even while the daemon runs with a valid config', async () => {
     const daemon = await start();
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
-    const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');
-    expect([refused.code, refused.json().code]).toEqual([78, 'config_invalid']);
+    expect(codesOf(await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml'))).toEqual([78, 'config_invalid']);
     expect((await daemon.status()).active?.version).toBe('2024-07-01');
   });
 });

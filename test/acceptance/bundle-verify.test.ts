@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rawTar, rawZip } from '../helpers/archives.ts';
-import { openBench } from '../helpers/daemon.ts';
+import { codesOf, openBench } from '../helpers/daemon.ts';
 import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
 import { Home, JUNE } from './home.ts';
 
@@ -70,8 +70,7 @@ describe('bundle verify', () => {
 
   test.each(['', 'abc', 'g'.repeat(64)])('rejects an invalid digest: "%s"', async (digest) => {
     const home = await Home.open(bench, 'without a daemon');
-    const result = await home.bundle(['verify', 'docs-2024-06-01.tar.gz', '--sha256', digest]);
-    expect([result.code, result.json().code]).toEqual([64, 'usage']);
+    expect(codesOf(await home.bundle(['verify', 'docs-2024-06-01.tar.gz', '--sha256', digest]))).toEqual([64, 'usage']);
   });
 
   test('lists the files of a stored version that were changed, removed or added on disk', async () => {

@@ -23,7 +23,6 @@ async function origin(): Promise<string> {
       response.writeHead(200, { 'content-length': 9 }).end('<', () => response.destroy());
     else response.writeHead(403).end(`<Error><Code>AccessDenied</Code><Resource>${url}</Resource></Error>`);
   });
-  bench.onEnd(() => server.close());
   return server.origin;
 }
 

@@ -43,7 +43,6 @@ const site = async (): ReturnType<typeof originOf> => {
     '/good.json': { type: 'application/json', body: '{"good":true}' },
     '/events': events,
   });
-  bench.onEnd(() => origin.close());
   return origin;
 };
 
@@ -90,7 +89,6 @@ describe.skipIf(!hasChromium)(`hostile scripts of a crawled site${whyNoChromium}
       ...Object.fromEntries(names.map((name) => [name, page(`fetch("/slow"+".json?of=${name.slice(1)}")`)])),
       ...Object.fromEntries(names.map((name) => [`/slow.json?of=${name.slice(1)}`, slow])),
     });
-    bench.onEnd(() => origin.close());
     const exportApi = { browser: { ...BROWSER, pageTimeout: '60s' } };
     const service = await startCrawler(bench, crawlOf(`${origin.origin}/`, { render: 'chromium' }), { exportApi });
     const { jobId } = await service.start();

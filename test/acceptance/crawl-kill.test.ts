@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
-import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
+import { startS3Server, storeAt } from '../export/stores/s3-server.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { sha256Of } from './bundles.ts';
@@ -57,7 +57,6 @@ async function gatedSite(pictureBytes = 64): Promise<GatedSite> {
       .join(''),
   );
   const origin = await originOf(files);
-  bench.onEnd(() => origin.close());
   return {
     origin,
     answered,
@@ -155,18 +154,9 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
 test('an export job completes after kill -9 of the daemon during an upload to S3, and its bundle link serves the whole bundle', async () => {
   const site = await gatedSite(PICTURE_BYTES);
   const s3 = await startS3Server();
-  bench.onEnd(() => s3.close());
   const gate = await gatedUploads(s3.endpoint);
-  const store = {
-    kind: 's3',
-    bucket: BUCKET,
-    region: 'eu-central-1',
-    endpoint: gate.server.origin,
-    pathStyle: true,
-    accessKeyId: KEY,
-    secretAccessKey: KEY,
-  };
-  const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`), { exportApi: { store } });
+  const exportApi = { store: storeAt(gate.server.origin) };
+  const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`), { exportApi });
   const { jobId } = await service.start();
   await gate.arrived;
   await service.daemon.kill();
@@ -200,6 +190,5 @@ async function gatedUploads(endpoint: string): Promise<{ server: LocalServer; ar
     forward.on('error', () => response.destroy());
     request.pipe(forward);
   });
-  bench.onEnd(() => server.close());
   return { server, arrived: arrived.promise, open: gate.resolve };
 }

@@ -12,7 +12,6 @@ const bench = openBench(afterEach);
 
 async function open(files: Readonly<Record<string, OriginFile>>): Promise<Origin> {
   const origin = await originOf(files);
-  bench.onEnd(() => origin.close());
   return origin;
 }
 

@@ -17,7 +17,6 @@ const reached: Record<string, number> = {};
 
 beforeAll(async () => {
   live = await startProbeSite(PROBES);
-  bench.onEnd(() => live.close());
   live.add(seedFiles(live.site.origin));
   const service = await startCrawler(
     bench,
@@ -27,7 +26,6 @@ beforeAll(async () => {
   const { bundleUrl } = await service.bundle(job.jobId);
   files = await filesOfJob(bench, service, job.jobId);
   const host = await dumbHostOf(files);
-  bench.onEnd(() => host.close());
   hosts['a static file server'] = host.origin;
   const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
   await reader.untilServing('probes');

@@ -1,7 +1,6 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExportReport } from '../../src/domain/job.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from '../browser/reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from '../browser/reader.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { dumbHostOf, markOf, type Probe, type ProbeSite, pageOf, startProbeSite } from './crawl-probe.ts';
 import { CLIENT_PROBES, RUNTIME_PROBES } from './crawl-probes.ts';
@@ -28,7 +27,7 @@ const bundles = {} as Record<Render, ReadonlyMap<string, Buffer>>;
 const reports = {} as Record<Render, ExportReport>;
 const shown = new Set<string>();
 let live: ProbeSite;
-let browser: Browser;
+const chromium = useChromium();
 
 /** True if the bundle contains the mark, in its own file or in the page. */
 const isThere = (files: ReadonlyMap<string, Buffer>, { name }: Probe): boolean =>
@@ -43,11 +42,10 @@ const isReported = ({ findings }: ExportReport, { name }: Probe): boolean =>
 /** Opens the pages of a bundle, and records which of them show their mark. */
 async function showAll(files: ReadonlyMap<string, Buffer>): Promise<void> {
   const host = await dumbHostOf(files);
-  bench.onEnd(() => host.close());
   const waiting = PROBES[Symbol.iterator]();
   const read = async (): Promise<void> => {
     for (const { name } of waiting) {
-      const reader = await Reader.open(browser, host.origin);
+      const reader = await chromium.open(host.origin);
       await reader.load(`${pageOf(name)}.html`);
       await reader.page.evaluate('scrollTo(0, document.body.scrollHeight)');
       const hasMark = `document.body.innerText.includes(${JSON.stringify(markOf(name))})`;
@@ -62,7 +60,6 @@ async function showAll(files: ReadonlyMap<string, Buffer>): Promise<void> {
 describe.skipIf(!hasChromium)(`a reference that only scripts create${whyNoChromium}`, () => {
   beforeAll(async () => {
     live = await startProbeSite(PROBES);
-    bench.onEnd(() => live.close());
     for (const render of RENDERS) {
       const exportApi = { browser: { verify: 'auto', sandbox: 'off' } };
       const service = await startCrawler(
@@ -74,8 +71,6 @@ describe.skipIf(!hasChromium)(`a reference that only scripts create${whyNoChromi
       bundles[render] = await filesOfJob(bench, service, jobId);
       reports[render] = await service.report(jobId);
     }
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
     await showAll(bundles.chromium);
   }, 300_000);
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
+import { startS3Server, storeAt } from '../export/stores/s3-server.ts';
 import { CHART, fetchHelm, helm, only, parseManifests } from '../helm/chart.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
@@ -22,10 +22,7 @@ beforeAll(fetchHelm, 120_000);
 async function startWithEverything(): Promise<DaemonProcess> {
   const origin = await httpServer((_, response) => response.end(bundle('one')));
   const store = await startS3Server();
-  bench.onEnd(() => Promise.all([origin.close(), store.close()]));
   const link = `${origin.origin}/docs-2024-06-01.tar.gz?X-Amz-Date=20240601T000000Z&X-Amz-Expires=604800`;
-  const credentials = { accessKeyId: KEY, secretAccessKey: KEY };
-  const place = { bucket: BUCKET, endpoint: store.endpoint, region: 'us-east-1', pathStyle: true };
   const sites = ['acme', 'beta'].map((domain) => ({
     domain,
     basePath: `/${domain}`,
@@ -35,7 +32,7 @@ async function startWithEverything(): Promise<DaemonProcess> {
     staticExport: null,
     sites,
     search: { enabled: true },
-    exportApi: { enabled: true, store: { kind: 's3', ...place, ...credentials } },
+    exportApi: { enabled: true, store: storeAt(store.endpoint) },
     api: { port: 0, tls: { certFile: join(TLS, 'certificate.pem'), keyFile: join(TLS, 'key.pem') } },
     organizations: [
       {

@@ -14,7 +14,6 @@ const ARCHIVE = 'acme-export-2024-06-01.tar.gz';
 
 async function startVendor(options: Partial<VendorOptions> = {}): Promise<VendorService> {
   const vendor = await VendorService.start({ bundle: () => SITE, extras: true, polls: 1, ...options });
-  bench.onEnd(() => vendor.close());
   return vendor;
 }
 
@@ -208,46 +207,5 @@ describe.each(WAYS)('the command export pull --into, run %s,', (way) => {
     expect(await home.shelf()).toEqual(['v3', ['v3']]);
     expect(await home.page()).toContain('vendor');
     expect((await readdir(home.folder)).filter((name) => name !== 'data' && !before.includes(name))).toEqual([]);
-  });
-});
-
-describe('staticExport.renew', () => {
-  test('replaces an expired link, and requests no further link after a restart if the pinned version is stored', async () => {
-    const vendor = await startVendor();
-    const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
-    vendor.completed('v3');
-    const { bundleUrl } = (await run(vendor, ['bundle', 'se_0000000000000001', '--json'])).json<{
-      bundleUrl: string;
-    }>();
-    vendor.expireLinks();
-    const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme' };
-    const daemon = await bench.start({ staticExport: { bundleUrl, version: 'v3', renew } }, { folder });
-    await daemon.untilServing('v3');
-    expect(vendor.jobs).toHaveLength(1);
-    expect((await daemon.status()).lastError).toBeNull();
-    expect(daemon.log()).not.toContain('canary');
-
-    const calls = vendor.calls.length;
-    await daemon.stop();
-    const again = await bench.start(null, { folder });
-    await again.untilServing('v3');
-    expect(vendor.calls).toHaveLength(calls);
-  });
-});
-
-describe('keys create', () => {
-  test('prints a key once, with the digest that the config stores', async () => {
-    const made = await bench.run(['keys', 'create', '--org', 'acme', '--type', 'admin', '--id', 'ci', '--json']);
-    const { key, sha256 } = made.json<{ key: string; sha256: string }>();
-    expect(made.json()).toEqual({ key, organization: 'acme', id: 'ci', type: 'admin', sha256: sha256Of(key) });
-    expect(key).toMatch(/^svc_[\w-]{43}$/);
-
-    const { stdout } = await bench.run(['keys', 'create', '--org', 'acme', '--type', 'assistant']);
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'config.yaml'), stdout.slice(stdout.indexOf('organizations:')));
-    expect(await bench.run(['config', 'check'], { cwd: folder })).toMatchObject({ code: 0 });
-    expect(stdout.split('\n')[0]).toMatch(/^svc_dsc_[\w-]{43}$/);
-    expect(sha256).not.toBe('');
-    expect((await bench.run(['keys', 'create', '--org', 'acme', '--type', 'root'])).code).toBe(64);
   });
 });

@@ -4,14 +4,14 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { verifyFile } from '../../src/archive/minisign.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { readArchive, readFolder } from '../helpers/read-archive.ts';
+import { readFolder } from '../helpers/read-archive.ts';
 import { setClock, withClock } from '../helpers/shifted-clock.ts';
 import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { sha256Of } from './bundles.ts';
+import { filesOfJob } from './crawl-service.ts';
 import {
   adminKey,
   blockJobs,
-  ExportClient,
   type Exporter,
   KEYS,
   organizations,
@@ -43,13 +43,6 @@ async function stored({ daemon }: Exporter): Promise<{ files: string[]; bundles:
   return { files: await named('files'), bundles: await named('bundles'), manifests: await named('manifests') };
 }
 
-async function archiveOf(service: Exporter, jobId: string): Promise<ReadonlyMap<string, Buffer>> {
-  const { bundleUrl } = await service.bundle(jobId);
-  const file = join(await bench.folder(), 'bundle.tar.gz');
-  await writeFile(file, await service.download(bundleUrl));
-  return readArchive(file);
-}
-
 describe.each<[kind: string, site: Files, change: Files]>([
   ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
   ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
@@ -65,10 +58,10 @@ describe.each<[kind: string, site: Files, change: Files]>([
     expect(await service.bundle(second.jobId)).toMatchObject({ sha256: link.sha256, sizeBytes: link.sizeBytes });
     expect(await stored(service)).toEqual(before);
 
-    const old = await archiveOf(service, first.jobId);
+    const old = await filesOfJob(bench, service, first.jobId);
     await writeFiles(join(service.daemon.folder, 'site'), change);
     const third = await service.export('acme', { version: 'v1' });
-    const now = await archiveOf(service, third.jobId);
+    const now = await filesOfJob(bench, service, third.jobId);
     const changed = [...now].filter(([path, bytes]) => !old.get(path)?.equals(bytes)).map(([path]) => path);
     expect(changed.length).toBeGreaterThan(1);
     expect(changed.length).toBeLessThan(now.size);
@@ -80,36 +73,10 @@ describe.each<[kind: string, site: Files, change: Files]>([
     expect(digests).toHaveLength(changed.length - 1);
     expect(fresh).toHaveLength(digests.length + 1);
   });
-
-  test('is exported with all files of the source and a correct manifest', async () => {
-    const source = { kind, path: './site' };
-    const service = await startExporter(bench, { organizations: organizations(source) }, { site });
-    const job = await service.export('acme', { version: 'v1' });
-    const files = await archiveOf(service, job.jobId);
-    if (kind === 'folder') {
-      for (const [path, content] of Object.entries(site)) expect(files.get(path)?.toString()).toBe(content);
-    }
-    const manifest = JSON.parse(files.get('_docshelf/manifest.json')?.toString() ?? '') as {
-      domain: string;
-      version: string;
-      pageCount: number;
-      createdAt: string;
-      files: { path: string; size: number; sha256: string }[];
-    };
-    expect(manifest).toMatchObject({ domain: 'acme', version: 'v1', pageCount: job.pageCount });
-    expect(Date.parse(manifest.createdAt)).toBe(Date.parse(job.createdAt));
-    const listed = manifest.files.map(({ path }) => path).sort();
-    expect(listed).toEqual([...files.keys()].filter((path) => path !== '_docshelf/manifest.json').sort());
-    for (const { path, size, sha256 } of manifest.files) {
-      expect([path, files.get(path)?.length, sha256Of(files.get(path) ?? '')]).toEqual([path, size, sha256]);
-    }
-    const report = await service.report(job.jobId);
-    expect([report.pages, report.counts]).toEqual([job.pageCount, {}]);
-  });
 });
 
 test('a stopped daemon releases its export job, and the next daemon resumes that job', async () => {
-  const { config, open } = await blockJobs(bench);
+  const { config, open } = await blockJobs();
   const first = await startExporter(bench, config);
   const { jobId } = await first.start();
   await first.until(jobId, ({ status, progress }) => status === 'running' && progress >= 40);
@@ -189,11 +156,11 @@ describe('a reload of the export config', () => {
     await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
     const after = await service.export();
     expect([before.pageCount, after.pageCount]).toEqual([2, 1]);
-    expect([...(await archiveOf(service, after.jobId)).keys()]).toContain('index.html');
+    expect([...(await filesOfJob(bench, service, after.jobId)).keys()]).toContain('index.html');
   });
 
   test('fails the queued job of a domain that moves to another organization', async () => {
-    const { config, open } = await blockJobs(bench);
+    const { config, open } = await blockJobs();
     const service = await startExporter(bench, config);
     const [running, waiting] = [await service.start(), await service.start('acme', { version: 'v2' })];
     await service.until(running.jobId, ({ status }) => status === 'running');
@@ -246,19 +213,6 @@ test.each([
     expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
   },
 );
-
-test('the export service keeps jobs for years if no retention is set', async () => {
-  const clock = join(await bench.folder(), 'clock');
-  const env = withClock(clock);
-  const first = await startExporter(bench, {}, { env });
-  const [one, two] = [await first.export(), await first.export()];
-  await first.daemon.stop();
-  setClock(clock, 3 * 365 * 24 * 3_600_000);
-  const second = await startAgain(bench, first, env);
-  expect((await second.jobs()).jobs.map(({ jobId }) => jobId)).toEqual([two.jobId, one.jobId]);
-  const { bundleUrl } = await second.bundle(one.jobId);
-  expect((await new ExportClient(second.origin).download(bundleUrl)).length).toBeGreaterThan(0);
-});
 
 /** Repeats a request for some seconds until the response has that status. @returns the last status */
 async function retry(send: () => Promise<Response>, status: number): Promise<number> {

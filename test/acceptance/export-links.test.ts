@@ -1,4 +1,3 @@
-import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/domain/job.ts';
@@ -25,20 +24,7 @@ beforeAll(async () => {
   archive = await service.download((await service.bundle(job.jobId)).bundleUrl);
 });
 
-const bundleFile = (of: Exporter, sha256: string): string =>
-  join(of.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`);
-
 describe('a bundle link of the export API', () => {
-  test('starts with the public address of the API, and serves the bytes that have the digest in the link', async () => {
-    const { bundleUrl, sha256, sizeBytes, expiresAt } = await service.bundle(job.jobId);
-    expect(bundleUrl.startsWith(`${service.origin}/`)).toBe(true);
-    expect([sha256Of(archive), archive.length]).toEqual([sha256, sizeBytes]);
-    const lifeMs = Date.parse(expiresAt) - Date.now();
-    expect(lifeMs).toBeGreaterThan(LINK_MS - 60_000);
-    // Links expire at whole seconds, rounded up.
-    expect(lifeMs).toBeLessThanOrEqual(LINK_MS + 1_000);
-  });
-
   test('responds with 403 and the expiry time after its expiry, while the bundle call returns a new link', async () => {
     const { bundleUrl, expiresAt } = await service.bundle(job.jobId);
     setClock(clock, LINK_MS + 5_000);
@@ -85,29 +71,6 @@ describe('a bundle link of the export API', () => {
     expect(Date.parse(proxied.expiresAt) - Date.now()).toBeGreaterThan(6 * 86_400_000);
     const here = proxied.bundleUrl.replace(publicUrl, short.origin);
     expect((await fetch(here)).status).toBe(200);
-  });
-});
-
-describe('a missing bundle file', () => {
-  test('causes 404 for an existing link, which works again after a client requests a new link', async () => {
-    const { bundleUrl, sha256 } = await service.bundle(job.jobId);
-    await rm(bundleFile(service, sha256));
-    expect((await problemOf(await fetch(bundleUrl))).status).toBe(404);
-    await service.bundle(job.jobId);
-    expect((await service.download(bundleUrl)).equals(archive)).toBe(true);
-  });
-
-  test('causes 410 if the exported files are missing as well, until a new export stores them again', async () => {
-    const other = await startExporter(bench);
-    const { jobId } = await other.export();
-    const { sha256 } = await other.bundle(jobId);
-    await rm(bundleFile(other, sha256));
-    const files = join(other.daemon.dataDir, 'exports/files');
-    for (const name of await readdir(files)) await rm(join(files, name), { recursive: true });
-    const problem = await problemOf(await other.call('POST', `${JOBS}/${jobId}/bundle`));
-    expect([problem.status, problem.code]).toEqual([410, 'bundle_gone']);
-    await other.export();
-    expect((await other.bundle(jobId)).sha256).toBe(sha256);
   });
 });
 

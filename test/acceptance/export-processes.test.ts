@@ -29,7 +29,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
   });
 
   test('show the progress and the report of a job that another process runs', async () => {
-    const gate = await blockJobs(bench);
+    const gate = await blockJobs();
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config: gate.config });
     const { jobId } = await service.as('a').start('a-0');
     const seen = (api: number) => service.as('a', api).until(jobId, ({ progress }) => progress >= 40);
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
   });
 
   test('stop a running job that was canceled on another process, and start the next job', async () => {
-    const gate = await blockJobs(bench);
+    const gate = await blockJobs();
     const config = { ...gate.config, admin: { token: 'token-of-the-operator' } };
     const service = await SharedService.start(bench, { apis: 2, workers: 1, config });
     const running = await service.as('a').start('a-0');

@@ -214,7 +214,7 @@ export async function startAgain(bench: Bench, { daemon, origin }: Exporter, env
 }
 
 /** Hosted model that does not respond until it is opened, so that jobs stay in the middle. `config` makes a daemon use it. */
-export async function blockJobs(bench: Bench): Promise<{ readonly config: ConfigFile; open(): void }> {
+export async function blockJobs(): Promise<{ readonly config: ConfigFile; open(): void }> {
   const gate = Promise.withResolvers<void>();
   const server = await httpServer(async (request, response) => {
     const { input } = JSON.parse(await text(request)) as { input: readonly string[] };
@@ -222,7 +222,6 @@ export async function blockJobs(bench: Bench): Promise<{ readonly config: Config
     const data = input.map((_, index) => ({ index, embedding: Array.from({ length: 32 }, (_, at) => at + 1) }));
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
   });
-  bench.onEnd(() => server.close());
   const model = { url: `${server.origin}/v1/embeddings`, model: 'held' };
   return { config: { search: { model }, network: { idleTimeout: '5m', totalTimeout: '10m' } }, open: gate.resolve };
 }

@@ -4,28 +4,6 @@ import { openBench } from '../helpers/daemon.ts';
 
 const bench = openBench(afterEach);
 
-const ROWS = ['search', 'assistant', 'analytics', 'apiPlayground', 'staticExport', 'localSearch'];
-/** Default of each feature by type. */
-const ENABLED = {
-  cloud: [true, true, true, true, true, true],
-  'client-hosted': [false, false, false, true, true, true],
-  'air-gapped': [false, false, false, false, true, true],
-} as const;
-
-test.each(['cloud', 'client-hosted', 'air-gapped'] as const)(
-  'docshelf features reports the documented defaults and reasons for a %s deployment',
-  async (type) => {
-    const folder = await bench.folder();
-    await bench.writeConfig(folder, { deployment: { type, domain: 'acme' }, search: {} });
-    const report = (await bench.run(['features', '--json'], { cwd: folder })).json<FeatureReport>();
-    expect(report).toMatchObject({ deploymentType: type, domain: 'acme' });
-    expect(report.features.map(({ id }) => id)).toEqual(ROWS);
-    expect(report.features.map(({ enabled }) => enabled)).toEqual(ENABLED[type]);
-    for (const { name, reason } of report.features) expect([name, reason]).toEqual([/\S/, /\.$/].map(matching));
-  },
-);
-
-const matching = (pattern: RegExp) => expect.stringMatching(pattern);
 const esc = (text: string): string => text.replace(/[()"]/g, '\\$&');
 
 describe('an air-gapped deployment', () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openBench, waitFor } from '../helpers/daemon.ts';
+import { codesOf, openBench, waitFor } from '../helpers/daemon.ts';
 import { spawnProgram } from '../helpers/program.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { KEYS, startExporter } from './export-service.ts';
@@ -93,6 +93,5 @@ test('docshelf export report prints the findings of a completed job, and export 
   expect(text.stdout).toContain(`Job ${jobId}: 1 page, 1 broken_reference.`);
   const { findings } = (await run(jobId, '--json')).json<Findings>();
   expect(findings).toEqual([{ kind: 'broken_reference', page: 'index.html', detail: 'a href="gone.html"' }]);
-  const missing = await run('se_0123456789abcdef', '--json');
-  expect([missing.code, missing.json().code]).toEqual([69, 'not_found']);
+  expect(codesOf(await run('se_0123456789abcdef', '--json'))).toEqual([69, 'not_found']);
 });

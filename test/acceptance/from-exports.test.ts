@@ -35,25 +35,3 @@ test('a daemon with staticExport.from: exports serves and searches its own expor
   await again.until(({ state }) => state === 'ready');
   expect(await (await fetch(`${again.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
 });
-
-test('each site of a daemon with several sites serves the exports of its own domain', async () => {
-  const service = await startExporter(bench, {
-    deployment: {},
-    staticExport: undefined,
-    sites: ['acme', 'globex'].map((domain) => ({
-      domain,
-      basePath: `/${domain}/`,
-      staticExport: { enabled: true, from: 'exports' },
-    })),
-  });
-  const { daemon } = service;
-  await writeFiles(join(daemon.folder, 'globex'), { 'index.html': '<!doctype html><title>Globex</title>' });
-  const title = async (domain: string): Promise<string | undefined> =>
-    /<title>(.*?)<\/title>/.exec(await (await fetch(`${daemon.site}/${domain}/`)).text())?.[1];
-  await service.as(KEYS.globex).export('globex');
-  await expect.poll(() => title('globex')).toBe('Globex');
-  expect((await fetch(`${daemon.site}/acme/`)).status).toBe(503);
-  await service.export();
-  await daemon.until(({ state }) => state === 'ready');
-  expect([await title('acme'), await title('globex')]).toEqual(['Home', 'Globex']);
-});

@@ -1,10 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { gz, rawTar, rawZip, zst } from '../helpers/archives.ts';
+import { rawTar, rawZip, zst } from '../helpers/archives.ts';
 import { type DaemonProcess, openBench, runDocshelf } from '../helpers/daemon.ts';
-import { folderOf } from './bundles.ts';
-import { startOrigin } from './origin.ts';
 
 const bench = openBench(afterEach);
 
@@ -51,16 +49,6 @@ async function expectWhole(daemon: DaemonProcess, version: string, mark: string)
 }
 
 describe('an archive that was packed on macOS', () => {
-  test('is served completely from bundleUrl and from the preload folder', async () => {
-    const { origin } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': gz(fromTar('linked')) });
-    const linked = await bench.start({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
-    await expectWhole(linked, '2024-06-01', 'linked');
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-07-01.zip': fromFinder('preloaded') });
-    const preloaded = await bench.start({ staticExport: {} }, { folder });
-    await expectWhole(preloaded, '2024-07-01', 'preloaded');
-  });
-
   test('is served completely from an import, an upload and the inbox, and search ignores the metadata files of macOS', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN }, search: { enabled: true } });
     await writeFile(join(daemon.folder, 'docs-2024-06-01.tar.zst'), zst(fromTar('imported')));

@@ -38,7 +38,7 @@ const SEARCH_KEY = 'foo';
 
 /** Opens a shell with the archives of the page, and the server of its links. */
 async function openShelf() {
-  const origin = await startOrigin(bench, {
+  const origin = await startOrigin({
     '/acme-export-2026-11-01.tar.gz': bundle('acme'),
     '/handbook-export-2026-11-01.tar.gz': bundle('handbook', { 'holidays.html': PAGE }),
   });

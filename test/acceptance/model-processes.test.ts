@@ -78,7 +78,6 @@ const linkResults = new Map<string, { readonly linkResult: LinkResult; readonly 
 beforeAll(async () => {
   stock = await Stock.open();
   origin = await httpServer(answer);
-  bench.onEnd(() => origin.close());
 });
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
+import { startS3Server, storeAt } from '../export/stores/s3-server.ts';
 import { constantSeries, firing, HAS_PROMTOOL } from '../helm/promtool.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
@@ -43,14 +43,10 @@ function expectAlerts(metrics: string, alerts: readonly string[]): void {
 describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
   test('is 0 for PostgreSQL and for the bucket while they are stopped, and 1 when both run again', async () => {
     const postgres = await PostgresServer.start();
-    let bucket = await startS3Server();
-    bench.onEnd(() => bucket.close());
+    const bucket = await startS3Server();
     const folder = await bench.folder();
     await writeFile(join(folder, 'database-url'), await postgres.createDatabase(), { mode: 0o600 });
-    const credentials = { accessKeyId: KEY, secretAccessKey: KEY };
-    const place = { bucket: BUCKET, endpoint: bucket.endpoint, region: 'us-east-1', pathStyle: true };
-    const store = { kind: 's3', ...place, ...credentials };
-    const config = { database: { urlFile: './database-url' }, exportApi: { store } };
+    const config = { database: { urlFile: './database-url' }, exportApi: { store: storeAt(bucket.endpoint) } };
     const { daemon } = await startExporter(bench, config, { folder });
     const sound = await untilMetrics(daemon, up('database', 1), up('bucket', 1));
     expectAlerts(sound, []);
@@ -68,7 +64,7 @@ describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
     );
 
     await postgres.go();
-    bucket = await startS3Server(Number(URL.parse(bucket.endpoint)?.port));
+    await startS3Server(Number(URL.parse(bucket.endpoint)?.port));
     expectAlerts(await untilMetrics(daemon, up('database', 1), up('bucket', 1)), []);
   });
 
@@ -107,7 +103,6 @@ describe('docshelf_fetch_failing', () => {
       if (request.url?.startsWith('/good')) response.end(GOOD);
       else response.writeHead(404).end();
     });
-    bench.onEnd(() => server.close());
     return server.origin;
   };
 

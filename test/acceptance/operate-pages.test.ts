@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { gzip, tar } from '../../scripts/release/tree.ts';
-import { BUCKET, copyObjects, KEY, startS3Server } from '../export/stores/s3-server.ts';
+import { copyObjects, startS3Server, storeAt } from '../export/stores/s3-server.ts';
 import { fetchHelm, only, template } from '../helm/chart.ts';
 import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
@@ -218,27 +218,14 @@ describe('the commands of docs/backup.md', () => {
   it.skipIf(!HAS_POSTGRES)('move the export API with its database and its bucket to other servers', async () => {
     const server = await PostgresServer.start();
     const [former, next] = [await startS3Server(), await startS3Server()];
-    bench.onEnd(() => next.close());
-    const storeAt = (endpoint: string) => ({
-      exportApi: {
-        enabled: true,
-        browser: { verify: 'off' },
-        store: {
-          kind: 's3',
-          bucket: BUCKET,
-          region: 'eu-central-1',
-          endpoint,
-          pathStyle: true,
-          accessKeyId: KEY,
-          secretAccessKey: KEY,
-        },
-      },
+    const configAt = (endpoint: string) => ({
+      exportApi: { enabled: true, browser: { verify: 'off' }, store: storeAt(endpoint) },
       database: { urlFile: './database-url' },
     });
     const [operator, other] = [await Operator.open(), await Operator.open()];
     for (const { folder } of [operator, other])
       await writeFile(join(folder, 'database-url'), await server.createDatabase());
-    const before = await startExporter(bench, storeAt(former.endpoint), { folder: operator.folder });
+    const before = await startExporter(bench, configAt(former.endpoint), { folder: operator.folder });
     const { jobId } = await before.export('acme');
     await before.daemon.stop();
     await operator.run(blockWith('backup', 'pg_dump'));
@@ -246,10 +233,10 @@ describe('the commands of docs/backup.md', () => {
     await operator.run(`cp docshelf.dump docshelf-backup.tar "${other.folder}"`);
     await copyObjects(former.endpoint, next.endpoint);
     await former.close();
-    await bench.writeConfig(other.folder, { ...CONFIG, ...storeAt(next.endpoint), organizations: organizations() });
+    await bench.writeConfig(other.folder, { ...CONFIG, ...configAt(next.endpoint), organizations: organizations() });
     await other.run(blockWith('backup', 'pg_restore'));
     await other.run(blockWith('backup', 'restore docshelf-backup.tar --config config.yaml'));
-    const after = await startExporter(bench, storeAt(next.endpoint), { folder: other.folder });
+    const after = await startExporter(bench, configAt(next.endpoint), { folder: other.folder });
     expect(await after.job(jobId)).toMatchObject({ status: 'completed' });
     const link = await after.bundle(jobId);
     expect(new URL(link.bundleUrl).origin).toBe(next.endpoint);

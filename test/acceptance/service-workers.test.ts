@@ -88,14 +88,6 @@ describe('the script of a service worker', () => {
     expect((await script(daemon, '/sw.js', { 'If-None-Match': own.headers.etag ?? '' })).status).toBe(304);
   });
 
-  test('is replaced by an unregistering script outside of the base path, and under any version path that does not contain the script', async () => {
-    const daemon = await start({ server: { basePath: '/docs' }, staticExport: { serveVersions: 'kept' } });
-    const kept = '/docs/_docshelf/v';
-    for (const path of ['/docs/sw.js', '/sw.js', `${kept}/1.0/gone.js`, `${kept}/0.9/sw.js`, `${kept}/2.0/sw.js`])
-      expect([path, isRetired(await script(daemon, path))]).toEqual([path, true]);
-    expect((await script(daemon, `${kept}/1.0/sw.js`)).body).toBe(`importScripts('${kept}/1.0/part.js')`);
-  });
-
   test('is replaced by an unregistering script after its site is disabled or removed', async () => {
     const site = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
     const daemon = await start({ sites: [site('a'), site('b')], staticExport: null }, OLD, 'a');

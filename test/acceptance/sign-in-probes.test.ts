@@ -34,7 +34,6 @@ type ProbedSite = (typeof SITES)[number];
 let daemon: DaemonProcess;
 let provider: TestIdentityProvider;
 let etag = '';
-afterAll(() => provider?.close());
 beforeAll(async () => {
   provider = await TestIdentityProvider.start();
   await provider.serve({ redirectUris: ['http://oidc.test/_docshelf/sign-in/callback'] });

@@ -172,7 +172,6 @@ describe('several sites with different sign-ins', () => {
 describe('sites with an identity provider', () => {
   it('have separate sessions that stay valid after a restart, and appear on the shelf page for signed-in readers only', async () => {
     const provider = await TestIdentityProvider.start();
-    bench.onEnd(() => provider.close());
     const [port = 0] = await freePorts(1);
     const origin = `http://127.0.0.1:${port}`;
     const callbacks = ['/acme/', '/beta/', '/'].map((path) => `${origin}${path}_docshelf/sign-in/callback`);

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
-import type { DaemonFeatures, FeatureReport } from '../../src/domain/feature.ts';
 import { type Bench, type CommandResult, type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { bundle, folderOf } from './bundles.ts';
@@ -110,15 +109,6 @@ describe('commands for a config with two sites and a daemon', () => {
       expect(fault.next).toContain('acme, globex');
     });
     expect(await shelf.versions()).toEqual({ acme: [null, []], globex: [null, []] });
-  });
-
-  test('report the features of each site', async () => {
-    const all = (await shelf.run('features', '--json')).json<DaemonFeatures>();
-    expect(all).toEqual(await (await fetch(`${daemon.admin}/v1/features`)).json());
-    expect(all).toMatchObject({ domain: null, features: [], sites: [{ domain: 'acme' }, { domain: 'globex' }] });
-    const one = (await shelf.run('features', '--json', '--site', 'globex')).json<FeatureReport>();
-    expect(one).toEqual({ ...all.sites?.[1], deploymentType: all.deploymentType });
-    expect((await shelf.run('features')).stdout).toMatch(/^acme +Local search/m);
   });
 
   test('run from another machine, whatever the config on that machine contains', async () => {

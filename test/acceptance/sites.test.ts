@@ -247,17 +247,6 @@ describe('the sites of one daemon', () => {
     await daemon.until(({ sites: later }) => siteOf(later, 'beta')?.active?.version === JULY);
   });
 
-  test('respond with 503 in the state waiting if the folder of the only site cannot be opened', async () => {
-    const folder = await bench.folder();
-    await mkdir(join(folder, 'data/sites'), { recursive: true });
-    await writeFile(join(folder, 'data/sites/acme'), 'no folder');
-    const daemon = await bench.start(configOf([entry('acme')]), { folder });
-    const status = await daemon.until(({ lastError }) => lastError !== null);
-    expect(status).toMatchObject({ state: 'waiting', deployment: { domain: 'acme' } });
-    await untilReadyz(daemon, 503);
-    expect((await get(daemon, '/')).status).toBe(503);
-  });
-
   test('make the daemon unready if no site is served and one site waits for a version', async () => {
     const folder = await home({ acme: 'anchor' });
     const waiting = entry('beta', { basePath: '/beta' });
@@ -267,29 +256,5 @@ describe('the sites of one daemon', () => {
     await daemon.rewriteConfig({ sites: [entry('acme', { staticExport: { enabled: false } }), waiting] });
     await daemon.until(({ sites }) => siteOf(sites, 'acme')?.state === 'off');
     await untilReadyz(daemon, 503);
-  });
-});
-
-describe('a change of the config from one site to a list of sites', () => {
-  test('keeps the stored versions in both directions, and takes effect only after a restart', async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });
-    const single = await bench.start({ deployment: { domain: 'acme' } }, { folder });
-    await single.untilServing(JUNE);
-    await single.rewriteConfig({ deployment: null, staticExport: null, sites: [entry('acme')] });
-    const status = await single.until(({ pending }) => pending.includes('sites'));
-    expect(status).toMatchObject({ state: 'ready', active: { version: JUNE } });
-    expect((await get(single, '/')).text).toContain('anchor');
-    await single.stop();
-
-    const list = await bench.start(null, { folder });
-    const { sites } = await untilReady(list, ['acme']);
-    expect(siteOf(sites, 'acme')?.active?.version).toBe(JUNE);
-    expect((await get(list, '/')).text).toContain('anchor');
-    expect(list.lines().filter(({ event }) => event === 'taken-in')).toEqual([]);
-    await list.stop();
-
-    const back = await bench.start({ deployment: { domain: 'acme' } }, { folder });
-    await back.untilServing(JUNE);
   });
 });

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CommandResult, openBench } from '../helpers/daemon.ts';
+import { httpServer } from '../helpers/local-server.ts';
 import { bundle, bundleWithManifest } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -108,15 +107,11 @@ test('notices and the log escape control characters in text from a bundle', asyn
 describe('text from a server', () => {
   test('is printed without control characters', async () => {
     const body = JSON.stringify({ error: '\u001b[2J\u009b31m\u202e\nforged: line', jobs: [], status: '\u009b31m' });
-    const server = createServer((_, response) => {
+    const { origin } = await httpServer((_, response) => {
       response.writeHead(403, 'no \u009b31m', { 'content-type': 'application/json' }).end(body);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    bench.onEnd(() => server.close());
-    const { port } = server.address() as AddressInfo;
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'key'), 'svc_secret');
-    const origin = `http://127.0.0.1:${port}`;
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
     const calls = [
       ['export', 'start', '--api-url', origin, '--key-file', join(cwd, 'key')],

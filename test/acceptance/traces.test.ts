@@ -8,7 +8,7 @@ import { KEYS, startExporter } from './export-service.ts';
 const bench = openBench(afterEach);
 
 test('staticExport.renew creates one trace per export, which includes the start call, queue, worker, store and swaps of two daemons', async () => {
-  const collector = await startCollector(bench);
+  const collector = await startCollector();
   const headersFile = join(await bench.folder(), 'headers');
   await writeFile(headersFile, '# of the collector\nX-Collector-Key: secret-of-the-collector\n');
   const traces = { endpoint: `${collector.origin}/`, headersFile };

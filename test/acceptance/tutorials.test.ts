@@ -170,7 +170,6 @@ describe('the commands of docs/crawling.md', () => {
       const body = { '/': '<!doctype html><title>Home</title><a href="/gone">Gone</a>' }[request.url ?? ''];
       response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html' }).end(body);
     });
-    bench.onEnd(() => origin.close());
     const service = await startExporter(bench, {
       organizations: organizations({ kind: 'crawl', url: `${origin.origin}/`, allowAddresses: ['127.0.0.0/8'] }),
       exportApi: { browser: { verify: 'off' } },

@@ -59,7 +59,6 @@ class FormerHome {
       const type = request.url?.endsWith('.css') === true ? 'text/css' : 'text/html';
       response.writeHead(found === undefined ? 404 : 200, { 'content-type': type }).end(found);
     });
-    bench.onEnd(() => site.close());
     const apiPort = await freePort();
     const config = parse(await readFile(join(folder, 'config.yaml'), 'utf8'));
     config.api.port = apiPort;

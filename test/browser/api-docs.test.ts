@@ -1,18 +1,15 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openListener } from '../../src/http/listener/listener.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { apiWith, KEY } from '../http/api/api-example.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChromium}`, () => {
   const opened: (() => Promise<unknown>)[] = [];
-  let browser: Browser;
+  const chromium = useChromium();
   let site: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    opened.push(() => browser.close());
     const { app } = apiWith();
     const listener = await openListener({
       name: 'api',
@@ -29,7 +26,7 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
 
   it('shows every call without external requests or browser errors, also without scripts', async () => {
     for (const javaScriptEnabled of [true, false]) {
-      const reader = await Reader.open(browser, site, { javaScriptEnabled });
+      const reader = await chromium.open(site, { javaScriptEnabled });
       await reader.load('/docs');
       expect(await reader.page.locator('.call .address').allInnerTexts()).toEqual([
         'POST /v1/search/{domain}',
@@ -45,7 +42,6 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
       const curl = await reader.page.locator('#search pre').first().innerText();
       expect(curl).toContain(`"${javaScriptEnabled ? site : '$DOCSHELF_URL'}/v1/search/acme"`);
       expect([reader.blocked, reader.failures, reader.complaints]).toEqual([[], [], []]);
-      await reader.close();
     }
   });
 
@@ -54,7 +50,7 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
       [1280, true],
       [360, false],
     ] as const) {
-      const reader = await Reader.open(browser, site, { javaScriptEnabled: false, viewport: { width, height: 800 } });
+      const reader = await chromium.open(site, { javaScriptEnabled: false, viewport: { width, height: 800 } });
       await reader.load('/docs');
       const { page } = reader;
       const links = page.getByRole('navigation', { name: 'Calls' }).getByRole('link');
@@ -86,12 +82,11 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
       await page.locator('.call:target').waitFor();
       if (isBeside) expect((await boxOf('nav')).top, 'the navigation stays in sight').toBeGreaterThanOrEqual(0);
       expect(reader.complaints).toEqual([]);
-      await reader.close();
     }
   });
 
   it('sends a test request by keyboard, with and without a key', async () => {
-    const reader = await Reader.open(browser, site);
+    const reader = await chromium.open(site);
     await reader.load('/docs');
     const call = reader.page.locator('#search');
     const send = call.getByRole('button', { name: 'Send' });
@@ -106,19 +101,17 @@ describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChr
     expect(await call.locator('form pre').innerText()).toContain('"/guides/keys#rotate-keys"');
     expect([reader.blocked, reader.complaints]).toEqual([[], []]);
     expect(reader.failures).toEqual([{ path: 'v1/search/acme', why: '401' }]);
-    await reader.close();
   });
 
   it.each([
     ['light', 1280],
     ['dark', 390],
   ] as const)('passes the accessibility checks: %s, %i px', async (colorScheme, width) => {
-    const reader = await Reader.open(browser, site, { colorScheme, viewport: { width, height: 900 } });
+    const reader = await chromium.open(site, { colorScheme, viewport: { width, height: 900 } });
     await reader.load('/docs');
     await reader.page.getByText('Example of 401').first().click();
     await reader.page.locator('#search button').click();
     await reader.page.locator('#search form pre').waitFor();
     expect(await reportViolations(reader.page)).toEqual([]);
-    await reader.close();
   });
 });

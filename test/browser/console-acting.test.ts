@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditLine } from '../../src/http/audit/audit.ts';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
@@ -10,7 +10,7 @@ import { gz, rawTar } from '../helpers/archives.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { newestChange } from './console-audit.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 /** Operators at a running daemon: each action by keyboard, each without JavaScript, and two operators at once. */
 
@@ -23,13 +23,11 @@ const WAYS: readonly [string, boolean][] = [
 
 describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   let daemon: DaemonProcess;
   let folder: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
     folder = await bench.folder();
     const config = { staticExport: { enabled: true }, admin: { port: 0, token: TOKEN }, search: { enabled: true } };
     ({ daemon } = await startExporter(bench, config, { folder }));
@@ -40,7 +38,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
   });
 
   const enter = (profile: BrowserContextOptions = {}): Promise<ConsoleOperator> =>
-    ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, path: 'sites/acme', ...profile });
+    ConsoleOperator.signedIn(chromium.browser, daemon.admin, { token: TOKEN, path: 'sites/acme', ...profile });
 
   async function importBundle({ page, press }: ConsoleOperator, name: string, version: string): Promise<void> {
     await page.getByLabel('Version', { exact: true }).fill(version);
@@ -169,7 +167,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
   it('are possible with the keyboard alone: sign-in, activation, rollback and sign-out', async () => {
     await store('two', 'v2');
     await store('one', 'v1', false);
-    const operator = await ConsoleOperator.open(browser, daemon.admin);
+    const operator = await ConsoleOperator.open(chromium.browser, daemon.admin);
     const { page, untilMessage } = operator;
     await operator.show('');
     await page.keyboard.press('Tab');
@@ -277,7 +275,6 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await page.evaluate(`location.assign('${daemon.admin}/sites/acme')`);
     // The session cookie belongs to the page.
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    await reader.close();
   });
 });
 

@@ -1,24 +1,21 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditLine } from '../../src/http/audit/audit.ts';
 import { blockJobs, type Exporter, startExporter } from '../acceptance/export-service.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { newestChange } from './console-audit.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const TOKEN = 'correct-horse-battery';
 
 describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   let service: Exporter;
   let letGo: () => void;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
-    const gate = await blockJobs(bench);
+    const gate = await blockJobs();
     letGo = gate.open;
     service = await startExporter(bench, { ...gate.config, admin: { port: 0, token: TOKEN } });
   });
@@ -33,7 +30,10 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
     ['without JavaScript', false],
   ])('are started, canceled and restarted, with an audit line for each change, %s', async (_, javaScriptEnabled) => {
     const { daemon } = service;
-    const operator = await ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, javaScriptEnabled });
+    const operator = await ConsoleOperator.signedIn(chromium.browser, daemon.admin, {
+      token: TOKEN,
+      javaScriptEnabled,
+    });
     const { page, press, untilMessage } = operator;
     const jobId = (): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
     /** Waits until the page shows the status, by itself or after a reload. */
@@ -74,7 +74,10 @@ describe.skipIf(!hasChromium)(`export jobs in the console${whyNoChromium}`, () =
   });
 
   it('update their progress automatically, and show their report at the end', async () => {
-    const operator = await ConsoleOperator.signedIn(browser, service.daemon.admin, { token: TOKEN, path: 'jobs' });
+    const operator = await ConsoleOperator.signedIn(chromium.browser, service.daemon.admin, {
+      token: TOKEN,
+      path: 'jobs',
+    });
     const { page, press, untilMessage } = operator;
     await press('button', 'Start export');
     await untilMessage('The export of acme is queued');

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/domain/secret.ts';
 import { JobDesk } from '../../src/http/job-desk.ts';
@@ -8,7 +8,7 @@ import { exportsInMemory } from '../http/api/exports-in-memory.ts';
 import { memoryAudit } from '../http/audit/memory-audit.ts';
 import { organization, ownedSite } from '../http/organization-example.ts';
 import { STATUS } from '../http/status-example.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const STEP_MS_MAX = 60_000;
 const ORGANIZATIONS = [organization('acme-inc', { sites: [ownedSite('acme')] })];
@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   const shown = { status: STATUS, token: TOKEN };
   const { exports, queue } = exportsInMemory();
   const desk = new JobDesk({ service: async () => exports, organizations: () => ORGANIZATIONS });
-  let browser: Browser;
+  const chromium = useChromium();
   let listener: Listener;
   let page: Page;
 
@@ -32,10 +32,8 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
       actions: { jobs: desk },
     });
     listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
-    browser = await launchChromium();
   });
   afterAll(async () => {
-    await browser.close();
     await listener.stop(0);
   });
 
@@ -47,7 +45,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   });
 
   async function signedIn(): Promise<Page> {
-    const opened = await (await browser.newContext()).newPage();
+    const opened = await (await chromium.browser.newContext()).newPage();
     opened.setDefaultTimeout(STEP_MS_MAX);
     await opened.goto(`${listener.url}/sign-in`);
     await opened.getByLabel('Admin token').fill(TOKEN);
@@ -103,7 +101,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   it('show the progress of a job in the job list, and on the page of the job even without sign-in', async () => {
     const { jobId } = await desk.start({ domain: 'acme' });
     await page.goto(`${listener.url}/jobs`);
-    const reader = await (await browser.newContext()).newPage();
+    const reader = await (await chromium.browser.newContext()).newPage();
     await reader.goto(`${listener.url}/jobs/${jobId}`);
     for (const progress of [41, 42]) {
       queue.move(jobId, { status: 'running', progress });

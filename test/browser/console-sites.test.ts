@@ -1,4 +1,3 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import type { LastError, SiteStatusReport, StatusReport, StoredVersion } from '../../src/domain/status.ts';
@@ -7,7 +6,7 @@ import { type Listener, openListener } from '../../src/http/listener/listener.ts
 import { actionsThatNote, appWith, TOKEN } from '../http/admin/admin-example.ts';
 import { STATUS, siteStatus } from '../http/status-example.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const DIGESTS = { '2.0': '2'.repeat(64), '2.1': '3'.repeat(64) } as const;
 type Label = keyof typeof DIGESTS;
@@ -53,7 +52,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   const sites = new Map<string, SiteStatusReport>();
   let calls: unknown[][] = [];
   let listener: Listener;
-  let browser: Browser;
+  const chromium = useChromium();
 
   const status = (): StatusReport => ({
     ...STATUS,
@@ -90,10 +89,8 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     const actions = { ...actionsThatNote([]), site: (domain: string | null) => actionsOf(domain ?? '') };
     const { app } = appWith({ status: async () => status(), actions });
     listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
-    browser = await launchChromium();
   });
   afterAll(async () => {
-    await browser.close();
     await listener.stop(0);
   });
   beforeEach(() => {
@@ -102,7 +99,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   });
 
   const enter = (profile = {}): Promise<ConsoleOperator> =>
-    ConsoleOperator.signedIn(browser, listener.url, { token: TOKEN, ...profile });
+    ConsoleOperator.signedIn(chromium.browser, listener.url, { token: TOKEN, ...profile });
 
   const rows = ({ page }: ConsoleOperator): Promise<string[]> =>
     page.locator('table').first().locator('tbody th a').allTextContents();

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
 import type { AuditPage } from '../../src/http/audit/audit.ts';
 import { bundle, folderOf, largeBundle } from '../acceptance/bundles.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const TOKEN = 'correct-horse-battery';
 const AUTHORIZED = { headers: { Authorization: `Bearer ${TOKEN}` } };
@@ -26,13 +25,11 @@ const UNBOUNDED = -1;
 
 describe.skipIf(!hasChromium)(`archives that an operator drops on the console${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   let daemon: DaemonProcess;
   let folder: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
     folder = await bench.folder();
     const staticExport = { signature: { required: false, publicKeys: [PUBLIC] } };
     daemon = await bench.start({ deployment: { domain: 'acme' }, staticExport, admin: { token: TOKEN } }, { folder });
@@ -47,7 +44,7 @@ describe.skipIf(!hasChromium)(`archives that an operator drops on the console${w
   });
 
   const enter = (): Promise<ConsoleOperator> =>
-    ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, path: 'sites/acme' });
+    ConsoleOperator.signedIn(chromium.browser, daemon.admin, { token: TOKEN, path: 'sites/acme' });
 
   /** Simulates files that are dropped on the page. */
   async function drop({ page }: ConsoleOperator, names: readonly string[]): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import type { StoredJob } from '../../src/export/ports.ts';
@@ -14,7 +13,7 @@ import { AIR_GAPPED, FINDINGS, LONG, RESULT, STATES } from '../http/console/stat
 import { organization, ownedSite } from '../http/organization-example.ts';
 import { STATUS } from '../http/status-example.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 /** Number of rows with all kinds of content. For a long table, axe takes seconds. */
 const ROWS_READ = 12;
@@ -42,7 +41,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   const { exports, queue } = exportsInMemory();
   const jobs = new JobDesk({ service: async () => exports, organizations: () => [ORGANIZATION] });
   const listeners: Listener[] = [];
-  let browser: Browser;
+  const chromium = useChromium();
   let admin: string;
   let operator: ConsoleOperator;
 
@@ -62,13 +61,11 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
       audit: new AuditTrail(line, () => undefined),
       actions: actions(),
     });
-    browser = await launchChromium();
-    operator = await ConsoleOperator.signedIn(browser, admin, { token: TOKEN });
+    operator = await ConsoleOperator.signedIn(chromium.browser, admin, { token: TOKEN });
     weigh(operator);
   });
   afterAll(async () => {
     gate.resolve();
-    await browser.close();
     for (const listener of listeners) await listener.stop(0);
   });
 
@@ -111,7 +108,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   }
 
   it('passes the accessibility checks on the sign-in page, with a wrong and a correct token', async () => {
-    const other = await ConsoleOperator.open(browser, admin);
+    const other = await ConsoleOperator.open(chromium.browser, admin);
     await other.show('sign-in');
     await other.looksWell('sign-in');
     await other.page.keyboard.type('not-the-token');
@@ -125,7 +122,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   });
 
   it('passes the accessibility checks on the sign-in page if no token is set', async () => {
-    const other = await ConsoleOperator.open(browser, await listen({ token: () => null }));
+    const other = await ConsoleOperator.open(chromium.browser, await listen({ token: () => null }));
     await other.show('sign-in');
     await other.untilMessage('is set, so the console is read-only');
     await other.looksWell('sign-in');
@@ -134,7 +131,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
 
   it('passes the accessibility checks on every page if the user is not signed in, and on the 404 page', async () => {
     shown.status = STATUS;
-    const other = await ConsoleOperator.open(browser, admin);
+    const other = await ConsoleOperator.open(chromium.browser, admin);
     const inside = [
       'jobs',
       'organizations',
@@ -254,7 +251,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   });
 
   it('passes the accessibility checks on the API documentation, with a test request', async () => {
-    const other = await ConsoleOperator.open(browser, admin);
+    const other = await ConsoleOperator.open(chromium.browser, admin);
     weigh(other);
     await other.show('docs');
     await other.page.locator('#reload').getByRole('button', { name: 'Send' }).press('Enter');

@@ -117,8 +117,8 @@ export class Browsers {
   }
 }
 
-export async function renderPath(session: ChromiumSession, path: string, withScreenshot = false): Promise<BrowserPage> {
-  return session.render(ORIGIN + path, { signal: AbortSignal.timeout(60_000), withScreenshot });
+export async function renderPath(session: ChromiumSession, path: string): Promise<BrowserPage> {
+  return session.render(ORIGIN + path, { signal: AbortSignal.timeout(60_000), withScreenshot: false });
 }
 
 export { hasChromium };

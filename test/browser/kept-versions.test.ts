@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
 import { BuiltSite } from '../corpus/built-site.ts';
@@ -7,7 +6,7 @@ import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { MOUNTED_SITES } from './mounted-sites.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const TEST_MS_MAX = 600_000;
 /** Label with two encodings in addresses. */
@@ -19,12 +18,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   `kept versions of public sites${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
-    let browser: Browser;
+    const chromium = useChromium();
     let origin: string;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       const folder = await bench.folder();
       await folderOf(folder, { 'july.tar.gz': bundle('july') });
       const sites = SITES.map(({ domain }) => ({
@@ -55,7 +52,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       async (mounted) => {
         const base = `/${mounted.domain}/_docshelf/v/${OLD}/`;
         const site = new BuiltSite(await readArchive(bundleFile(mounted.archive)));
-        const reader = await Reader.open(browser, origin);
+        const reader = await chromium.open(origin);
         const strays = new Set<string>();
         reader.page.on('request', (request) => {
           const { origin: requestOrigin, pathname } = new URL(request.url());
@@ -81,7 +78,6 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           (text) => !(mounted.known ?? []).some((each) => text.includes(each)),
         );
         expect([failures, complaints, [...strays]]).toEqual([[], [], []]);
-        await reader.close();
       },
     );
   },

@@ -1,4 +1,3 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuiltSite } from '../corpus/built-site.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
@@ -8,7 +7,7 @@ import { sideBySide } from '../helpers/side-by-side.ts';
 import { spread } from '../helpers/spread.ts';
 import { pageAddresses } from './live-site.ts';
 import { MOUNTED_SITES, type MountedSite } from './mounted-sites.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, type Reader, useChromium, whyNoChromium } from './reader.ts';
 import { serveBundles } from './shelf-of-bundles.ts';
 
 /** `npm run soak` opens each page. CI opens one page of each template. */
@@ -23,12 +22,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   `public sites under a base path, five on one host${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
-    let browser: Browser;
+    const chromium = useChromium();
     let origin: string;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       const bundles = MOUNTED_SITES.map((site) => ({
         archive: bundleFile(site.archive),
         entry: { domain: site.domain, basePath: baseOf(site) },
@@ -88,7 +85,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       });
 
       it('resolves links like the original site, and resolves the home link to the base path', async () => {
-        const tab = await Tab.open(browser, origin, mounted, site);
+        const tab = Tab.over(await chromium.open(origin), mounted, site);
         const { reader } = tab;
         await reader.load(start);
         const links = await linksOf(reader, mounted.within);
@@ -107,7 +104,6 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         }
         expect(ways).toEqual(ways.map(() => mounted.go !== null));
         expect(tab.faultsSoFar()).toEqual([]);
-        await reader.close();
       });
 
       const appOf = (address: string): string => mounted.apps?.exec(address.slice(base.length))?.[0] ?? '';
@@ -118,7 +114,8 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         visit: (tab: Tab, address: string) => Promise<string[]>,
       ): Promise<string[]> {
         const count = Math.min(TABS, addresses.length);
-        const free = await Promise.all(Array.from({ length: count }, () => Tab.open(browser, origin, mounted, site)));
+        const readers = await Promise.all(Array.from({ length: count }, () => chromium.open(origin)));
+        const free = readers.map((reader) => Tab.over(reader, mounted, site));
         const tabs = [...free];
         const faults: string[] = [];
         await sideBySide(addresses, count, async (address) => {
@@ -128,10 +125,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           faults.push(...found.map((fault) => `${address}: ${fault}`));
           free.push(tab);
         });
-        for (const tab of tabs) {
-          faults.push(...tab.faultsSoFar());
-          await tab.reader.close();
-        }
+        for (const tab of tabs) faults.push(...tab.faultsSoFar());
         return faults;
       }
 
@@ -142,7 +136,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     });
 
     it('find pages with Pagefind and with the search of Next.js, and open them under the base path', async () => {
-      const reader = await Reader.open(browser, origin);
+      const reader = await chromium.open(origin);
       await reader.load('/team/starlight/getting-started/');
       await reader.page.locator('site-search button').first().click();
       await reader.page.locator('site-search input').first().fill('sidebar');
@@ -153,7 +147,6 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       expect(await reader.page.locator('.search a').first().getAttribute('href')).toMatch(/^\/team\/next\/.+/);
       // The bundle lacks this picture. Not every browser loads it before it is visible.
       expect(reader.failures.filter(({ path }) => path !== 'team/next/images/sc.gif')).toEqual([]);
-      await reader.close();
     });
   },
 );
@@ -171,13 +164,12 @@ class Tab {
     this.#site = site;
   }
 
-  static async open(browser: Browser, origin: string, mounted: MountedSite, site: BuiltSite): Promise<Tab> {
-    const reader = await Reader.open(browser, origin);
+  static over(reader: Reader, mounted: MountedSite, site: BuiltSite): Tab {
     const tab = new Tab(reader, mounted, site);
     const base = baseOf(mounted);
     reader.page.on('request', (request) => {
-      const { origin: requestOrigin, pathname } = new URL(request.url());
-      if (requestOrigin === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico')
+      const { origin, pathname } = new URL(request.url());
+      if (origin === reader.site && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico')
         tab.#strays.add(pathname);
     });
     return tab;

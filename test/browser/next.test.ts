@@ -1,4 +1,3 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuiltSite } from '../corpus/built-site.ts';
 import { NEXT_JULY, NEXT_JUNE } from '../corpus/bundles.ts';
@@ -6,7 +5,7 @@ import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpe
 import { type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { spread } from '../helpers/spread.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, type Reader, useChromium, whyNoChromium } from './reader.ts';
 import { faultsOf, PROTOCOLS, writePair } from './swapped-site.ts';
 
 const VERSIONS = ['2024-06-01', '2024-07-15'] as const;
@@ -18,12 +17,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   () => {
     const bench = openBench(afterAll);
     const sites = new Map<string, BuiltSite>();
-    let browser: Browser;
+    const chromium = useChromium();
     let folder: string;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       folder = await newHome(bench, { search: { enabled: false } });
       for (const [at, name] of [NEXT_JUNE, NEXT_JULY].entries()) {
         await importBundle(bench, folder, bundleFile(name));
@@ -51,7 +48,6 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         }
         expect(clicked).toHaveLength(SIDEBAR_CLICKS + INLINE_CLICKS);
         expect(faultsOf(reader, site)).toEqual([]);
-        await reader.close();
         await daemon.kill();
       },
     );
@@ -87,7 +83,6 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         [...document.scripts].map((script) => script.getAttribute('src') ?? '/'),
       );
       expect(scripts.filter((path) => path !== '/' && !site.files.has(path.slice(1)))).not.toEqual([]);
-      await reader.close();
       await daemon.kill();
     });
 
@@ -102,7 +97,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         { folder },
       );
       await daemon.untilServing(version);
-      const reader = await Reader.open(browser, daemon.site, { ignoreHTTPSErrors: true });
+      const reader = await chromium.open(daemon.site, { ignoreHTTPSErrors: true });
       await reader.load('/');
       return { daemon, reader, site: siteOf(version) };
     }

@@ -1,23 +1,21 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createSiteApp } from '../../src/http/site/site.ts';
 import { BodyCache, SiteServer } from '../../src/site/index.ts';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { featuresOf } from '../helpers/features.ts';
 import { shelfWith } from '../http/site/shelf-example.ts';
-import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const FEATURES = featuresOf('acme', 'air-gapped', { assistant: true });
 
 describe.skipIf(!hasChromium)(`built-in pages of docshelf${whyNoChromium}`, () => {
-  let browser: Browser;
+  const chromium = useChromium();
   let page: Page;
   beforeAll(async () => {
-    browser = await launchChromium();
-    page = await browser.newPage();
+    page = await chromium.browser.newPage();
   });
-  afterAll(() => browser.close());
 
   it.each(PAGE_LANGUAGES.map(({ tag }) => tag))(
     'pass the accessibility checks with notices in the language %s',

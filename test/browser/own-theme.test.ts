@@ -1,10 +1,10 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importSite } from '../../scripts/screenshots/import-site.ts';
 import { renderFolder, writeTree } from '../export/markdown/render-folder.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, type Reader, useChromium, whyNoChromium } from './reader.ts';
 
 const TEXT = 'Text that nothing may cover.\n\n'.repeat(60);
 const SITE = {
@@ -38,12 +38,10 @@ interface Part {
 
 describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   let origin: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
     const daemon = await bench.start({ search: { widget: true }, log: { access: false } });
     origin = daemon.site;
     const { files } = await renderFolder(writeTree(SITE), { version: '2026-11-01' });
@@ -51,7 +49,7 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
   });
 
   const open = async (path: string, profile: BrowserContextOptions): Promise<Reader> => {
-    const reader = await Reader.open(browser, origin, profile);
+    const reader = await chromium.open(origin, profile);
     await reader.load(path);
     return reader;
   };
@@ -86,7 +84,6 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
       await page.keyboard.press('Control+k');
       await page.getByRole('dialog').waitFor();
       expect([reader.failures, reader.complaints]).toEqual([[], []]);
-      await reader.close();
     },
   );
 
@@ -97,7 +94,6 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
     const shown = others(await partsOf(reader));
     await reader.page.evaluate("document.querySelector('docshelf-search').remove()");
     expect(others(await partsOf(reader))).toEqual(shown);
-    await reader.close();
   });
 
   it('shows no search box without JavaScript, and no header in print', async () => {
@@ -108,7 +104,6 @@ describe.skipIf(!hasChromium)(`the theme of Markdown sites in a browser${whyNoCh
       expect(parts.map(({ name }) => name)).not.toContain('search');
       await reader.page.emulateMedia({ media: 'print' });
       expect(await reader.page.locator('.top').isVisible()).toBe(false);
-      await reader.close();
     }
   });
 });

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterEach, beforeAll } from 'vitest';
+import { onFileEnd } from '../helpers/file-end.ts';
 
 /**
  * Path of the browser. Readers may use the headless shell, which takes 40 % of the processor time. Crawls need the complete
@@ -30,9 +32,33 @@ const MARK = 'docshelfMark';
 /** Chromium does not know this directive, but `features.enforce` sends it for browsers that do. */
 const NO_WEBRTC = "Unrecognized Content-Security-Policy directive 'webrtc'.";
 
-/** @param more additional arguments @param program command that starts the browser */
-export function launchChromium(more: readonly string[] = [], program = executablePath): Promise<Browser> {
-  return chromium.launch({ executablePath: program, args: [...ARGUMENTS, ...more] });
+/** Starts Chromium until the end of the file. @param more additional arguments @param program command that starts the browser */
+export async function launchChromium(more: readonly string[] = [], program = executablePath): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: program, args: [...ARGUMENTS, ...more] });
+  onFileEnd(() => browser.close());
+  return browser;
+}
+
+/** Launches Chromium for a suite. The pages that `open` returns are closed after each test. */
+export function useChromium() {
+  let browser: Browser;
+  const readers: Reader[] = [];
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterEach(async () => {
+    for (const reader of readers.splice(0)) await reader.close();
+  });
+  return {
+    get browser(): Browser {
+      return browser;
+    },
+    async open(site: string, profile?: BrowserContextOptions): Promise<Reader> {
+      const reader = await Reader.open(browser, site, profile);
+      readers.push(reader);
+      return reader;
+    },
+  };
 }
 
 /** Failed request. */

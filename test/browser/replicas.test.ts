@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Of } from '../acceptance/bundles.ts';
 import { gz, rawTar } from '../helpers/archives.ts';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
@@ -9,7 +8,7 @@ import { bundleAnswer, httpServer, type LocalServer } from '../helpers/local-ser
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { HAS_NGINX, startRoundRobin } from '../helpers/round-robin.ts';
 import { runs } from '../helpers/runs.ts';
-import { hasChromium, launchChromium, Reader } from './reader.ts';
+import { hasChromium, type Reader, useChromium } from './reader.ts';
 
 const REPLICAS = 3;
 const PAGES = 8;
@@ -62,21 +61,17 @@ const VERSIONS = Array.from({ length: SWAPS + 1 }, (_, at) => `v${at}`);
 
 describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three replicas behind nginx', () => {
   const bench = openBench(afterEach);
-  const browserBench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   let origin: LocalServer;
   let database: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    browserBench.onEnd(() => browser.close());
     const bundles = new Map(VERSIONS.map((version) => [`/${version}.tar.gz`, site(version)]));
     origin = await httpServer((request, response) => {
       const bytes = bundles.get(request.url ?? '');
       if (bytes === undefined) response.writeHead(404).end();
       else bundleAnswer(bytes, `"${request.url}"`)(request, response);
     });
-    browserBench.onEnd(() => origin.close());
     database = await (await PostgresServer.start()).createDatabase();
   });
 
@@ -108,7 +103,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
     site: string,
     { searches = false } = {},
   ): Promise<string[]> {
-    const reader = await Reader.open(browser, site);
+    const reader = await chromium.open(site);
     await reader.page.goto(`${site}/`);
     let visits = 0;
     let isOver = false;
@@ -171,7 +166,6 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
       if (searches) await replica.until(({ search }) => search.keyword === 'ready');
     }
     const proxy = await startRoundRobin(replicas.map((replica) => replica.site));
-    bench.onEnd(() => proxy.close());
     expect(await readWhileRolling(replicas, proxy.origin, { searches })).toEqual([]);
     expect(VERSIONS.map((version, at) => fetches(version) - (before[at] ?? 0))).toEqual(VERSIONS.map(() => 1));
     const linesOf = (event: string) =>
@@ -186,7 +180,6 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
       replicas.map((replica) => replica.site),
       { elsewhere: 'http_404' },
     );
-    bench.onEnd(() => proxy.close());
     expect(await readWhileRolling(replicas, proxy.origin)).toEqual([]);
   });
 });

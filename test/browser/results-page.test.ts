@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGLISH, PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 import { startShelf } from './shelf-of-bundles.ts';
 
 /** Query in each language, and a misspelled word. */
@@ -27,13 +27,10 @@ function pageOf({ tag, dir, text, word }: (typeof SITES)[number], title: string)
 
 describe.skipIf(!hasChromium)(`the search results page of the running program${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  const readers: Reader[] = [];
-  let browser: Browser;
+  const chromium = useChromium();
   let origin: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
     const folder = await bench.folder();
     const archives = SITES.map((site) => {
       const pages = { 'index.html': pageOf(site, 'One'), 'guides/start.html': pageOf(site, 'Two') };
@@ -50,13 +47,9 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     await daemon.until(({ sites }) => sites?.every(({ state }) => state === 'ready') === true);
     origin = daemon.site;
   });
-  afterEach(async () => {
-    for (const reader of readers.splice(0)) await reader.close();
-  });
 
   async function open(path: string, profile: BrowserContextOptions) {
-    const reader = await Reader.open(browser, origin, profile);
-    readers.push(reader);
+    const reader = await chromium.open(origin, profile);
     await reader.page.goto(origin + path);
     return reader;
   }

@@ -1,7 +1,6 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BundledSearchSurvey } from '../../src/web/own-search.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 import { SearchBoxSite } from './search-box-site.ts';
 
 /** Set by a script, because the pages allow no inline style. */
@@ -61,18 +60,13 @@ const KINDS: readonly [kind: string, markup: string, theirs: string, files?: rea
 describe.skipIf(!hasChromium)(
   `the search box of docshelf on a page that has the search of a site generator${whyNoChromium}`,
   () => {
-    let browser: Browser;
+    const chromium = useChromium();
     let site: SearchBoxSite;
-    const readers: Reader[] = [];
 
     beforeAll(async () => {
-      [browser, site] = await Promise.all([launchChromium(), SearchBoxSite.start()]);
-    });
-    afterEach(async () => {
-      for (const reader of readers.splice(0)) await reader.close();
+      site = await SearchBoxSite.start();
     });
     afterAll(async () => {
-      await browser.close();
       await site.close();
     });
 
@@ -85,8 +79,7 @@ describe.skipIf(!hasChromium)(
       const sizes = `<script src="${site.addScript('sizes.js', SIZES)}"></script>`;
       const body = `<header>${markup}</header>${sizes}<h1>A</h1>`;
       const path = site.add(kind.replaceAll(/\W+/g, '-'), { body, attributes });
-      const reader = await Reader.open(browser, site.origin, {});
-      readers.push(reader);
+      const reader = await chromium.open(site.origin, {});
       await reader.load(path);
       const { page } = reader;
       const [box, button] = [

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { MOUNTED_SITES } from './mounted-sites.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const SETUP_MS_MAX = 600_000;
 const SOON = { timeout: 60_000 };
@@ -40,13 +39,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   `the search box of docshelf on a site with its own search${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
-    const readers: Reader[] = [];
-    let browser: Browser;
+    const chromium = useChromium();
     let daemon: DaemonProcess;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       const folder = await bench.folder();
       const sites = [...Object.keys(SITES), 'plain'].map((domain) => ({
         domain,
@@ -81,13 +77,9 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         ]),
       );
     }, SETUP_MS_MAX);
-    afterEach(async () => {
-      for (const reader of readers.splice(0)) await reader.close();
-    });
 
     async function open(path: string, profile: object = { viewport: { width: 1440, height: 900 } }) {
-      const reader = await Reader.open(browser, daemon.site, profile);
-      readers.push(reader);
+      const reader = await chromium.open(daemon.site, profile);
       const { page } = reader;
       await reader.load(path);
       const button = page.locator('docshelf-search').getByRole('link');

@@ -1,10 +1,10 @@
-import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { BOXED_SITES, type BoxedSite } from './boxed-sites.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 import { startShelf } from './shelf-of-bundles.ts';
 
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1440, height: 900 } };
@@ -92,22 +92,16 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   `the search box on public sites with enforce: on${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
-    const readers: Reader[] = [];
-    let browser: Browser;
+    const chromium = useChromium();
     let daemon: DaemonProcess;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       const bundles = BOXED_SITES.map(({ archive, domain }) => ({
         archive: bundleFile(archive),
         entry: { domain, basePath: `/${domain}/` },
       }));
       daemon = await startShelf(bench, bundles, { search: { widget: true }, features: { enforce: 'on' } });
     }, SETUP_MS_MAX);
-    afterEach(async () => {
-      for (const reader of readers.splice(0)) await reader.close();
-    });
 
     /** @param withBox false omits docshelf's script */
     async function open(site: BoxedSite, path: string, profile: BrowserContextOptions, withBox = true) {
@@ -116,8 +110,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await daemon.until(({ sites = [] }) =>
         sites.some(({ deployment, state }) => deployment.domain === domain && state === 'ready'),
       );
-      const reader = await Reader.open(browser, daemon.site, profile);
-      readers.push(reader);
+      const reader = await chromium.open(daemon.site, profile);
       const { page } = reader;
       const base = `${daemon.site}/${domain}/`;
       if (!withBox)

@@ -1,8 +1,8 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 import { type BoxPage, SearchBoxSite } from './search-box-site.ts';
 
 function result(path: string, title: string, content: string, word = 'keys', headings: readonly string[] = [title]) {
@@ -40,28 +40,24 @@ const KEYS = [
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () => {
-  let browser: Browser;
+  const chromium = useChromium();
   let site: SearchBoxSite;
-  const readers: Reader[] = [];
   let count = 0;
 
   beforeAll(async () => {
-    [browser, site] = await Promise.all([launchChromium(), SearchBoxSite.start()]);
+    site = await SearchBoxSite.start();
   });
   afterEach(async () => {
     site.questions.length = 0;
-    for (const reader of readers.splice(0)) await reader.close();
   });
   afterAll(async () => {
-    await browser.close();
     await site.close();
   });
 
   async function open(written: BoxPage = {}, profile: BrowserContextOptions = {}) {
     count += 1;
     const path = site.add(`${written.name ?? 'page'}-${count}`, written);
-    const reader = await Reader.open(browser, site.origin, profile);
-    readers.push(reader);
+    const reader = await chromium.open(site.origin, profile);
     await reader.load(path);
     const { page } = reader;
     const status = (text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();

@@ -1,9 +1,9 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
 import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 /** Registers a worker, which then handles all requests of the site. */
 const REGISTERING = `<!doctype html><title>registering</title><script>
@@ -22,13 +22,8 @@ const PIXEL = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='
 
 describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   const contexts: BrowserContext[] = [];
-
-  beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
-  });
 
   async function start(
     config: ConfigFile,
@@ -47,7 +42,7 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   }
 
   async function newPage(): Promise<Page> {
-    const context = await browser.newContext();
+    const context = await chromium.browser.newContext();
     contexts.push(context);
     return context.newPage();
   }
@@ -60,11 +55,10 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     const config = { server: { basePath: '/team/docs' }, staticExport: { serveVersions: 'kept' } };
     const { site } = await start(config, { '1.0+a': files, '2.0': files });
     for (const base of ['/team/docs/', '/team/docs/_docshelf/v/1.0+a/']) {
-      const reader = await Reader.open(browser, site);
+      const reader = await chromium.open(site);
       await reader.page.goto(`${site}${base}register`);
       await titled(reader.page, `in ${base}`);
       expect(reader.complaints).toEqual([]);
-      await reader.close();
     }
   });
 
@@ -113,7 +107,6 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
         requested.push(request.url ?? '');
         response.writeHead(204, { 'Access-Control-Allow-Origin': '*' }).end();
       });
-      bench.onEnd(() => elsewhere.close());
       const call = (name: string) => `fetch('${elsewhere.origin}/${name}')`;
       const worker = (name: string) =>
         `const done = (port) => ${call(name)}.then(() => port.postMessage('open'), () => port.postMessage('closed'));

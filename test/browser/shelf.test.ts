@@ -1,5 +1,5 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { SearchResult } from '../../src/domain/search.ts';
 import { openListener } from '../../src/http/listener/listener.ts';
 import { untilClientLeaves } from '../../src/http/listener/request.ts';
@@ -8,7 +8,7 @@ import type { AnswerSiteSearch } from '../../src/http/site/site-search.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { HOSTILE, listed, SITES, shelfWith } from '../http/site/shelf-example.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 type ShelfResult = SearchResult & { readonly site: string };
 
@@ -37,15 +37,11 @@ interface Question {
 const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${whyNoChromium}`, () => {
-  let browser: Browser;
+  const chromium = useChromium();
   const opened: (() => Promise<unknown>)[] = [];
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
   afterEach(async () => {
     for (const close of opened.splice(0).reverse()) await close();
   });
-  afterAll(() => browser.close());
 
   async function open({
     sites = SITES,
@@ -69,8 +65,7 @@ describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${
       fetch: (...args) => app.fetch(...args),
     });
     opened.push(() => listener.stop(0));
-    const reader = await Reader.open(browser, listener.url, profile);
-    opened.push(() => reader.close());
+    const reader = await chromium.open(listener.url, profile);
     await reader.load('/');
     const { page } = reader;
     return {

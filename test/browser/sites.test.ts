@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderFolder } from '../export/markdown/render-folder.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { writeFiles } from '../helpers/write-files.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, type Reader, useChromium, whyNoChromium } from './reader.ts';
 import { serveBundles } from './shelf-of-bundles.ts';
 
 /** Pages of different kinds, with the addresses that their sites use. */
@@ -28,13 +27,11 @@ const domainOf = (archive: string): string => /^[a-z]+/.exec(basename(archive))?
 
 describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () => {
   const bench = openBench(afterAll);
-  let browser: Browser;
+  const chromium = useChromium();
   let manual: ReadonlyMap<string, Uint8Array>;
   let port: string;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    bench.onEnd(() => browser.close());
     manual = (await renderFolder(join(import.meta.dirname, '../../docs'), { version: '2026-11-01' })).files;
     const archives = [await packManual(), ...(corpus === undefined ? [] : Object.keys(PAGES).map(bundleFile))];
     const bundles = archives.map((archive) => {
@@ -49,7 +46,6 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
       const reader = await open(name);
       for (const path of paths) await expectPage(reader, path);
       console.log(`figure: ${name}: ${new Set(reader.blocked).size} addresses outside the site blocked`);
-      await reader.close();
     });
   });
 
@@ -66,7 +62,6 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
     })()`);
       expect(found).toMatch(/^\/.+\/$/);
       expect(reader.failures).toEqual([]);
-      await reader.close();
     },
   );
 
@@ -77,7 +72,6 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
     expect(pages.length).toBeGreaterThanOrEqual(5);
     expect(reader.blocked).toEqual([]);
     expect(reader.complaints).toEqual([]);
-    await reader.close();
   });
 
   async function packManual(): Promise<string> {
@@ -90,7 +84,7 @@ describe.skipIf(!hasChromium)(`a browser without a network${whyNoChromium}`, () 
 
   /** Opens a site under its own host. Browsers resolve names with this ending to loopback (RFC 6761, section 6.3). */
   function open(name: string): Promise<Reader> {
-    return Reader.open(browser, `http://${domainOf(name)}.localhost:${port}`);
+    return chromium.open(`http://${domainOf(name)}.localhost:${port}`);
   }
 
   async function expectPage(reader: Reader, path: string): Promise<void> {

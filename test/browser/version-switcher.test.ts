@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const NEXT = ['nextjs-a-2024-06-01.tar.gz', 'nextjs-a-2024-07-15.tar.gz'];
 const POLICY =
@@ -33,13 +33,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   `the version switcher in a browser${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
-    const readers: Reader[] = [];
-    let browser: Browser;
+    const chromium = useChromium();
     let origin: string;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       const folder = await bench.folder();
       await folderOf(folder, { 'one.tar.gz': strict('one'), 'two.tar.gz': strict('two') });
       const archives = {
@@ -64,13 +61,9 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         }
       }
     }, SETUP_MS_MAX);
-    afterEach(async () => {
-      for (const reader of readers.splice(0)) await reader.close();
-    });
 
     async function open(path: string, profile: BrowserContextOptions = {}) {
-      const reader = await Reader.open(browser, origin, profile);
-      readers.push(reader);
+      const reader = await chromium.open(origin, profile);
       if (profile.javaScriptEnabled !== false) await reader.page.addInitScript(SHIFTS);
       await reader.load(path);
       const { page } = reader;

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuiltSite } from '../corpus/built-site.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
@@ -7,7 +6,7 @@ import { openBench } from '../helpers/daemon.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { spread } from '../helpers/spread.ts';
-import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { hasChromium, type Reader, useChromium, whyNoChromium } from './reader.ts';
 import { faultsOf, PROTOCOLS, writePair } from './swapped-site.ts';
 
 const CLICKS = 4;
@@ -18,14 +17,12 @@ describe.skipIf(corpus === undefined || !hasChromium)(
   `a VitePress site in a browser${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
-    let browser: Browser;
+    const chromium = useChromium();
     let folder: string;
     let before: BuiltSite;
     let after: BuiltSite;
 
     beforeAll(async () => {
-      browser = await launchChromium();
-      bench.onEnd(() => browser.close());
       const files = await readArchive(bundleFile('vitepress-docs.zip'));
       before = new BuiltSite(files);
       after = new BuiltSite(rebuilt(files));
@@ -48,7 +45,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           { folder },
         );
         await daemon.untilServing('v1');
-        const open = await Reader.open(browser, daemon.site, { ignoreHTTPSErrors: true });
+        const open = await chromium.open(daemon.site, { ignoreHTTPSErrors: true });
         await open.load(START);
         expect(await open.page.evaluate(PROTOCOLS)).toEqual([spoken]);
         const links = (await sidebarLinks(open)).filter((href) => before.fileAt(href.slice(1)) !== null);
@@ -66,7 +63,6 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         for (const href of rest.slice(0, CLICKS)) await follow(open, href, after);
         expect(await open.page.title()).toContain(NEW);
         expect(faultsOf(open, after)).toEqual([]);
-        await open.close();
         await daemon.kill();
       },
     );

@@ -94,6 +94,9 @@ describe('a pinned daemon', () => {
     const daemon = await startDaemon(store, { version: V1 });
     await daemon.reload({ version: 'v9' });
     expect(stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
+    expect((await daemon.deployment.readStored()).notices).toContainEqual(
+      expect.stringMatching(/pins version v9, which.*no version after a restart/),
+    );
     expect(daemon.site.active?.version).toBe(V1);
     await daemon.reload({ version: V2 });
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });

@@ -8,7 +8,7 @@ import type { StatusReport } from '../../src/domain/status.ts';
 import { type CommandResult, type Env, type RunBy, type RunOptions, runDocshelf, spawnProgram } from './program.ts';
 import { WAIT_MS_MAX, waitFor } from './wait-for.ts';
 
-export { type CommandResult, type RunOptions, runDocshelf } from './program.ts';
+export { type CommandResult, codesOf, faultOf, type RunOptions, runDocshelf } from './program.ts';
 export { waitFor } from './wait-for.ts';
 
 /** Runs the built program as a child process, with real files in temporary folders and real sockets. */

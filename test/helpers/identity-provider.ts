@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider, { type Adapter, type AdapterPayload, type Configuration } from 'oidc-provider';
+import { onFileEnd } from './file-end.ts';
 import { type Answer, answerClient } from './local-server.ts';
 
 interface Account {
@@ -50,6 +51,7 @@ export class TestIdentityProvider {
   static async start(): Promise<TestIdentityProvider> {
     const provider = new TestIdentityProvider();
     await provider.open();
+    onFileEnd(() => provider.close());
     return provider;
   }
 

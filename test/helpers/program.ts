@@ -48,6 +48,14 @@ export async function runDocshelf(args: readonly string[], options: RunOptions =
   return { code, ...output, json: <T>() => parseOutput(output) as T };
 }
 
+/** Exit code and error code of a failed command with `--json`. */
+export const codesOf = ({ code, json }: CommandResult) => [code, json<{ readonly code: string }>().code];
+
+/** Exit code and problem of a failed command with `--json`. */
+export function faultOf({ code: exit, json }: CommandResult) {
+  return { exit, ...json<{ readonly code: string; readonly error: string; readonly next: string | null }>() };
+}
+
 function parseOutput({ stdout, stderr }: { stdout: string; stderr: string }): unknown {
   try {
     return JSON.parse(stdout);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onFileEnd } from './file-end.ts';
 import { freePort } from './free-ports.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -54,13 +55,11 @@ http {
     async () => ((await fetch(origin).catch(() => null)) === null ? null : true),
     () => 'nginx does not answer',
   );
-  return {
-    origin,
-    pid: child.pid ?? 0,
-    close: async () => {
-      child.kill('SIGTERM');
-      await ended;
-      await rm(folder, { recursive: true, force: true });
-    },
+  const close = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
   };
+  onFileEnd(close);
+  return { origin, pid: child.pid ?? 0, close };
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Bench } from './daemon.ts';
 import { httpServer } from './local-server.ts';
 
 export interface Received {
@@ -22,7 +21,7 @@ interface SpanExport {
 }
 
 /** Collector that stores the text of each request with spans. */
-export async function startCollector(bench: Bench) {
+export async function startCollector() {
   const bodies: string[] = [];
   const keys = new Set<unknown>();
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -31,7 +30,6 @@ export async function startCollector(bench: Bench) {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   };
   const server = await httpServer(receive);
-  bench.onEnd(() => server.close());
   const spans = (): Received[] =>
     bodies
       .flatMap((body) => (JSON.parse(body) as SpanExport).resourceSpans)

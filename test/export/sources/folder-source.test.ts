@@ -230,6 +230,10 @@ describe('source that cannot be exported', () => {
     await expect(attempt()).rejects.toMatchObject({ code: 'bad_source', next: expect.any(String) });
   });
 
+  it('is described as missing in the error if it does not exist', async () => {
+    await expect(collect({ path: join(dir, 'none') })).rejects.toThrow(/^Cannot .*none": it does not exist/);
+  });
+
   it('causes bad_source if it is an archive without a page', async () => {
     const path = join(dir, 'site.tar');
     await writeFile(path, rawTar([{ name: 'a.txt', body: 'x' }]));

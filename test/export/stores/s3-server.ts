@@ -25,6 +25,17 @@ export const BUCKET = 'bundles';
 /** The only account of s3rver. */
 export const KEY = 'S3RVER';
 
+/** `exportApi.store` of a config for this server. */
+export const storeAt = (endpoint: string) => ({
+  kind: 's3',
+  bucket: BUCKET,
+  region: 'eu-central-1',
+  endpoint,
+  pathStyle: true,
+  accessKeyId: KEY,
+  secretAccessKey: KEY,
+});
+
 export interface S3Server {
   readonly endpoint: string;
   close(): Promise<void>;
@@ -53,13 +64,14 @@ export async function startS3Server(port = 0): Promise<S3Server> {
     return next();
   });
   const address = await server.run();
-  return {
-    endpoint: `http://127.0.0.1:${address.port}`,
-    close: async () => {
-      server.httpServer.closeAllConnections();
-      await server.close();
-    },
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    server.httpServer.closeAllConnections();
+    closed ??= server.close();
+    return closed;
   };
+  onFileEnd(close);
+  return { endpoint: `http://127.0.0.1:${address.port}`, close };
 }
 
 const clientOf = (endpoint: string): S3Client =>

@@ -99,9 +99,6 @@ describe('POST /jobs', () => {
     ['an unknown field', { pathes: ['/a'] }, 'pathes'],
     ['an unknown field with a line end in its name', { 'a\nb': 1 }, 'a?b'],
     ['the field __proto__', '{"domain":"acme","__proto__":{}}', '__proto__'],
-    ['a list', [{ domain: 'acme' }], null],
-    ['null', 'null', null],
-    ['malformed JSON', '{"domain":', null],
     ['nothing', '', null],
   ])('rejects %s with 400 and names the field', async (name, body, field) => {
     const { app, queue } = apiWith();
@@ -302,9 +299,6 @@ describe('POST /jobs/{jobId}/bundle', () => {
 
   it.each<[number, string, unknown, string]>([
     [400, 'bad_request', { ttl: 5 }, 'application/json'],
-    [400, 'bad_request', [], 'application/json'],
-    [400, 'bad_request', 'null', 'application/json'],
-    [400, 'bad_request', '{', 'application/json'],
     [413, 'payload_too_large', ' '.repeat(65_537), 'application/json'],
     [415, 'unsupported_media_type', 'ttl=5', 'application/x-www-form-urlencoded'],
   ])('responds with %i %s if the body is not empty (%#)', async (status, code, body, type) => {

@@ -546,6 +546,9 @@ describe('MCP endpoint', () => {
       ['null', 400, -32600],
       ['[]', 400, -32600],
       ['{}', 400, -32600],
+      [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, 400, -32600],
+      ['{"__proto__":{"method":"ping"}}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":{},"method":"ping"}', 400, -32600],
       ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
       [`[${Array.from({ length: 21 }, (_, id) => message('ping', {}, id)).join()}]`, 400, -32600],
       // Cancel a request of the same batch.

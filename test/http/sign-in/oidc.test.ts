@@ -1,5 +1,5 @@
 import { generateKeyPair } from 'jose';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BrowserLike } from '../../helpers/browser-like.ts';
 import { CLIENT, TestIdentityProvider } from '../../helpers/identity-provider.ts';
 import { SECRET } from './guarded-listener.ts';
@@ -15,7 +15,6 @@ beforeEach(() => {
   provider.idTokenS = 600;
 });
 afterEach(() => void vi.useRealTimers());
-afterAll(() => provider.close());
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
 
