@@ -130,7 +130,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
   #length = 0;
-  #indexes: Uint32Array | null = null;
+  #indexes: number[] | null = null;
 
   constructor(listing: ArchiveListing) {
     this.#listing = listing;
@@ -154,7 +154,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     return index >= 0 && this.#isThere[index] === 1 && !path.startsWith(OWN_FOLDER);
   }
 
-  indexes(): Uint32Array {
+  indexes(): readonly number[] {
     this.#indexes ??= this.#listing.entries.filesByName().filter((index) => this.#isThere[index] === 1);
     return this.#indexes;
   }
