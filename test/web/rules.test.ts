@@ -453,12 +453,6 @@ describe('readSiteRules() for _headers', () => {
     expect([...headers(text).headers.headersFor('/a').set.keys()]).toEqual(['Referrer-Policy', 'Permissions-Policy']);
   });
 
-  it('returns the same object for paths to which the same rules apply', () => {
-    const rules = headers('/a/*\n  X-Robots-Tag: a').headers;
-    expect(rules.headersFor('/a/b')).toBe(rules.headersFor('/a/c'));
-    expect(rules.headersFor('/b')).toBe(rules.headersFor('/c'));
-  });
-
   it('changes Link headers to the new base path if the site is served at another base path', () => {
     const rules = headers('/*\n  Link: </docs/a.css>; rel=preload, </b.css>; rel=preload').headers;
     const moved = rules.mounted({ from: '/docs/', to: '/team/' });

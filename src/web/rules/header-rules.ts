@@ -119,17 +119,15 @@ function reportsElsewhere(directive: string): boolean {
   return name === 'report-uri' && !(places.length > 0 && places.every((place) => /^\/(?![/\\])/.test(place)));
 }
 
-export type SiteHeaders = { readonly set: ReadonlyMap<string, string>; readonly removed: ReadonlySet<string> };
-
-export const NO_HEADERS: SiteHeaders = { set: new Map(), removed: new Set() };
-
-const SETS_MAX = 1024;
-const KEPT_CHARS_MAX = 2 * 1024 ** 2;
+export interface SiteHeaders {
+  /** Numbers of the applied rules, as text. Equal texts mean equal headers. Empty if no rule applies. */
+  readonly id: string;
+  readonly set: ReadonlyMap<string, string>;
+  readonly removed: ReadonlySet<string>;
+}
 
 export class HeaderRules {
   readonly #trie = new RuleTrie<HeaderRule>();
-  readonly #joined = new Map<string, SiteHeaders>();
-  #keptChars = 0;
 
   add(rule: HeaderRule): string | null {
     return this.#trie.add(rule);
@@ -140,20 +138,7 @@ export class HeaderRules {
   }
 
   headersFor(asked: string, work = new Work()): SiteHeaders {
-    if (this.isEmpty) return NO_HEADERS;
-    const matching = this.#trie.find(asked, work)?.slice(0, JOINED_MAX);
-    if (matching === undefined || matching.length === 0) return NO_HEADERS;
-    const key = matching.join();
-    const known = this.#joined.get(key);
-    if (known !== undefined) return known;
-    const joined = this.#join(matching);
-    this.#keptChars += [key, ...joined.set.values()].reduce((sum, { length }) => sum + length, 0);
-    if (this.#joined.size >= SETS_MAX || this.#keptChars > KEPT_CHARS_MAX) {
-      this.#joined.clear();
-      this.#keptChars = 0;
-    }
-    this.#joined.set(key, joined);
-    return joined;
+    return this.#join(this.isEmpty ? [] : (this.#trie.find(asked, work)?.slice(0, JOINED_MAX) ?? []));
   }
 
   /** Moves the paths in `Link` headers to another base path. */
@@ -171,7 +156,7 @@ export class HeaderRules {
     return headers;
   }
 
-  #join(matching: Iterable<number>): SiteHeaders {
+  #join(matching: readonly number[]): SiteHeaders {
     const set = new Map<string, string>();
     const removed = new Set<string>();
     const charsOf = (name: string): number => (set.get(name)?.length ?? -name.length) + name.length;
@@ -192,7 +177,7 @@ export class HeaderRules {
         chars += more;
       }
     }
-    return { set, removed };
+    return { id: matching.join(), set, removed };
   }
 }
 
