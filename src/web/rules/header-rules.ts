@@ -1,6 +1,6 @@
 import { type Mount, rebase } from '../mount/base-path.ts';
 import { srcsetSpans } from '../rewrite/markup/elements.ts';
-import { namesHost, PathPattern, RuleTrie } from './path-pattern.ts';
+import { namesHost, PathPattern, RuleIndex } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, ruleLines, Work } from './rule-file.ts';
 
 /** Headers that a `_headers` file may set. If rules set one twice, `list` joins both values, and `last` uses only the second. */
@@ -127,18 +127,18 @@ export interface SiteHeaders {
 }
 
 export class HeaderRules {
-  readonly #trie = new RuleTrie<HeaderRule>();
+  readonly #index = new RuleIndex<HeaderRule>();
 
   add(rule: HeaderRule): string | null {
-    return this.#trie.add(rule);
+    return this.#index.add(rule);
   }
 
   get isEmpty(): boolean {
-    return this.#trie.rules.length === 0;
+    return this.#index.rules.length === 0;
   }
 
   headersFor(asked: string, work = new Work()): SiteHeaders {
-    return this.#join(this.isEmpty ? [] : (this.#trie.find(asked, work)?.slice(0, JOINED_MAX) ?? []));
+    return this.#join(this.isEmpty ? [] : (this.#index.find(asked, work)?.slice(0, JOINED_MAX) ?? []));
   }
 
   /** Moves the paths in `Link` headers to another base path. */
@@ -149,7 +149,7 @@ export class HeaderRules {
         .links.map((link) => writeLink(movedLink(link, movedPath)))
         .join(', ');
     const headers = new HeaderRules();
-    for (const rule of this.#trie.rules) {
+    for (const rule of this.#index.rules) {
       const link = rule.set.get('Link');
       headers.add(link === undefined ? rule : { ...rule, set: new Map(rule.set).set('Link', moved(link)) });
     }
@@ -162,7 +162,7 @@ export class HeaderRules {
     const charsOf = (name: string): number => (set.get(name)?.length ?? -name.length) + name.length;
     let chars = 0;
     for (const index of matching) {
-      const rule = this.#trie.rules[index];
+      const rule = this.#index.rules[index];
       for (const name of rule?.removed ?? []) {
         chars -= charsOf(name);
         set.delete(name);

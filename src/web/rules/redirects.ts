@@ -1,5 +1,5 @@
 import { encodeSegments, percentDecode } from '../escape.ts';
-import { type Captures, namesHost, PathPattern, RuleTrie, withoutSlash } from './path-pattern.ts';
+import { type Captures, namesHost, PathPattern, RuleIndex, withoutSlash } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, type RuleLine, ruleLines, Work } from './rule-file.ts';
 
 interface RedirectRule {
@@ -122,8 +122,8 @@ const isInside = ({ target, status }: RedirectRule): boolean =>
   target.origin === null && status !== 200 && status !== 404;
 
 export class RedirectRules {
-  readonly #forced = new RuleTrie<RedirectRule>();
-  readonly #others = new RuleTrie<RedirectRule>();
+  readonly #forced = new RuleIndex<RedirectRule>();
+  readonly #others = new RuleIndex<RedirectRule>();
   /** Rules that take precedence over files. */
   readonly forcedRules: readonly RedirectRule[] = this.#forced.rules;
 
@@ -155,13 +155,12 @@ export class RedirectRules {
 const TRY_UNITS = 500;
 
 /** Yields the rules that match the path, in the order of the `_redirects` file. */
-function* matching(trie: RuleTrie<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
-  if (trie.rules.length === 0) return;
-  for (const index of trie.find(asked, work) ?? []) {
-    const rule = trie.rules[index];
+function* matching(index: RuleIndex<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
+  if (index.rules.length === 0) return;
+  for (const number of index.find(asked, work) ?? []) {
+    const rule = index.rules[number];
     if (!work.spend(TRY_UNITS + asked.length)) return;
-    const captures = rule?.pattern.match(asked) ?? null;
-    if (rule !== undefined && captures !== null) yield { rule, captures };
+    if (rule !== undefined) yield { rule, captures: rule.pattern.captures(asked) };
   }
 }
 
