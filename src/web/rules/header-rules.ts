@@ -190,8 +190,8 @@ interface HeaderLink {
 /** Matches a path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
-const SPACE = /[ \t]*/y;
-const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
+/** Matches a link, or the rest of the header after a `<` or `"` without its end. */
+const LINKS = /,*((?:<[^>]*>|"(?:[^"\\]|\\.)*"|[^<",])+(?=,|$)|[^,].*)/gy;
 /** Matches a parameter of a link. Its value may lack the quotes, because many sites omit them. */
 const PARAMETER =
   /[ \t]*;[ \t]*(?:(?<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?<assigned>=[ \t]*(?<text>"(?:[^"\\]|\\.)*"|[^,;"<>\s]+)?)?)?/y;
@@ -202,22 +202,9 @@ const TEXTS = new Set(
 );
 
 function localLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
-  const links: HeaderLink[] = [];
-  let leftOut = 0;
-  let at = 0;
-  while (at < value.length) {
-    at = skip(SPACE, value, at);
-    if (value[at] === ',') {
-      at += 1;
-      continue;
-    }
-    if (at >= value.length) break;
-    const { link, end } = readLink(value, at);
-    if (link === null) leftOut += 1;
-    else links.push(link);
-    at = link === null ? behindLink(value, at) : end;
-  }
-  return { links, leftOut };
+  const written = Array.from(value.matchAll(LINKS), ([, link = '']) => link.trim()).filter((link) => link !== '');
+  const links = written.flatMap((link) => readLink(link) ?? []);
+  return { links, leftOut: written.length - links.length };
 }
 
 const writeLink = ({ address, parameters }: HeaderLink): string => [`<${address}>`, ...parameters].join('; ');
@@ -239,12 +226,10 @@ function movedLink({ address, parameters }: HeaderLink, moved: (path: string) =>
   };
 }
 
-function readLink(value: string, start: number): { readonly link: HeaderLink | null; readonly end: number } {
-  const none = { link: null, end: start };
-  const close = value[start] === '<' ? value.indexOf('>', start) : -1;
-  if (close === -1) return none;
-  const address = value.slice(start + 1, close).trim();
-  if (!OWN_PATH.test(address)) return none;
+function readLink(value: string): HeaderLink | null {
+  const close = value.startsWith('<') ? value.indexOf('>') : -1;
+  const address = value.slice(1, Math.max(close, 1)).trim();
+  if (!OWN_PATH.test(address)) return null;
   const parameters: string[] = [];
   let at = close + 1;
   PARAMETER.lastIndex = at;
@@ -252,11 +237,10 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
     at = PARAMETER.lastIndex;
     const { name, assigned, text = '' } = match.groups ?? {};
     if (name === undefined) continue;
-    if (assigned !== undefined && !staysHere(name.toLowerCase(), text.replace(/^"|"$/g, ''))) return none;
+    if (assigned !== undefined && !staysHere(name.toLowerCase(), text.replace(/^"|"$/g, ''))) return null;
     parameters.push(assigned === undefined ? name : `${name}=${text}`);
   }
-  at = skip(SPACE, value, at);
-  return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
+  return value.slice(at).trim() === '' ? { address, parameters } : null;
 }
 
 /**
@@ -274,18 +258,3 @@ function staysHere(name: string, value: string): boolean {
 
 const addressSpans = (name: string, value: string): readonly (readonly [from: number, to: number])[] =>
   name.toLowerCase() === 'imagesrcset' ? srcsetSpans(value) : [[0, value.length]];
-
-function behindLink(value: string, start: number): number {
-  let at = start;
-  while (at < value.length && value[at] !== ',') {
-    const end = value[at] === '<' ? value.indexOf('>', at) + 1 : value[at] === '"' ? skip(QUOTED, value, at) : at + 1;
-    if (end <= at) return value.length;
-    at = end;
-  }
-  return at;
-}
-
-function skip(expression: RegExp, value: string, at: number): number {
-  expression.lastIndex = at;
-  return expression.test(value) ? expression.lastIndex : at;
-}
