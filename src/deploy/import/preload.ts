@@ -155,7 +155,7 @@ export class Preload {
     });
   }
 
-  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal): Promise<Found> {
+  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal) {
     const { store } = this.#context;
     const isNewer = ({ createdAt }: PreloadedRelease): boolean => createdAt > (activeCreatedAt ?? '');
     const failures: DocshelfError[] = [];
@@ -185,11 +185,6 @@ export class Preload {
     }
     return { newest: null, failures };
   }
-}
-
-interface Found {
-  readonly newest: Progress['preloaded'];
-  readonly failures: DocshelfError[];
 }
 
 interface PreloadEnd {
