@@ -62,10 +62,6 @@ export class PathPattern {
     return new PathPattern(parts.join('/').slice(0, -1), '', names, path === decoded);
   }
 
-  get literal(): string | null {
-    return this.suffix === null && this.#names.size === 0 ? this.key : null;
-  }
-
   /**
    * Returns the text for each placeholder.
    * @param asked decoded path of a request that the pattern matches, with its first slash
