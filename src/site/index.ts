@@ -12,9 +12,8 @@ import type { Sibling } from './sibling.ts';
 import {
   bytesResponse,
   type FastAnswer,
-  type FilePart,
+  FilePart,
   fileResponse,
-  openFilePart,
   redirect,
   type SiteFileOnDisk,
   toResponse,
@@ -254,7 +253,8 @@ export class SiteServer {
   }
 
   #open(file: SiteFileOnDisk, start: number, length: number, request: SiteRequest): Promise<FilePart> {
-    return openFilePart(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
+    const onFault = (fault: DocshelfError): void => this.#events.onFault?.(fault, request.id());
+    return FilePart.open(file, { start, end: start + length, onFault });
   }
 
   async #missing(
