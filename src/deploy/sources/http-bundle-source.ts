@@ -14,16 +14,13 @@ import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } f
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
+  readonly links = /^https?:/i;
   readonly #client: HttpClient;
   readonly #now: () => number;
 
   constructor(client: HttpClient, now: () => number = Date.now) {
     this.#client = client;
     this.#now = now;
-  }
-
-  handles(link: Secret): boolean {
-    return /^https?:/i.test(link.reveal());
   }
 
   open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {

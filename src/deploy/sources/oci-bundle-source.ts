@@ -12,16 +12,13 @@ import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } f
 import { bundleFileName, retryFieldsOf } from './http-bundle-source.ts';
 
 export class OciBundleSource implements BundleSource {
+  readonly links = /^oci:/i;
   readonly #client: HttpClient;
   readonly #access: RegistryAccess;
 
   constructor(client: HttpClient, access: RegistryAccess) {
     this.#client = client;
     this.#access = access;
-  }
-
-  handles(link: Secret): boolean {
-    return /^oci:/i.test(link.reveal());
   }
 
   async open(link: Secret, { resume, signal }: OpenRequest): Promise<OpenedBundle> {
