@@ -126,10 +126,10 @@ const DIGEST_BYTES = 32;
 
 /** Digests of the files read so far, by index in the listing. */
 export class ExtractedFiles implements Iterable<ExtractedFile> {
+  length = 0;
   readonly #listing: ArchiveListing;
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
-  #length = 0;
   #indexes: number[] | null = null;
 
   constructor(listing: ArchiveListing) {
@@ -138,14 +138,10 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     this.#isThere = new Uint8Array(listing.entries.length);
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   add(index: number, sha256: string): void {
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
     this.#isThere[index] = 1;
-    this.#length += 1;
+    this.length += 1;
     this.#indexes = null;
   }
 
