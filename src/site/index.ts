@@ -3,7 +3,7 @@ import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { isWithheld } from '../web/resolve.ts';
 import { type Body, type BodyCache, StreamCompressor } from './body-cache.ts';
-import { type Encoding, FORMS, type Form, prefersMarkdown } from './encoding.ts';
+import { type Encoding, FORMS, type Form } from './encoding.ts';
 import { type Found, type Missing, type MissingAnswer, missingAs, requestFactsOf } from './found.ts';
 import { NOTICES, type Notice, noticeResponse, protocolLine } from './notice.ts';
 import { type ByteRange, evaluatePreconditions, matchesWeakly, parseRange, rangeHolds } from './preconditions.ts';
@@ -74,7 +74,8 @@ export class SiteServer {
     if (snapshot === null) return null;
     const file = snapshot.prepared.fileAt(target);
     if (file === undefined) return this.#plainMissing(snapshot, target, headers);
-    return file.isPage && prefersMarkdown(headers.accept) ? null : this.#plainFile(file, headers);
+    // Few clients name Markdown. `respond` compares its weight in `Accept` with that of HTML.
+    return file.isPage && /text\/markdown/i.test(headers.accept ?? '') ? null : this.#plainFile(file, headers);
   }
 
   #plainFile(file: SiteFile, headers: IncomingHttpHeaders): FastAnswer | null {
