@@ -26,53 +26,7 @@ export class Texts {
 
   read(place: number, bytes: number): string {
     const at = place % BLOCK_BYTES;
-    return this.#blockOf(place).toString('utf8', at, at + bytes);
-  }
-
-  compare(place: number, bytes: number, otherPlace: number, otherBytes: number): number {
-    const [block, other] = [this.#blockOf(place), this.#blockOf(otherPlace)];
-    const [at, otherAt] = [place % BLOCK_BYTES, otherPlace % BLOCK_BYTES];
-    const shorter = Math.min(bytes, otherBytes);
-    for (let n = 0; n < shorter; n++) {
-      const [a, b] = [block[at + n] as number, other[otherAt + n] as number];
-      if (a !== b) return inUtf16(a) - inUtf16(b);
-    }
-    return bytes - otherBytes;
-  }
-
-  #blockOf(place: number): Buffer {
-    return this.#blocks[Math.floor(place / BLOCK_BYTES)] as Buffer;
-  }
-}
-
-/** Maps bytes so that UTF-8 sorts like UTF-16: U+E000 to U+FFFF (0xEE, 0xEF) after surrogate pairs (0xF0 and higher). */
-const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
-
-/**
- * Maps each index of a list to a text, and stores equal texts once. Texts have two-byte numbers, so at most 65,535 different
- * texts fit.
- */
-export class SharedTexts {
-  readonly #texts: string[] = [];
-  readonly #byText = new Map<string, number>();
-  readonly #numbers: Uint16Array;
-
-  constructor(count: number) {
-    this.#numbers = new Uint16Array(count);
-  }
-
-  get size(): number {
-    return this.#texts.length;
-  }
-
-  set(index: number, text: string): void {
-    const number = this.#byText.get(text) ?? this.#texts.push(text);
-    this.#byText.set(text, number);
-    this.#numbers[index] = number;
-  }
-
-  at(index: number): string | undefined {
-    return this.#texts[(this.#numbers[index] ?? 0) - 1];
+    return this.#blocks[Math.floor(place / BLOCK_BYTES)]?.toString('utf8', at, at + bytes) ?? '';
   }
 }
 
@@ -114,8 +68,8 @@ export class EntryTable implements Iterable<ArchiveEntry> {
   }
 
   at(index: number): ArchiveEntry {
-    const name = this.#texts.read(this.#places[index] as number, this.#nameBytes[index] as number);
-    return { name, kind: this.isFile(index) ? 'file' : 'folder', size: this.#sizes[index] as number };
+    const kind = this.isFile(index) ? 'file' : 'folder';
+    return { name: this.#nameOf(index), kind, size: this.#sizes[index] as number };
   }
 
   indexOf(name: string): number {
@@ -132,20 +86,13 @@ export class EntryTable implements Iterable<ArchiveEntry> {
     for (let index = 0; index < this.#length; index++) yield this.at(index);
   }
 
-  filesByName(): Uint32Array {
-    const files = new Uint32Array(this.#length);
-    let count = 0;
-    for (let index = 0; index < this.#length; index++) {
-      if (!this.isFile(index)) continue;
-      files[count] = index;
-      count += 1;
-    }
-    const [places, bytes] = [this.#places, this.#nameBytes];
-    return files
-      .subarray(0, count)
-      .sort((a, b) =>
-        this.#texts.compare(places[a] as number, bytes[a] as number, places[b] as number, bytes[b] as number),
-      );
+  filesByName(): number[] {
+    const files = Array.from({ length: this.#length }, (_, index) => index).filter((index) => this.isFile(index));
+    return files.sort((a, b) => (this.#nameOf(a) < this.#nameOf(b) ? -1 : 1));
+  }
+
+  #nameOf(index: number): string {
+    return this.#texts.read(this.#places[index] as number, this.#nameBytes[index] as number);
   }
 }
 

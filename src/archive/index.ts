@@ -12,7 +12,6 @@ import { isTarHeader, readTar, TAR_BLOCK_BYTES, walkTar } from './tar.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip, readZip, ZipDirectory, type ZipRecord } from './zip/guard.ts';
 
-export { SharedTexts } from './entry-table.ts';
 export { type ArchiveEntry, isByProduct, NAMED_MAX } from './layout.ts';
 export { type ArchiveListing, type ExtractedFile, ExtractedFiles } from './listing.ts';
 export { BundleManifest } from './manifest.ts';

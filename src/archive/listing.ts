@@ -126,11 +126,11 @@ const DIGEST_BYTES = 32;
 
 /** Digests of the files read so far, by index in the listing. */
 export class ExtractedFiles implements Iterable<ExtractedFile> {
+  length = 0;
   readonly #listing: ArchiveListing;
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
-  #length = 0;
-  #indexes: Uint32Array | null = null;
+  #indexes: number[] | null = null;
 
   constructor(listing: ArchiveListing) {
     this.#listing = listing;
@@ -138,14 +138,10 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     this.#isThere = new Uint8Array(listing.entries.length);
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   add(index: number, sha256: string): void {
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
     this.#isThere[index] = 1;
-    this.#length += 1;
+    this.length += 1;
     this.#indexes = null;
   }
 
@@ -154,7 +150,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     return index >= 0 && this.#isThere[index] === 1 && !path.startsWith(OWN_FOLDER);
   }
 
-  indexes(): Uint32Array {
+  indexes(): readonly number[] {
     this.#indexes ??= this.#listing.entries.filesByName().filter((index) => this.#isThere[index] === 1);
     return this.#indexes;
   }

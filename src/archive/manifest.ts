@@ -5,7 +5,6 @@ import { showName } from '../domain/secret.ts';
 import { objectOf, type ShapeOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
-import { SharedTexts } from './entry-table.ts';
 import { isByProduct, nameAt, placeOf } from './layout.ts';
 import type { ArchiveListing, ExtractedFiles } from './listing.ts';
 import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
@@ -266,7 +265,9 @@ export class BundleManifest {
   readonly #reader: ManifestReader;
   readonly #digests: Buffer;
   readonly #isListed: Uint8Array;
-  readonly #types: SharedTexts;
+  readonly #types: (string | undefined)[];
+  /** Media types in the manifest. All files of a type share this text, because a manifest can list a million files. */
+  readonly #knownTypes = new Map<string, string>();
   readonly #differences: string[] = [];
   #differing = 0;
   /** Number of by-products (`isByProduct`) that the manifest counts as pages, because earlier exporters counted them. */
@@ -280,7 +281,7 @@ export class BundleManifest {
     this.#reader = new ManifestReader(name, (file) => this.#take(file));
     this.#digests = Buffer.alloc(DIGEST_BYTES * listing.entries.length);
     this.#isListed = new Uint8Array(listing.entries.length);
-    this.#types = new SharedTexts(listing.entries.length);
+    this.#types = new Array<string | undefined>(listing.entries.length);
   }
 
   push(bytes: Buffer): void {
@@ -307,7 +308,7 @@ export class BundleManifest {
   }
 
   typeOf(index: number): string | undefined {
-    return this.#types.at(index);
+    return this.#types[index];
   }
 
   #take({ path, size, sha256, type }: ManifestFile): void {
@@ -323,8 +324,9 @@ export class BundleManifest {
     if (this.#isListed[index] === 1) throw faultsOf(this.#name)('it lists a file twice');
     this.#isListed[index] = 1;
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
-    this.#types.set(index, type);
-    if (this.#types.size > TYPES_MAX) throw faultsOf(this.#name)(`it names more than ${TYPES_MAX} media types`);
+    this.#types[index] = this.#knownTypes.get(type) ?? type;
+    this.#knownTypes.set(type, this.#types[index]);
+    if (this.#knownTypes.size > TYPES_MAX) throw faultsOf(this.#name)(`it names more than ${TYPES_MAX} media types`);
     const there = this.#listing.entries.at(index).size;
     if (there !== size) this.#differ(`"${showName(path)}" has ${counted(there, 'byte')}, not ${size}`);
   }

@@ -22,7 +22,7 @@ export async function signFile(
   if (/[\r\n]/.test(trustedComment)) throw new Error('A trusted comment is one line');
   const { key, keyIdBytes } = parseSecretKey(secretKey);
   const signature = sign(null, await prehashOf(file, signal), key);
-  const parts = { isPrehashed: true, keyIdBytes, signature, trustedComment };
+  const parts = { keyIdBytes, signature, trustedComment };
   return signatureText({ ...parts, globalSignature: sign(null, globalMessage(parts), key) });
 }
 
@@ -192,17 +192,16 @@ function parseSignature(text: string) {
 }
 type MinisignSignature = NonNullable<ReturnType<typeof parseSignature>>;
 
-function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
-  const { isPrehashed, keyIdBytes, signature, trustedComment, globalSignature } = parts;
-  const algorithm = Buffer.from(isPrehashed ? PREHASHED : LEGACY, 'latin1');
+function signatureText(parts: Omit<MinisignSignature, 'keyId' | 'isPrehashed'>): string {
+  const { keyIdBytes, signature, trustedComment, globalSignature } = parts;
   return [
     `${UNTRUSTED}signature of docshelf`,
-    Buffer.concat([algorithm, keyIdBytes, signature]).toString('base64'),
+    Buffer.concat([Buffer.from(PREHASHED), keyIdBytes, signature]).toString('base64'),
     `${TRUSTED}${trustedComment}`,
     globalSignature.toString('base64'),
     '',
   ].join('\n');
 }
 
-const globalMessage = ({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) =>
+const globalMessage = ({ signature, trustedComment }: Pick<MinisignSignature, 'signature' | 'trustedComment'>) =>
   Buffer.concat([signature, Buffer.from(trustedComment)]);

@@ -154,7 +154,6 @@ export class Deployment {
   async rollback(): Promise<ReleaseRef> {
     const { store } = this.#context;
     return this.#loop.runExclusive(async () => {
-      this.#refuseWhilePinned('roll back', null);
       const former = await this.previous();
       this.#refuseWhilePinned('roll back', null);
       return former === null ? Promise.reject(await noEarlierActivation(store)) : this.#choose(former, true);

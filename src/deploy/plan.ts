@@ -51,39 +51,34 @@ export interface Progress {
   readonly pruneAtMs: number | null;
 }
 
+interface Serving {
+  readonly release: ReleaseRef;
+  readonly relabel: boolean;
+  /** True if the link needs no fetch, because the release with digest `sha256` is already stored. */
+  readonly asFetched?: true;
+}
+
+interface Missing {
+  readonly version: string | null;
+  readonly sha256: string | null;
+}
+
 export type Target =
   | { readonly do: 'off' }
-  | {
-      readonly do: 'serve';
-      readonly release: ReleaseRef;
-      readonly relabel: boolean;
-      /** True if the link needs no fetch, because the release with digest `sha256` is already stored. */
-      readonly asFetched?: true;
-    }
+  | ({ readonly do: 'serve' } & Serving)
   | { readonly do: 'fetch'; readonly version: string | null }
-  | { readonly do: 'missing'; readonly version: string | null; readonly sha256: string | null };
+  | ({ readonly do: 'missing' } & Missing);
 
 export type Step =
   | { readonly do: 'run-command' }
   | { readonly do: 'abort-fetch' }
   | { readonly do: 'turn-off'; readonly of: string }
   | { readonly do: 'import-preload' }
-  | {
-      readonly do: 'activate';
-      readonly release: ReleaseRef;
-      readonly relabel: boolean;
-      readonly asFetched?: true;
-      readonly of: string;
-    }
+  | ({ readonly do: 'activate'; readonly of: string } & Serving)
   | { readonly do: 'serve-last'; readonly release: ReleaseRef }
   | { readonly do: 'fetch'; readonly version: string | null; readonly of: string }
   | { readonly do: 'export' }
-  | {
-      readonly do: 'report-missing';
-      readonly version: string | null;
-      readonly sha256: string | null;
-      readonly of: string;
-    }
+  | ({ readonly do: 'report-missing'; readonly of: string } & Missing)
   | { readonly do: 'forget-choice' }
   | { readonly do: 'mark-done' }
   | { readonly do: 'retry' }

@@ -3,7 +3,8 @@ import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
 /** Opens a bundle as a raw stream. The caller, `fetchBundle`, stores it, limits its size, retries, and verifies its digest. */
 export interface BundleSource {
-  handles(link: Secret): boolean;
+  /** Matches the links that the source can open. */
+  readonly links: RegExp;
 
   /**
    * @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_*`, with `fields.retryable` and possibly

@@ -27,15 +27,104 @@ const STEPS_MAX = 1_000;
 const RETRY_WAIT_MS_MIN = 10_000;
 const RETRY_WAIT_MS_MAX = 300_000;
 
+/** Longest delay that `setTimeout` accepts, about 24 days (signed 32-bit milliseconds). */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+interface Command {
+  readonly run: () => Promise<unknown>;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Runs commands and the passes of the site loop, one at a time. */
+export abstract class WorkQueue {
+  readonly #stopping: AbortSignal;
+  readonly #commands: Command[] = [];
+  /** Callers that wait for the end of a pass. If `isForIdle` is true, a caller waits until `isBusy` is false too. */
+  readonly #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
+  /** Number of `wake` calls since the current series of passes began. 0 while no pass runs. */
+  #wakes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** Async context outside any trace. Passes run in this context, because a pass works for all callers, not for one. */
+  readonly #outside = AsyncLocalStorage.snapshot();
+
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
+  }
+
+  /** Runs steps until none is due. @returns time of the next step, or null to wait for a `wake` call */
+  protected abstract pass(): Promise<number | null>;
+
+  /** True while a fetch or an import of the preload folder runs outside the queue. At its end, this work must call `wake`. */
+  protected abstract get isBusy(): boolean;
+
+  protected get hasCommand(): boolean {
+    return this.#commands.length > 0;
+  }
+
+  wake(): void {
+    this.#wakes += 1;
+    if (this.#wakes === 1) void this.#outside(() => this.#run());
+  }
+
+  /** Runs `act` between two steps of the site loop. Resolves after `act`, when the loop has no further step to run now. */
+  runExclusive<T>(act: () => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#commands.push({ run: AsyncLocalStorage.bind(act), resolve, reject });
+    this.wake();
+    return promise;
+  }
+
+  protected async runCommand(): Promise<void> {
+    const command = this.#commands.shift();
+    try {
+      const result = (await command?.run()) as never;
+      this.#waiting.push({ isForIdle: false, resolve: () => command?.resolve(result) });
+    } catch (error) {
+      command?.reject(error);
+    }
+  }
+
+  protected rejectCommands(reason: unknown): void {
+    for (const command of this.#commands.splice(0)) command.reject(reason);
+  }
+
+  protected whenIdle(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ isForIdle: true, resolve });
+    this.wake();
+    return promise;
+  }
+
+  async #run(): Promise<void> {
+    const stopping = this.#stopping;
+    let nextMs: number | null = null;
+    for (let seen = 0; seen < this.#wakes; ) {
+      seen = this.#wakes;
+      clearTimeout(this.#timer);
+      nextMs = await this.pass();
+    }
+    this.#wakes = 0;
+    if (stopping.aborted) this.rejectCommands(stopping.reason);
+    const isIdle = stopping.aborted || !this.isBusy;
+    for (const each of this.#waiting.splice(0)) {
+      if (each.isForIdle && !isIdle) this.#waiting.push(each);
+      else each.resolve();
+    }
+    if (nextMs === null || stopping.aborted) return;
+    const waitMs = Math.min(Math.max(nextMs - Date.now(), 0), TIMER_MS_MAX);
+    this.#timer = setTimeout(() => this.wake(), waitMs).unref();
+  }
+}
+
 /** Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release. */
-export class SiteLoop {
+export class SiteLoop extends WorkQueue {
   readonly activation: Activation;
   /** False after a failure, until the site matches its settings. */
   isReconciled = true;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
-  readonly #queue: WorkQueue;
   /** Delay before the next attempt after a failure. Each failure doubles the delay, and a success resets it. */
   #retryWaitMs = RETRY_WAIT_MS_MIN;
   /**
@@ -49,25 +138,21 @@ export class SiteLoop {
   #fetchedFor: string | null = null;
 
   constructor(context: SiteContext, importer: Importer) {
+    super(context.stopping);
     this.#context = context;
     this.activation = new Activation(context);
     this.#fetcher = new Fetcher(context, importer, {
       onFetched: (bundle, task, signal) => this.runExclusive(() => this.#finishFetch(bundle, task, signal)),
       onFailed: (error, { of }) => (of === null ? context.journal.failed('renew', error) : this.#failed(of, error)),
-      wake: () => this.#queue.wake(),
+      wake: () => this.wake(),
     });
     this.#preload = new Preload(context, importer, {
       // Let the site loop run after each imported archive, so that the site serves the archive before the next import.
       onImported: () => this.runExclusive(async () => undefined),
       onEnd: () => {
         if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
-        this.#queue.wake();
+        this.wake();
       },
-    });
-    this.#queue = new WorkQueue({
-      pass: () => this.#pass(),
-      isBusy: () => this.#fetcher.current !== null || this.#preload.state === 'running',
-      stopping: context.stopping,
     });
   }
 
@@ -78,17 +163,12 @@ export class SiteLoop {
   async reconcile(): Promise<void> {
     if (this.#context.stopping.aborted) return;
     this.#phase = 'due';
-    await this.#queue.whenIdle();
+    await this.whenIdle();
   }
 
   settingsChanged(isOtherConfig: boolean): void {
     this.#phase = 'paused';
     if (isOtherConfig) this.#choiceHasEnded = true;
-  }
-
-  /** Runs `act` between two steps of the site loop. Resolves after `act`, when the loop has no further step to run now. */
-  runExclusive<T>(act: () => Promise<T>): Promise<T> {
-    return this.#queue.enqueue(act);
   }
 
   async activate(release: ReleaseRef, reason: ActivationReason): Promise<void> {
@@ -97,17 +177,16 @@ export class SiteLoop {
     this.#markReconciled();
   }
 
-  wake(): void {
-    this.#queue.wake();
-  }
-
   async stop(): Promise<void> {
     await Promise.all([this.#fetcher.done, this.#preload.done]);
-    await this.#queue.whenIdle();
+    await this.whenIdle();
   }
 
-  /** Runs steps until none is due. @returns time of the next step, or null to wait for a `wake` call */
-  async #pass(): Promise<number | null> {
+  protected override get isBusy(): boolean {
+    return this.#fetcher.current !== null || this.#preload.state === 'running';
+  }
+
+  protected override async pass(): Promise<number | null> {
     const { stopping, journal, store, opened } = this.#context;
     try {
       if (stopping.aborted) return null;
@@ -133,7 +212,7 @@ export class SiteLoop {
       // Reject the waiting commands, because no command can run if the site's folder cannot be opened or read.
       this.isReconciled = false;
       journal.failed('deploy', error);
-      this.#queue.rejectCommands(error);
+      this.rejectCommands(error);
       return this.#nextRetryMs();
     }
   }
@@ -142,7 +221,7 @@ export class SiteLoop {
     const { store, journal } = this.#context;
     switch (step.do) {
       case 'run-command':
-        return this.#queue.runCommand();
+        return this.runCommand();
       case 'abort-fetch':
         return this.#fetcher.abort();
       case 'turn-off':
@@ -260,7 +339,7 @@ export class SiteLoop {
     return {
       nowMs: Date.now(),
       hasStartedRound: this.hasStartedRound,
-      hasCommand: this.#queue.hasCommand,
+      hasCommand: this.hasCommand,
       served: this.activation.current,
       preload: this.#preload.state,
       preloaded: this.#phase === 'settled' ? null : this.#preload.newest,
@@ -281,94 +360,5 @@ export class SiteLoop {
     this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;
     this.#fetcher.exportEvery(settings.enabled ? (settings.renew?.everyMs ?? null) : null);
     this.#preload.beginRound();
-  }
-}
-
-/** Longest delay that `setTimeout` accepts, about 24 days (signed 32-bit milliseconds). */
-const TIMER_MS_MAX = 2 ** 31 - 1;
-
-interface Command {
-  readonly run: () => Promise<unknown>;
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface WorkQueueOptions {
-  readonly pass: () => Promise<number | null>;
-  /** True while a fetch or an import of the preload folder runs outside the queue. At its end, this work must call `wake`. */
-  readonly isBusy: () => boolean;
-  readonly stopping: AbortSignal;
-}
-
-export class WorkQueue {
-  readonly #options: WorkQueueOptions;
-  readonly #commands: Command[] = [];
-  /** Callers that wait for the end of a pass. If `isForIdle` is true, a caller waits until `isBusy` is false too. */
-  readonly #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
-  /** Number of `wake` calls since the current series of passes began. 0 while no pass runs. */
-  #wakes = 0;
-  #timer: NodeJS.Timeout | undefined;
-  /** Async context outside any trace. Passes run in this context, because a pass works for all callers, not for one. */
-  readonly #outside = AsyncLocalStorage.snapshot();
-
-  constructor(options: WorkQueueOptions) {
-    this.#options = options;
-  }
-
-  get hasCommand(): boolean {
-    return this.#commands.length > 0;
-  }
-
-  wake(): void {
-    this.#wakes += 1;
-    if (this.#wakes === 1) void this.#outside(() => this.#run());
-  }
-
-  enqueue<T>(act: () => Promise<T>): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#commands.push({ run: AsyncLocalStorage.bind(act), resolve, reject });
-    this.wake();
-    return promise;
-  }
-
-  async runCommand(): Promise<void> {
-    const command = this.#commands.shift();
-    try {
-      const result = (await command?.run()) as never;
-      this.#waiting.push({ isForIdle: false, resolve: () => command?.resolve(result) });
-    } catch (error) {
-      command?.reject(error);
-    }
-  }
-
-  rejectCommands(reason: unknown): void {
-    for (const command of this.#commands.splice(0)) command.reject(reason);
-  }
-
-  whenIdle(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ isForIdle: true, resolve });
-    this.wake();
-    return promise;
-  }
-
-  async #run(): Promise<void> {
-    const { pass, isBusy, stopping } = this.#options;
-    let nextMs: number | null = null;
-    for (let seen = 0; seen < this.#wakes; ) {
-      seen = this.#wakes;
-      clearTimeout(this.#timer);
-      nextMs = await pass();
-    }
-    this.#wakes = 0;
-    if (stopping.aborted) this.rejectCommands(stopping.reason);
-    const isIdle = stopping.aborted || !isBusy();
-    for (const each of this.#waiting.splice(0)) {
-      if (each.isForIdle && !isIdle) this.#waiting.push(each);
-      else each.resolve();
-    }
-    if (nextMs === null || stopping.aborted) return;
-    const waitMs = Math.min(Math.max(nextMs - Date.now(), 0), TIMER_MS_MAX);
-    this.#timer = setTimeout(() => this.wake(), waitMs).unref();
   }
 }

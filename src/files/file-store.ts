@@ -37,12 +37,12 @@ export class FileStore {
 
   /** @throws DocshelfError `cannot_read` for the input file, NodeJS.ErrnoException for writing */
   async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
-    if (content instanceof Uint8Array) return this.#putBytes(content);
+    if (content instanceof Uint8Array) return this.putBlocking(content);
     if ('chunks' in content) return this.#write(content.chunks);
     const { file } = content;
     await using handle = await open(file, 'r').catch(cannotRead(file));
     const { size } = await handle.stat();
-    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
+    if (size <= SMALL_BYTES_MAX) return this.putBlocking(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
     if (await this.use(seen)) return seen;
     return await this.#write(readChunks(handle, file));
@@ -64,8 +64,9 @@ export class FileStore {
     }
     const temporary = this.#temporaryPath();
     try {
-      inFolderBlocking(temporary, () => writeFileSync(temporary, bytes, { flag: 'wx', mode: FILE_MODE }));
-      inFolderBlocking(path, () => renameSync(temporary, path));
+      for (const each of [temporary, path]) mkdirSync(dirname(each), { recursive: true });
+      writeFileSync(temporary, bytes, { flag: 'wx', mode: FILE_MODE });
+      renameSync(temporary, path);
       return file;
     } catch (error) {
       rmSync(temporary, { force: true });
@@ -82,7 +83,8 @@ export class FileStore {
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
-      await inFolder(to, () => link(from, to));
+      await mkdir(dirname(to), { recursive: true });
+      await link(from, to);
     } catch (error) {
       if (!isLinkRefused(error)) throw error;
       await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
@@ -118,11 +120,6 @@ export class FileStore {
     return swept;
   }
 
-  async #putBytes(bytes: Uint8Array): Promise<StoredFile> {
-    const file = { sha256: hash('sha256', bytes), size: bytes.length };
-    return (await this.use(file)) ? file : this.#write([bytes]);
-  }
-
   /** Renews the time of use of a file, so that no sweep removes it. False for a missing file, or a file of another size. */
   async use({ sha256, size }: Pick<StoredFile, 'sha256'> & Partial<StoredFile>): Promise<boolean> {
     const path = this.pathOf(sha256);
@@ -139,7 +136,8 @@ export class FileStore {
     try {
       const file = await writeFile(temporary, chunks);
       const path = this.pathOf(file.sha256);
-      await inFolder(path, () => rename(temporary, path));
+      await mkdir(dirname(path), { recursive: true });
+      await rename(temporary, path);
       return file;
     } catch (error) {
       await rm(temporary, { force: true });
@@ -149,28 +147,9 @@ export class FileStore {
 }
 
 async function writeFile(path: string, chunks: Chunks): Promise<StoredFile> {
-  await using handle = await inFolder(path, () => open(path, 'wx', FILE_MODE));
+  await mkdir(dirname(path), { recursive: true });
+  await using handle = await open(path, 'wx', FILE_MODE);
   return await digestOf(chunks, (chunk) => handle.writeFile(chunk));
-}
-
-async function inFolder<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-    await mkdir(dirname(path), { recursive: true });
-    return act();
-  }
-}
-
-function inFolderBlocking(path: string, act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-    mkdirSync(dirname(path), { recursive: true });
-    act();
-  }
 }
 
 async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<void>): Promise<StoredFile> {

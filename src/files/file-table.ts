@@ -23,16 +23,9 @@ const NAMES_MAX = 1024;
 const AFTER_SLASH = '0';
 const SLOTS_READ = 32;
 
-interface Layout {
-  readonly salt: number;
-  readonly count: number;
-  readonly slots: number;
-  readonly recordsAt: number;
-  readonly textAt: number;
-  readonly end: number;
-}
+type Layout = ReturnType<typeof layoutOf>;
 
-function layoutOf(salt: number, count: number, slots: number, textBytes: number): Layout {
+function layoutOf(salt: number, count: number, slots: number, textBytes: number) {
   const recordsAt = HEADER_BYTES + slots * SLOT_BYTES;
   const textAt = recordsAt + count * RECORD_BYTES;
   return { salt, count, slots, recordsAt, textAt, end: textAt + textBytes };
@@ -103,20 +96,13 @@ function readLayout(header: Buffer): Layout | null {
   return layoutOf(salt, header.readUInt32LE(8), header.readUInt32LE(12), header.readUInt32LE(16));
 }
 
-interface TableRecord {
-  readonly sha256: string;
-  readonly size: number;
-  readonly path: readonly [at: number, bytes: number];
-  readonly type: readonly [at: number, bytes: number];
-}
-
-function readRecord(table: Buffer, at: number): TableRecord {
+function readRecord(table: Buffer, at: number) {
   return {
     sha256: table.toString('hex', at, at + 32),
     size: table.readDoubleLE(at + 32),
     path: [table.readUInt32LE(at + 40), table.readUInt16LE(at + 48)],
     type: [table.readUInt32LE(at + 44), table.readUInt16LE(at + 50)],
-  };
+  } as const;
 }
 
 class PackedFileTable implements FileTable {

@@ -31,7 +31,7 @@ export const readIfThere = (file: string): Promise<string | null> => ifThere(rea
 export const readBytesIfThere = (file: string): Promise<Buffer<ArrayBuffer> | null> => ifThere(readFile(file));
 
 export async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
-  await using handle = await open(file);
+  await using handle = await openNamed(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
   return buffer.subarray(0, bytesRead);
 }

@@ -5,7 +5,7 @@ import { escapeToAscii, NO_ADDITIONS, type PageAdditions, startTag } from '../we
 import { encodeAddress } from '../web/escape.ts';
 import { type BundledSearch, failingSearches } from '../web/own-search.ts';
 import { ENGLISH, PAGE_LANGUAGES, type PageLanguage } from '../web/words/index.ts';
-import { readHead, type SiteLanguages } from './first-pages.ts';
+import { oncePerRelease, readHead, type SiteLanguages } from './first-pages.ts';
 import type { SamePages } from './versions/same-page.ts';
 
 export interface SearchBoxForm {
@@ -132,21 +132,10 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
 /** Number of file table entries to read before docshelf handles other requests. */
 const ENTRIES_A_TURN = 2_048;
 
-export class OwnSearches {
-  readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
+export type OwnSearches = (release: ReleaseView) => Promise<readonly BundledSearch[]>;
 
-  /** Lists the built-in searches of a bundle. Empty if pages cannot be read, because docshelf must still serve the version. */
-  searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
-    const known = this.#known.get(release);
-    if (known !== undefined) return known;
-    const read = readOwnSearches(release).catch(() => {
-      this.#known.delete(release);
-      return [];
-    });
-    this.#known.set(release, read);
-    return read;
-  }
-}
+/** Lists the built-in searches of a bundle. Empty if pages cannot be read, because docshelf must still serve the version. */
+export const ownSearches = (): OwnSearches => oncePerRelease<readonly BundledSearch[]>(readOwnSearches, []);
 
 async function readOwnSearches({ files, pages, siteDir }: ReleaseView): Promise<readonly BundledSearch[]> {
   const { BundledSearchSurvey } = await import('../web/own-search.ts');

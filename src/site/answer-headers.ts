@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { type AnswerHeaders, COMMON_HEADERS } from '../domain/own-headers.ts';
-import { type HeaderRules, NO_HEADERS, type SiteHeaders } from '../web/rules/index.ts';
+import type { HeaderRules, SiteHeaders } from '../web/rules/index.ts';
 
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
@@ -60,15 +61,18 @@ class Headers {
   }
 }
 
-/**
- * Combines headers of the preset, the site's rules and the operator, in ascending precedence. Caches the result per set of rules.
- */
+/** Maximum characters of the cached headers of a site. */
+const CACHED_CHARS_MAX = 8 * 1024 ** 2;
+
+/** Combines headers of the preset, the site's rules and the operator, in ascending precedence. */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
   readonly #hasMarkdown: boolean;
-  readonly #made = new WeakMap<SiteHeaders, SentByKind>();
-  #count = 0;
+  readonly #made = new LRUCache<string, SentByKind>({
+    maxSize: CACHED_CHARS_MAX,
+    sizeCalculation: (made) => JSON.stringify(made).length,
+  });
 
   constructor(form: HeaderForm, rules: HeaderRules, hasMarkdown = false) {
     this.#form = form;
@@ -86,24 +90,23 @@ export class HeaderPolicy {
 
   #byKind(asked: string): SentByKind {
     const own = this.#rules.headersFor(asked);
-    const known = this.#made.get(own);
+    const known = this.#made.get(own.id);
     if (known !== undefined) return known;
-    if (own !== NO_HEADERS) this.#count += 1;
-    const made = this.#make(own, own === NO_HEADERS ? '' : `${this.#count}`);
-    this.#made.set(own, made);
+    const made = this.#make(own);
+    this.#made.set(own.id, made);
     return made;
   }
 
-  #make(own: SiteHeaders, id: string): SentByKind {
-    const document = this.#sent(own, id, true);
-    const other = this.#sent(own, id, false);
+  #make(own: SiteHeaders): SentByKind {
+    const document = this.#sent(own, true);
+    const other = this.#sent(own, false);
     const vary = this.#hasMarkdown ? { Vary: VARIES } : {};
     const page = { ...document, headers: { ...vary, ...document.headers } };
     const markdown = { ...other, headers: { ...vary, ...other.headers } };
     return { page, markdown, document, other };
   }
 
-  #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
+  #sent(own: SiteHeaders, isDocument: boolean): ExtraHeaders {
     // `satisfies` makes the compiler reject a new field of `HeaderForm` until this function uses it.
     const { preset, set, policy, ...others } = this.#form;
     others satisfies Record<string, never>;
@@ -113,6 +116,6 @@ export class HeaderPolicy {
     for (const [name, value] of [...own.set, ...Object.entries(set)]) headers.set(name, value);
     for (const [name, value] of Object.entries(policy)) headers.add(name, value);
     const cacheControl = headers.take('Cache-Control');
-    return { id, headers: headers.toObject(), cacheControl };
+    return { id: own.id, headers: headers.toObject(), cacheControl };
   }
 }

@@ -80,21 +80,17 @@ export function compressorOf(coding: Coding) {
   return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }
 
-/** Minimum size to compress. A smaller body needs the same number of packets with and without compression. */
-const COMPRESSED_FROM_BYTES = 1024;
+/** Minimum size to compress. A smaller body fits into one packet, so compression saves no time. */
+export const COMPRESSED_BYTES_MIN = 1024;
 
 export async function encodedBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding) {
-  const encoding = bytes.length < COMPRESSED_FROM_BYTES ? 'identity' : wanted;
+  const encoding = bytes.length < COMPRESSED_BYTES_MIN ? 'identity' : wanted;
   const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
   const coding: Record<string, string> = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
   return { body, headers: { 'Content-Length': String(body.length), ...coding } };
 }
 
 const MARKDOWN = 'text/markdown';
-
-/** Cheap test before `Accept` is parsed, because few clients name Markdown. */
-export const namesMarkdown = (accept: string | undefined): boolean =>
-  accept !== undefined && /text\/markdown/i.test(accept);
 
 /** True for assistants, which accept Markdown and HTML. Browsers never list Markdown in `Accept`. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>

@@ -18,23 +18,25 @@ const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
 
-export class FirstPages {
-  readonly #scheduler = new Scheduler(READS_MAX);
-  readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
+/** Reads facts of each release once. After an error, returns `otherwise`, and the next call tries again. Never rejects. */
+export function oncePerRelease<Facts>(read: (release: ReleaseView) => Promise<Facts>, otherwise: Facts) {
+  const known = new WeakMap<ReleaseView, Promise<Facts>>();
+  const readAgain = (release: ReleaseView): Promise<Facts> =>
+    read(release).catch(() => {
+      known.delete(release);
+      return otherwise;
+    });
+  return (release: ReleaseView): Promise<Facts> => {
+    const facts = known.get(release) ?? readAgain(release);
+    known.set(release, facts);
+    return facts;
+  };
+}
 
-  /** Facts of the start page. All are null if the page is missing, unreadable, or redirects to another site. */
-  pageOf(release: ReleaseView): Promise<FirstPage> {
-    const known = this.#known.get(release);
-    if (known !== undefined) return known;
-    const read = this.#scheduler
-      .run(() => readFirstAt(release, ''))
-      .catch(() => {
-        this.#known.delete(release);
-        return NOTHING;
-      });
-    this.#known.set(release, read);
-    return read;
-  }
+/** Facts of start pages. All are null if the page is missing, unreadable, or redirects to another site. */
+export function firstPages(): (release: ReleaseView) => Promise<FirstPage> {
+  const scheduler = new Scheduler(READS_MAX);
+  return oncePerRelease((release) => scheduler.run(() => readFirstAt(release, '')), NOTHING);
 }
 
 async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {

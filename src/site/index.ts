@@ -3,7 +3,7 @@ import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { isWithheld } from '../web/resolve.ts';
 import { type Body, type BodyCache, StreamCompressor } from './body-cache.ts';
-import { type Encoding, FORMS, type Form, namesMarkdown } from './encoding.ts';
+import { type Encoding, FORMS, type Form } from './encoding.ts';
 import { type Found, type Missing, type MissingAnswer, missingAs, requestFactsOf } from './found.ts';
 import { NOTICES, type Notice, noticeResponse, protocolLine } from './notice.ts';
 import { type ByteRange, evaluatePreconditions, matchesWeakly, parseRange, rangeHolds } from './preconditions.ts';
@@ -12,9 +12,8 @@ import type { Sibling } from './sibling.ts';
 import {
   bytesResponse,
   type FastAnswer,
-  type FilePart,
+  FilePart,
   fileResponse,
-  openFilePart,
   redirect,
   type SiteFileOnDisk,
   toResponse,
@@ -75,7 +74,8 @@ export class SiteServer {
     if (snapshot === null) return null;
     const file = snapshot.prepared.fileAt(target);
     if (file === undefined) return this.#plainMissing(snapshot, target, headers);
-    return file.isPage && namesMarkdown(headers.accept) ? null : this.#plainFile(file, headers);
+    // Few clients name Markdown. `respond` compares its weight in `Accept` with that of HTML.
+    return file.isPage && /text\/markdown/i.test(headers.accept ?? '') ? null : this.#plainFile(file, headers);
   }
 
   #plainFile(file: SiteFile, headers: IncomingHttpHeaders): FastAnswer | null {
@@ -254,7 +254,8 @@ export class SiteServer {
   }
 
   #open(file: SiteFileOnDisk, start: number, length: number, request: SiteRequest): Promise<FilePart> {
-    return openFilePart(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
+    const onFault = (fault: DocshelfError): void => this.#events.onFault?.(fault, request.id());
+    return FilePart.open(file, { start, end: start + length, onFault });
   }
 
   async #missing(

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage, type TrailingSlash } from '../domain/release.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
-import { findFile, isInternalPath, pageStem } from '../web/resolve.ts';
+import { fileAt, findFile, isInternalPath, pageStem } from '../web/resolve.ts';
 import { REDIRECTS_MAX, type RedirectRules, type RedirectTarget, Work, withoutSlash } from '../web/rules/index.ts';
 
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
@@ -69,9 +69,7 @@ export class PagePaths {
   fileAt(built: string, work: Work): string | null {
     const path = this.#inSite(built);
     if (path === null || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
-    const found = findFile(this.#files, path, 'never');
-    const again = found?.kind === 'redirect' ? findFile(this.#files, path.slice(0, -1), 'never') : found;
-    return again?.kind === 'file' ? again.path : null;
+    return fileAt(this.#files, path, 'never');
   }
 
   /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded path without its first slash */

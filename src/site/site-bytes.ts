@@ -37,21 +37,10 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/** Opens a part of a file to send. If a later read fails, calls `onFault`, and the connection breaks. */
-export async function openFilePart(
-  file: SiteFileOnDisk,
-  start: number,
-  length: number,
-  onFault: (error: DocshelfError) => void,
-): Promise<FilePart> {
-  const part = new FilePart(file, { start, end: start + length, onFault });
-  await part.open();
-  return part;
-}
-
 interface PartRange {
   readonly start: number;
   readonly end: number;
+  /** Called if a later read fails. The connection then breaks. */
   readonly onFault: (error: DocshelfError) => void;
 }
 
@@ -87,18 +76,21 @@ export class FilePart {
   #at: number;
   #isClosed = false;
 
-  constructor(file: SiteFileOnDisk, range: PartRange) {
+  private constructor(file: SiteFileOnDisk, range: PartRange) {
     this.#file = file;
     this.#range = range;
     this.#at = range.start;
   }
 
-  async open(): Promise<void> {
+  /** Opens a part of a file to send. @throws DocshelfError `cannot_read`, `release_damaged` */
+  static async open(file: SiteFileOnDisk, range: PartRange): Promise<FilePart> {
+    const part = new FilePart(file, range);
     try {
-      await this.#use(async () => undefined);
+      await part.#use(async () => undefined);
+      return part;
     } catch (error) {
-      await this.close();
-      throw unreadable(this.#file, error);
+      await part.close();
+      throw unreadable(file, error);
     }
   }
 

@@ -4,7 +4,7 @@ import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../dom
 import { isCompressibleType } from '../web/media-type.ts';
 import type { ExtraHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
-import { type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';
+import { COMPRESSED_BYTES_MIN, type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';
 import type { Validators } from './preconditions.ts';
 import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
@@ -12,8 +12,6 @@ import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from 
 const ETAG_DIGITS = 32;
 /** Digits of a compressed file's digest in its entity tag: two compressors can write different bytes for the same content. */
 const SIBLING_TAG_DIGITS = 8;
-/** Minimum bytes of a file to compress. A smaller file fits into one packet, so compression saves no time. */
-const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
 export class SiteFile implements SiteFileOnDisk {

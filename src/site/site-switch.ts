@@ -4,7 +4,8 @@ import { allowsOwnScripts, joinAdditions } from '../web/additions/page-additions
 import type { BundledSearch } from '../web/own-search.ts';
 import { NOTICES_MAX, type SiteRules, Work } from '../web/rules/index.ts';
 import {
-  OwnSearches,
+  type OwnSearches,
+  ownSearches,
   ownSearchNotices,
   type SearchBoxForm,
   type SwitcherFiles,
@@ -62,7 +63,7 @@ export async function readVersion(
   retained: readonly KeptRelease[],
   form: SiteForm,
   surveyVersions = surveyNone,
-  searches = new OwnSearches(),
+  searches = ownSearches(),
 ): Promise<VersionParts> {
   const survey = await surveyOf(release, form, surveyVersions, searches);
   return { release, retained, rules: await loadSiteRules(release), survey };
@@ -76,7 +77,7 @@ async function surveyOf(
   searches: OwnSearches,
 ): Promise<VersionParts['survey']> {
   const versions = switcher ? await surveyVersions(release).catch(() => NO_VERSIONS) : NO_VERSIONS;
-  return { versions, searches: searchBox?.replaces ? await searches.searchesOf(release) : [] };
+  return { versions, searches: searchBox?.replaces ? await searches(release) : [] };
 }
 
 export function buildVersion<Parts extends VersionParts>(
@@ -134,7 +135,7 @@ interface SwitchOptions<Settings> {
 export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   /** Only this class replaces the state. */
   state: SiteState<Settings>;
-  readonly #searches = new OwnSearches();
+  readonly #searches = ownSearches();
   readonly #surveyVersions: SurveyVersions;
   readonly #onChange: SwitchOptions<Settings>['onChange'];
 
@@ -188,7 +189,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     const { release, rules, survey, snapshot } = version;
     const { switcher, searchBox = null } = settings.form;
     const why = switcher ? switcherNotice(release.version, survey.versions) : null;
-    const searches = ownSearchNotices(release.version, await this.#searches.searchesOf(release), searchBox);
+    const searches = ownSearchNotices(release.version, await this.#searches(release), searchBox);
     const blocked = allowsOwnScripts(snapshot.contentPolicy) ? null : policyNotice(release.version, settings.form);
     const start = (await snapshot.find('')).kind === 'missing' ? startPageNotice(release.version) : null;
     const own = [start, ...rules.notices, ...hidingNotices(version), why, blocked, ...searches, ...snapshot.notices];

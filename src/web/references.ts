@@ -1,5 +1,5 @@
 import { decodeHTMLAttribute } from 'entities/decode';
-import { RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
+import { kindOfLink, RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
 import { MarkupScanner } from './rewrite/markup/scanner.ts';
 
 type ReferenceKind = 'link' | 'canonical' | 'asset';
@@ -32,16 +32,12 @@ const URL_ATTRIBUTES: Readonly<Record<string, { readonly kind: ReferenceKind; re
   video: { kind: 'asset', names: ['src', 'poster'] },
 };
 
-const LOADED =
-  /(?:^|\s)(?:stylesheet|icon|mask-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image|manifest|(?:module)?preload|prefetch|prerender)(?:\s|$)/i;
-const LINK_TO_HOST = /(?:^|\s)(?:preconnect|dns-prefetch)(?:\s|$)/i;
-
 const URL_LISTS: Readonly<Record<string, string>> = { img: 'srcset', source: 'srcset', link: 'imagesrcset' };
 
-function kindOfLink(rel: string): ReferenceKind | null {
-  if (/(?:^|\s)canonical(?:\s|$)/i.test(rel)) return 'canonical';
-  if (LINK_TO_HOST.test(rel)) return null;
-  return LOADED.test(rel) ? 'asset' : 'link';
+function kindOfLinkElement(rel: string): ReferenceKind | null {
+  const kind = kindOfLink(rel, '');
+  if (kind === 'hint') return null;
+  return kind === 'canonical' || kind === 'link' ? kind : 'asset';
 }
 
 interface PageOutline extends PageReferences {
@@ -70,7 +66,7 @@ function collect(html: string, isOutline: boolean) {
     if (tag === 'base') found.base ??= attributeOf('href');
     const rule = URL_ATTRIBUTES[tag];
     if (rule === undefined) return;
-    const kind = tag === 'link' ? kindOfLink(attributeOf('rel') ?? '') : rule.kind;
+    const kind = tag === 'link' ? kindOfLinkElement(attributeOf('rel') ?? '') : rule.kind;
     if (kind === null) return;
     for (const attribute of rule.names) {
       const url = attributeOf(attribute);

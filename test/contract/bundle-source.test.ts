@@ -125,9 +125,9 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links'
     return Buffer.concat(chunks);
   };
 
-  test('handles only links of its scheme', () => {
-    expect(subject.source.handles(subject.link)).toBe(true);
-    expect(subject.source.handles(subject.foreignLink)).toBe(false);
+  test('is only for links of its scheme', () => {
+    expect(subject.link.reveal()).toMatch(subject.source.links);
+    expect(subject.foreignLink.reveal()).not.toMatch(subject.source.links);
   });
 
   test('returns the whole bundle, with its length and name', async () => {

@@ -235,7 +235,7 @@ describe('fetchBundle()', () => {
 
 describe('fetchBundle() with a source that sends a wrong number of bytes', () => {
   const sourceOf = (bundle: Partial<OpenedBundle>, text: string): BundleSource => ({
-    handles: () => true,
+    links: /^/,
     open: async () => ({
       stream: (async function* () {
         yield Buffer.from(text);

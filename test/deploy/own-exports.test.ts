@@ -67,15 +67,13 @@ async function open(settings: SettingsOf = {}) {
 
 /** The daemon of the tests has one source. */
 class OwnSource extends FakeSource {
+  override readonly links: RegExp;
   readonly #own: OwnExports;
 
   constructor(own: OwnExports) {
     super();
+    this.links = own.links;
     this.#own = own;
-  }
-
-  override handles(...link: Parameters<OwnExports['handles']>): boolean {
-    return this.#own.handles(...link);
   }
 
   override open(...request: Parameters<OwnExports['open']>): ReturnType<OwnExports['open']> {

@@ -125,6 +125,7 @@ async function openStore(dir: string): Promise<SiteStore> {
 
 /** In-memory source. A link returns bytes or an error, at once or later. */
 export class FakeSource implements BundleSource {
+  readonly links: RegExp = /^/;
   readonly opened: string[] = [];
   readonly #answers = new Map<string, Promise<Buffer>>();
 
@@ -137,10 +138,6 @@ export class FakeSource implements BundleSource {
 
   async serveBundle(link: string, bundle: Bundle): Promise<this> {
     return this.serve(link, await readFile(bundle.file));
-  }
-
-  handles(_link: Secret): boolean {
-    return true;
   }
 
   async open(link: Secret, { signal }: { readonly signal: AbortSignal }): Promise<OpenedBundle> {

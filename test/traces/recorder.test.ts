@@ -91,18 +91,18 @@ describe('Recorder (of trace spans)', () => {
 
   test('records a command of a WorkQueue in the trace of its caller, but not later work of the queue', async () => {
     const { tracer, named } = recorder();
-    let pass = async (): Promise<null> => null;
-    const loop = new WorkQueue({
-      pass: () => pass(),
-      isBusy: () => false,
-      stopping: new AbortController().signal,
-    });
-    pass = async () => {
-      while (loop.hasCommand) await loop.runCommand();
-      await tracer.span('pass', {}, async () => undefined);
-      return null;
-    };
-    await tracer.span('deploy', {}, () => loop.enqueue(() => tracer.span('swap', {}, async () => undefined)));
+    class Queue extends WorkQueue {
+      protected override get isBusy() {
+        return false;
+      }
+      protected override async pass() {
+        while (this.hasCommand) await this.runCommand();
+        await tracer.span('pass', {}, async () => undefined);
+        return null;
+      }
+    }
+    const queue = new Queue(new AbortController().signal);
+    await tracer.span('deploy', {}, () => queue.runExclusive(() => tracer.span('swap', {}, async () => undefined)));
     expect(named('swap').parentSpanId).toBe(named('deploy').spanId);
     expect(named('pass').parentSpanId).toBeNull();
   });

@@ -48,7 +48,7 @@ function stepsOf(act: () => void): number {
     vi.spyOn(String.prototype, 'startsWith'),
     vi.spyOn(String.prototype, 'endsWith'),
     vi.spyOn(String.prototype, 'slice'),
-    vi.spyOn(PathPattern.prototype, 'match'),
+    vi.spyOn(PathPattern.prototype, 'captures'),
   ];
   try {
     act();

@@ -139,7 +139,7 @@ async function checkName(url: URL, { setting, policy }: NetworkTarget, signal: A
 
 async function openBundle(client: HttpClient, { link }: NetworkTarget, config: Config, signal: AbortSignal) {
   const sources = await openSources(config, client, [config.staticExport.preload.dir]);
-  const source = sources.find((candidate) => candidate.handles(link as Secret));
+  const source = sources.find(({ links }) => links.test((link as Secret).reveal()));
   const opened = await source?.open(link as Secret, { resume: null, signal });
   opened?.close();
 }

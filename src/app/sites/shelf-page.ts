@@ -42,7 +42,7 @@ const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   readonly #apps = once(() => this.#open());
-  readonly #pages = once(async () => new (await import('../../site/first-pages.ts')).FirstPages());
+  readonly #pages = once(async () => (await import('../../site/first-pages.ts')).firstPages());
   #signIn: { readonly key: string; readonly signIn: SignIn | null } | null = null;
 
   constructor(options: ShelfPageOptions) {
@@ -135,11 +135,11 @@ export class ShelfPageAnswer {
   async #listed(shown: readonly Site[], host: string | undefined): Promise<readonly ListedSite[]> {
     const { sites, current, port } = this.#options;
     const place = { host, port: port(), publicUrl: current().server.publicUrl };
-    const pages = await this.#pages();
+    const pageOf = await this.#pages();
     return Promise.all(
       shown.map(async (site) => {
         const { domain, config, release, deployment } = site;
-        const page = release && (await pages.pageOf(release));
+        const page = release && (await pageOf(release));
         return {
           domain,
           title: config.title ?? page?.title ?? null,

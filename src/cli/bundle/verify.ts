@@ -45,11 +45,11 @@ async function inspectFile(file: string, config: Config): Promise<Record<string,
 }
 
 async function inspectStored(version: string, config: Config): Promise<Record<string, unknown>> {
-  const { OwnSearches } = await import('../../site/additions.ts');
+  const { ownSearches } = await import('../../site/additions.ts');
   const { loadSiteRules } = await import('../../site/index.ts');
   const info = await storedReleaseInfo(version, config, 'inspect');
   const release = await storedRelease(version, config, 'inspect');
-  const [rules, own] = await Promise.all([loadSiteRules(release), new OwnSearches().searchesOf(release)]);
+  const [rules, own] = await Promise.all([loadSiteRules(release), ownSearches()(release)]);
   return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
 }
 

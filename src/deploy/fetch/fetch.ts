@@ -63,7 +63,7 @@ export async function fetchBundle(
 }
 
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
-  const source = sources.find((candidate) => candidate.handles(link));
+  const source = sources.find(({ links }) => links.test(link.reveal()));
   if (source !== undefined) return source;
   throw cannotFetch(
     link,

@@ -41,11 +41,11 @@ interface FetchEnd {
  * version or for a site without a release.
  */
 export class Fetcher {
+  done: Promise<void> = Promise.resolve();
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #end: FetchEnd;
   #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
-  #done: Promise<void> = Promise.resolve();
   /** Started export job whose bundle docshelf has not fetched yet. The next attempt waits for this job instead of starting another. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
   #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
@@ -54,10 +54,6 @@ export class Fetcher {
     this.#context = context;
     this.#importer = importer;
     this.#end = end;
-  }
-
-  get done(): Promise<void> {
-    return this.#done;
   }
 
   get current(): Progress['fetching'] {
@@ -79,7 +75,7 @@ export class Fetcher {
     const abort = new AbortController();
     this.#running = { task, abort };
     if (task.of === null && this.#exports !== null) this.#exports = { ...this.#exports, atMs: null };
-    this.#done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
+    this.done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
   }
 
   abort(): void {

@@ -104,6 +104,8 @@ async function archivesIn({ dir, mayBeMissing }: DeploySettings['preload']): Pro
 }
 
 export class Preload {
+  /** Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this promise. */
+  done: Promise<void> = Promise.resolve();
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
@@ -112,17 +114,11 @@ export class Preload {
   /** Failed imports of the preload folder. The caller reports these failures and empties the list. */
   failures: DocshelfError[] = [];
   #run: { readonly settings: DeploySettings; readonly abort: AbortController } | null = null;
-  /** Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this promise. */
-  #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
     this.#context = context;
     this.#importer = importer;
     this.#end = end;
-  }
-
-  get done(): Promise<void> {
-    return this.#done;
   }
 
   beginRound(): void {
@@ -143,7 +139,7 @@ export class Preload {
     this.#run = run;
     this.state = 'running';
     const signal = AbortSignal.any([run.abort.signal, stopping]);
-    this.#done = this.#done.then(async () => {
+    this.done = this.done.then(async () => {
       const { newest, failures } = await this.#read(settings, activeCreatedAt, signal);
       if (this.#run === run) {
         this.#run = null;
@@ -155,7 +151,7 @@ export class Preload {
     });
   }
 
-  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal): Promise<Found> {
+  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal) {
     const { store } = this.#context;
     const isNewer = ({ createdAt }: PreloadedRelease): boolean => createdAt > (activeCreatedAt ?? '');
     const failures: DocshelfError[] = [];
@@ -185,11 +181,6 @@ export class Preload {
     }
     return { newest: null, failures };
   }
-}
-
-interface Found {
-  readonly newest: Progress['preloaded'];
-  readonly failures: DocshelfError[];
 }
 
 interface PreloadEnd {

@@ -2,7 +2,7 @@ import { isByProduct } from '../../archive/layout.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
-import { collect, ifThere, openNamed } from '../../files/index.ts';
+import { collect, ifThere, readBeginning } from '../../files/index.ts';
 import { RETRY_TOOLS, retry } from '../../net/retry.ts';
 import { sourceFor } from '../fetch/fetch.ts';
 import type { BundleSource } from '../ports.ts';
@@ -55,16 +55,11 @@ export async function checkSignature(
 }
 
 async function readBeside(file: string, name: string): Promise<string | null> {
-  try {
-    await using handle = await ifThere(openNamed(file + SIGNATURE_EXTENSION));
-    if (handle === null) return null;
-    const buffer = Buffer.alloc(SIGNATURE_BYTES_MAX + 1);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } catch (cause) {
-    const next = 'Make the signature file readable for docshelf.';
-    return rethrowAs('cannot_read', `read "${name}${SIGNATURE_EXTENSION}"`, next, errnoState)(cause);
-  }
+  const next = 'Make the signature file readable for docshelf.';
+  const bytes = await ifThere(readBeginning(file + SIGNATURE_EXTENSION, SIGNATURE_BYTES_MAX + 1)).catch(
+    rethrowAs('cannot_read', `read "${name}${SIGNATURE_EXTENSION}"`, next, errnoState),
+  );
+  return bytes?.toString() ?? null;
 }
 
 async function fetchText(sources: readonly BundleSource[], link: Secret, retriesMax: number, signal: AbortSignal) {

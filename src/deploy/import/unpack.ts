@@ -11,7 +11,6 @@ import {
   type FindSame,
   inspectArchive,
   NAMED_MAX,
-  SharedTexts,
   verifyArchive,
 } from '../../archive/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
@@ -204,8 +203,10 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
   const slashes = new TrailingSlashVotes(extracted);
   const basePaths = new BasePathVotes(extracted);
   const indexes = extracted.indexes().filter((index) => !extracted.at(index).path.startsWith(OWN_FOLDER));
-  const types = new SharedTexts(indexes.length);
-  for (const [n, index] of indexes.entries()) {
+  const types: string[] = [];
+  // Share the text of equal types, because a site can have a million files.
+  const known = new Map<string, string>();
+  for (const index of indexes) {
     const { path, size } = extracted.at(index);
     const file = join(siteDir, path);
     let type = manifest.typeOf(index);
@@ -218,14 +219,16 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
       basePaths.addReferences(references);
     }
     type ??= mediaTypeOfFile(path, namesItsCharset(path) ? await readBeginning(file, CHARSET_HEAD_BYTES) : NO_BYTES);
-    types.set(n, type);
+    const shared = known.get(type) ?? type;
+    known.set(shared, shared);
+    types.push(shared);
   }
   const builtFor = basePaths.decide();
   // The counts of trailing slashes assume the base path `/`. For another base path, read the pages again.
   const trailingSlash = builtFor === '/' ? slashes.decide() : slashesBelow(builtFor, siteDir, extracted);
   const files = {
     *[Symbol.iterator](): Generator<FileEntry> {
-      for (const [n, index] of indexes.entries()) yield { ...extracted.at(index), type: types.at(n) as string };
+      for (const [n, index] of indexes.entries()) yield { ...extracted.at(index), type: types[n] as string };
     },
   };
   return { files, trailingSlash, builtFor };

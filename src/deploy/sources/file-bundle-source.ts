@@ -9,15 +9,12 @@ import { openNamed } from '../../files/index.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 
 export class FileBundleSource implements BundleSource {
+  readonly links = /^file:/i;
   readonly #roots: readonly string[];
 
   /** @param roots folders that must contain the file of a link, after symbolic links are resolved */
   constructor(roots: readonly string[]) {
     this.#roots = roots;
-  }
-
-  handles(link: Secret): boolean {
-    return /^file:/i.test(link.reveal());
   }
 
   async open(link: Secret, { signal }: OpenRequest): Promise<OpenedBundle> {

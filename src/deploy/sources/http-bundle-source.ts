@@ -14,16 +14,13 @@ import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } f
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
+  readonly links = /^https?:/i;
   readonly #client: HttpClient;
   readonly #now: () => number;
 
   constructor(client: HttpClient, now: () => number = Date.now) {
     this.#client = client;
     this.#now = now;
-  }
-
-  handles(link: Secret): boolean {
-    return /^https?:/i.test(link.reveal());
   }
 
   open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {
@@ -142,14 +139,6 @@ const SET_CLOCK = 'Set the clock of the machine that signed the link, and of thi
 const CHECK_LINK =
   'Compare the link with the generated link, including its query. In a shell or a YAML file, put the link in quotes.';
 
-interface RefusingAnswer {
-  readonly status: number;
-  readonly body: string;
-  readonly serverCode: string | null;
-  readonly shown: string;
-  readonly passing: ReturnType<typeof retryFieldsOf>;
-}
-
 /** Error fields for a response after which a retry may help, with the server's wait time if known. Null if a retry cannot help. */
 export function retryFieldsOf(response: HttpResponse, nowMs: number) {
   const { status } = response;
@@ -158,7 +147,7 @@ export function retryFieldsOf(response: HttpResponse, nowMs: number) {
   return { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
 }
 
-export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
+export async function readRefusal(response: HttpResponse, nowMs: number) {
   const { status } = response;
   // If the body of the response cannot be read, report only the status. The caller checks its signal for an abort.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');

@@ -12,16 +12,13 @@ import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } f
 import { bundleFileName, retryFieldsOf } from './http-bundle-source.ts';
 
 export class OciBundleSource implements BundleSource {
+  readonly links = /^oci:/i;
   readonly #client: HttpClient;
   readonly #access: RegistryAccess;
 
   constructor(client: HttpClient, access: RegistryAccess) {
     this.#client = client;
     this.#access = access;
-  }
-
-  handles(link: Secret): boolean {
-    return /^oci:/i.test(link.reveal());
   }
 
   async open(link: Secret, { resume, signal }: OpenRequest): Promise<OpenedBundle> {
@@ -176,9 +173,9 @@ function wrongContent(reference: OciReference, state: string): DocshelfError {
   });
 }
 
-function registryRefusal(reference: OciReference, response: HttpResponse, hasCredentials: boolean, nowMs: number) {
+function registryRefusal(reference: OciReference, response: HttpResponse, hasCredentials: boolean) {
   const { status } = response;
-  const passing = retryFieldsOf(response, nowMs);
+  const passing = retryFieldsOf(response, Date.now());
   response.close();
   const shown = referenceText(reference);
   const refusal = (code: ErrorCode, state: string, next: string, more: object = {}): DocshelfError =>
@@ -220,16 +217,14 @@ class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
   readonly #access: RegistryAccess;
-  readonly #now: () => number;
   #scheme: 'https' | 'http' = 'https';
   #authorization: string | null = null;
   #credentials: RegistryCredentials | null = null;
 
-  constructor(client: HttpClient, reference: OciReference, access: RegistryAccess, now: () => number = Date.now) {
+  constructor(client: HttpClient, reference: OciReference, access: RegistryAccess) {
     this.#client = client;
     this.#reference = reference;
     this.#access = access;
-    this.#now = now;
   }
 
   /**
@@ -244,7 +239,7 @@ class RegistryClient {
       if (this.#authorization !== null) response = await ask();
     }
     if (response.status === 200 || response.status === 206) return response;
-    throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+    throw registryRefusal(this.#reference, response, this.#credentials !== null);
   }
 
   /** Sends one request. Uses plain HTTP for a registry on this machine that has no TLS, as docker does. */
@@ -296,7 +291,7 @@ class RegistryClient {
     const headers = this.#credentials === null ? {} : { authorization: basic(this.#credentials) };
     const response = await this.#client.get(url.href, { headers, signal });
     if (response.status !== 200) {
-      throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+      throw registryRefusal(this.#reference, response, this.#credentials !== null);
     }
     const token = tokenIn(await response.text(TOKEN_BYTES_MAX));
     if (token === null) throw wrongContent(this.#reference, 'the registry returned no token');

@@ -5,6 +5,7 @@ import type { BundleSource, FreshLink, LinkSource, OpenedBundle, OpenRequest, Ow
 const LINK = /^export:\/\/([^/]+)\/([^/]+)$/;
 
 export class OwnExports implements BundleSource, Pick<LinkSource, 'freshLink'> {
+  readonly links = LINK;
   readonly #service: OwnExportService;
   readonly #domain: () => string;
 
@@ -17,10 +18,6 @@ export class OwnExports implements BundleSource, Pick<LinkSource, 'freshLink'> {
     const domain = this.#domain();
     const found = await this.#service.newest(domain, version);
     return found && { ...found, link: new Secret(`export://${domain}/${found.jobId}`) };
-  }
-
-  handles(link: Secret): boolean {
-    return LINK.test(link.reveal());
   }
 
   async open(link: Secret, { signal }: OpenRequest): Promise<OpenedBundle> {

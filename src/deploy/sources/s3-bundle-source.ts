@@ -18,6 +18,7 @@ import {
 
 /** Signs a link for each attempt to read an `s3://` object. Loads the SDK (0.13 s) on first use. */
 export class S3BundleSource implements BundleSource {
+  readonly links = /^s3:/i;
   readonly #client: HttpClient;
   readonly #place: S3Place;
   readonly #now: () => number;
@@ -27,10 +28,6 @@ export class S3BundleSource implements BundleSource {
     this.#client = client;
     this.#place = place;
     this.#now = now;
-  }
-
-  handles(link: Secret): boolean {
-    return /^s3:/i.test(link.reveal());
   }
 
   async open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {

@@ -6,7 +6,7 @@ import type { ExportService } from '../../export/index.ts';
 import type { BundleLinkRequest, LinkedBundle } from '../../export/ports.ts';
 import { evaluatePreconditions, parseRange, rangeHolds, type Validators } from '../../site/preconditions.ts';
 import type { SiteRequest } from '../../site/request.ts';
-import { fileResponse, openFilePart } from '../../site/site-bytes.ts';
+import { FilePart, fileResponse } from '../../site/site-bytes.ts';
 import { type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { type Route, route } from '../routes.ts';
@@ -100,7 +100,8 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const { start, length } = range ?? { start: 0, length: bundle.sizeBytes };
     const file = { diskPath: bundle.diskPath, size: bundle.sizeBytes };
     const onBroken = (cause: DocshelfError): void => onFault?.(brokenOff(fileName, cause), request.id());
-    const part = request.method === 'HEAD' ? null : await openFilePart(file, start, length, onBroken);
+    const part =
+      request.method === 'HEAD' ? null : await FilePart.open(file, { start, end: start + length, onFault: onBroken });
     const own = {
       ...headers,
       'Content-Type': bundle.contentType,

@@ -13,23 +13,21 @@ interface ImportMap {
 
 /**
  * Resolves a module specifier in a module or page. Null for a bare specifier that no import map contains.
- * @param fileUrl URL of the module or page
- * @param pageUrl base URL of the import maps
+ * @param pageUrl URL of the module or page, and base URL of the import maps
  */
 export function resolveSpecifier(
   specifier: string,
-  fileUrl: string,
+  pageUrl: string,
   importMaps: readonly string[] = [],
-  pageUrl = fileUrl,
 ): ResolvedSpecifier | null {
-  const own = parseAddress(specifier, fileUrl);
+  const own = parseAddress(specifier, pageUrl);
   const name = own?.href ?? specifier;
   for (const map of importMaps.map(parseImportMap)) {
     const scopes = longestFirst(
       Object.entries(map.scopes).map(([prefix, names]) => [URL.parse(prefix, pageUrl)?.href ?? prefix, names] as const),
     );
     const within = scopes.filter(
-      ([prefix]) => fileUrl === prefix || (prefix.endsWith('/') && fileUrl.startsWith(prefix)),
+      ([prefix]) => pageUrl === prefix || (prefix.endsWith('/') && pageUrl.startsWith(prefix)),
     );
     for (const names of [...within.map(([, scoped]) => scoped), map.imports]) {
       const url = resolveIn(names, name, pageUrl);

@@ -83,11 +83,8 @@ export const decodeUnits = (units: string): string =>
 export const unitsOfText = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 
-/** Minimum length of a slice to copy. V8 itself copies shorter slices, but a longer slice keeps the whole text in memory. */
-const COPIED_CHARS = 13;
-
+/** Copies a slice, which otherwise keeps the whole text in memory. */
 export function detachString(part: string): string {
-  if (part.length < COPIED_CHARS) return part;
   const encoding = BEYOND_LATIN1.test(part) ? 'utf16le' : 'latin1';
   return Buffer.from(part, encoding).toString(encoding);
 }

@@ -1,6 +1,6 @@
 import { type Mount, rebase } from '../mount/base-path.ts';
 import { srcsetSpans } from '../rewrite/markup/elements.ts';
-import { namesHost, PathPattern, RuleTrie } from './path-pattern.ts';
+import { namesHost, PathPattern, RuleIndex } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, ruleLines, Work } from './rule-file.ts';
 
 /** Headers that a `_headers` file may set. If rules set one twice, `list` joins both values, and `last` uses only the second. */
@@ -119,41 +119,26 @@ function reportsElsewhere(directive: string): boolean {
   return name === 'report-uri' && !(places.length > 0 && places.every((place) => /^\/(?![/\\])/.test(place)));
 }
 
-export type SiteHeaders = { readonly set: ReadonlyMap<string, string>; readonly removed: ReadonlySet<string> };
-
-export const NO_HEADERS: SiteHeaders = { set: new Map(), removed: new Set() };
-
-const SETS_MAX = 1024;
-const KEPT_CHARS_MAX = 2 * 1024 ** 2;
+export interface SiteHeaders {
+  /** Numbers of the applied rules, as text. Equal texts mean equal headers. Empty if no rule applies. */
+  readonly id: string;
+  readonly set: ReadonlyMap<string, string>;
+  readonly removed: ReadonlySet<string>;
+}
 
 export class HeaderRules {
-  readonly #trie = new RuleTrie<HeaderRule>();
-  readonly #joined = new Map<string, SiteHeaders>();
-  #keptChars = 0;
+  readonly #index = new RuleIndex<HeaderRule>();
 
   add(rule: HeaderRule): string | null {
-    return this.#trie.add(rule);
+    return this.#index.add(rule);
   }
 
   get isEmpty(): boolean {
-    return this.#trie.rules.length === 0;
+    return this.#index.rules.length === 0;
   }
 
   headersFor(asked: string, work = new Work()): SiteHeaders {
-    if (this.isEmpty) return NO_HEADERS;
-    const matching = this.#trie.find(asked, work)?.slice(0, JOINED_MAX);
-    if (matching === undefined || matching.length === 0) return NO_HEADERS;
-    const key = matching.join();
-    const known = this.#joined.get(key);
-    if (known !== undefined) return known;
-    const joined = this.#join(matching);
-    this.#keptChars += [key, ...joined.set.values()].reduce((sum, { length }) => sum + length, 0);
-    if (this.#joined.size >= SETS_MAX || this.#keptChars > KEPT_CHARS_MAX) {
-      this.#joined.clear();
-      this.#keptChars = 0;
-    }
-    this.#joined.set(key, joined);
-    return joined;
+    return this.#join(this.isEmpty ? [] : (this.#index.find(asked, work)?.slice(0, JOINED_MAX) ?? []));
   }
 
   /** Moves the paths in `Link` headers to another base path. */
@@ -164,20 +149,20 @@ export class HeaderRules {
         .links.map((link) => writeLink(movedLink(link, movedPath)))
         .join(', ');
     const headers = new HeaderRules();
-    for (const rule of this.#trie.rules) {
+    for (const rule of this.#index.rules) {
       const link = rule.set.get('Link');
       headers.add(link === undefined ? rule : { ...rule, set: new Map(rule.set).set('Link', moved(link)) });
     }
     return headers;
   }
 
-  #join(matching: Iterable<number>): SiteHeaders {
+  #join(matching: readonly number[]): SiteHeaders {
     const set = new Map<string, string>();
     const removed = new Set<string>();
     const charsOf = (name: string): number => (set.get(name)?.length ?? -name.length) + name.length;
     let chars = 0;
     for (const index of matching) {
-      const rule = this.#trie.rules[index];
+      const rule = this.#index.rules[index];
       for (const name of rule?.removed ?? []) {
         chars -= charsOf(name);
         set.delete(name);
@@ -192,7 +177,7 @@ export class HeaderRules {
         chars += more;
       }
     }
-    return { set, removed };
+    return { id: matching.join(), set, removed };
   }
 }
 
@@ -205,8 +190,8 @@ interface HeaderLink {
 /** Matches a path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
-const SPACE = /[ \t]*/y;
-const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
+/** Matches a link, or the rest of the header after a `<` or `"` without its end. */
+const LINKS = /,*((?:<[^>]*>|"(?:[^"\\]|\\.)*"|[^<",])+(?=,|$)|[^,].*)/gy;
 /** Matches a parameter of a link. Its value may lack the quotes, because many sites omit them. */
 const PARAMETER =
   /[ \t]*;[ \t]*(?:(?<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?<assigned>=[ \t]*(?<text>"(?:[^"\\]|\\.)*"|[^,;"<>\s]+)?)?)?/y;
@@ -217,22 +202,9 @@ const TEXTS = new Set(
 );
 
 function localLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
-  const links: HeaderLink[] = [];
-  let leftOut = 0;
-  let at = 0;
-  while (at < value.length) {
-    at = skip(SPACE, value, at);
-    if (value[at] === ',') {
-      at += 1;
-      continue;
-    }
-    if (at >= value.length) break;
-    const { link, end } = readLink(value, at);
-    if (link === null) leftOut += 1;
-    else links.push(link);
-    at = link === null ? behindLink(value, at) : end;
-  }
-  return { links, leftOut };
+  const written = Array.from(value.matchAll(LINKS), ([, link = '']) => link.trim()).filter((link) => link !== '');
+  const links = written.flatMap((link) => readLink(link) ?? []);
+  return { links, leftOut: written.length - links.length };
 }
 
 const writeLink = ({ address, parameters }: HeaderLink): string => [`<${address}>`, ...parameters].join('; ');
@@ -254,12 +226,10 @@ function movedLink({ address, parameters }: HeaderLink, moved: (path: string) =>
   };
 }
 
-function readLink(value: string, start: number): { readonly link: HeaderLink | null; readonly end: number } {
-  const none = { link: null, end: start };
-  const close = value[start] === '<' ? value.indexOf('>', start) : -1;
-  if (close === -1) return none;
-  const address = value.slice(start + 1, close).trim();
-  if (!OWN_PATH.test(address)) return none;
+function readLink(value: string): HeaderLink | null {
+  const close = value.startsWith('<') ? value.indexOf('>') : -1;
+  const address = value.slice(1, Math.max(close, 1)).trim();
+  if (!OWN_PATH.test(address)) return null;
   const parameters: string[] = [];
   let at = close + 1;
   PARAMETER.lastIndex = at;
@@ -267,11 +237,10 @@ function readLink(value: string, start: number): { readonly link: HeaderLink | n
     at = PARAMETER.lastIndex;
     const { name, assigned, text = '' } = match.groups ?? {};
     if (name === undefined) continue;
-    if (assigned !== undefined && !staysHere(name.toLowerCase(), text.replace(/^"|"$/g, ''))) return none;
+    if (assigned !== undefined && !staysHere(name.toLowerCase(), text.replace(/^"|"$/g, ''))) return null;
     parameters.push(assigned === undefined ? name : `${name}=${text}`);
   }
-  at = skip(SPACE, value, at);
-  return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
+  return value.slice(at).trim() === '' ? { address, parameters } : null;
 }
 
 /**
@@ -289,18 +258,3 @@ function staysHere(name: string, value: string): boolean {
 
 const addressSpans = (name: string, value: string): readonly (readonly [from: number, to: number])[] =>
   name.toLowerCase() === 'imagesrcset' ? srcsetSpans(value) : [[0, value.length]];
-
-function behindLink(value: string, start: number): number {
-  let at = start;
-  while (at < value.length && value[at] !== ',') {
-    const end = value[at] === '<' ? value.indexOf('>', at) + 1 : value[at] === '"' ? skip(QUOTED, value, at) : at + 1;
-    if (end <= at) return value.length;
-    at = end;
-  }
-  return at;
-}
-
-function skip(expression: RegExp, value: string, at: number): number {
-  expression.lastIndex = at;
-  return expression.test(value) ? expression.lastIndex : at;
-}

@@ -2,7 +2,7 @@ import { type HeaderRules, parseHeaders } from './header-rules.ts';
 import { parseRedirects, type RedirectRules } from './redirects.ts';
 import { type FaultList, RULE_FILE_BYTES_MAX, type RuleFault } from './rule-file.ts';
 
-export { type HeaderRules, NO_HEADERS, type SiteHeaders } from './header-rules.ts';
+export type { HeaderRules, SiteHeaders } from './header-rules.ts';
 export { withoutSlash } from './path-pattern.ts';
 export { isAt, type MatchedRule, REDIRECTS_MAX, type RedirectRules, type RedirectTarget } from './redirects.ts';
 export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault, Work } from './rule-file.ts';

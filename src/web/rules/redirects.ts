@@ -1,5 +1,5 @@
 import { encodeSegments, percentDecode } from '../escape.ts';
-import { type Captures, namesHost, PathPattern, RuleTrie, withoutSlash } from './path-pattern.ts';
+import { type Captures, namesHost, PathPattern, RuleIndex } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, type RuleLine, ruleLines, Work } from './rule-file.ts';
 
 interface RedirectRule {
@@ -22,11 +22,10 @@ export function parseRedirects(text: string): { rules: RedirectRules; faults: Fa
   const faults = new FaultList('_redirects');
   const rules = new RedirectRules();
   const lines = new Map<RedirectRule, number>();
-  const next = new Map<string, string>();
   for (const line of ruleLines(text, faults)) {
     if (faults.refusesRule(line.number)) continue;
     const rule = parseRule(line);
-    const reason = typeof rule === 'string' ? rule : (circleOf(rule, next) ?? rules.add(rule));
+    const reason = typeof rule === 'string' ? rule : rules.add(rule);
     if (typeof rule !== 'string' && reason === null) lines.set(rule, line.number);
     else if (reason !== null) faults.add(line.number, reason);
   }
@@ -59,28 +58,6 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-/**
- * Returns the reason to reject a rule without placeholders if it redirects back to its own path, else null.
- * @param next target of each earlier rule, by path
- */
-function circleOf({ pattern, target, status }: RedirectRule, next: Map<string, string>): string | null {
-  const from = pattern.literal;
-  if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
-  const to = target.pathOf(new Map());
-  if (to === null || next.has(from)) return null;
-  const first = withoutSlash(to);
-  if (first === from && to !== from) return null;
-  let at: string | undefined = first;
-  for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
-    if (at === from) return `redirects back to "${from}"`;
-    at = next.get(at);
-  }
-  next.set(from, first);
-  return null;
-}
-
-const CIRCLE_MAX = 50;
-
 /** Maximum redirects in a row, because browsers give up after 20. */
 export const REDIRECTS_MAX = 20;
 /** Maximum work units (about 20 ms) to search a rule file for endless redirects. Requests check the remaining rules. */
@@ -89,9 +66,7 @@ const SURVEY_UNITS = 5_000_000;
 function* endlessRules(rules: Iterable<RedirectRule>, redirects: RedirectRules) {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // Skip rules without placeholders. `circleOf` already rejects endless redirects among them, so each other endless redirect
-    // contains a rule with placeholders.
-    if (rule.pattern.literal !== null || !isInside(rule)) continue;
+    if (!isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);
     if (path !== null && redirectsForEver(path, redirects, work)) yield { rule, path };
@@ -122,8 +97,8 @@ const isInside = ({ target, status }: RedirectRule): boolean =>
   target.origin === null && status !== 200 && status !== 404;
 
 export class RedirectRules {
-  readonly #forced = new RuleTrie<RedirectRule>();
-  readonly #others = new RuleTrie<RedirectRule>();
+  readonly #forced = new RuleIndex<RedirectRule>();
+  readonly #others = new RuleIndex<RedirectRule>();
   /** Rules that take precedence over files. */
   readonly forcedRules: readonly RedirectRule[] = this.#forced.rules;
 
@@ -155,13 +130,12 @@ export class RedirectRules {
 const TRY_UNITS = 500;
 
 /** Yields the rules that match the path, in the order of the `_redirects` file. */
-function* matching(trie: RuleTrie<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
-  if (trie.rules.length === 0) return;
-  for (const index of trie.find(asked, work) ?? []) {
-    const rule = trie.rules[index];
+function* matching(index: RuleIndex<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
+  if (index.rules.length === 0) return;
+  for (const number of index.find(asked, work) ?? []) {
+    const rule = index.rules[number];
     if (!work.spend(TRY_UNITS + asked.length)) return;
-    const captures = rule?.pattern.match(asked) ?? null;
-    if (rule !== undefined && captures !== null) yield { rule, captures };
+    if (rule !== undefined) yield { rule, captures: rule.pattern.captures(asked) };
   }
 }
 

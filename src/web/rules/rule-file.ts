@@ -17,9 +17,9 @@ const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
 export class FaultList {
+  count = 0;
   readonly #file: RuleFault['file'];
   readonly #kept: RuleFault[] = [];
-  #count = 0;
   #rules = 0;
 
   constructor(file: RuleFault['file']) {
@@ -37,14 +37,10 @@ export class FaultList {
   }
 
   add(line: number | null, reason: string, use?: string): void {
-    this.#count += 1;
+    this.count += 1;
     if (this.#kept.length === FAULTS_KEPT_MAX) return;
     const cut = reason.length > REASON_CHARS_MAX ? `${reason.slice(0, REASON_CHARS_MAX)}…` : reason;
     this.#kept.push({ file: this.#file, line, reason: cut, ...(use !== undefined && { use }) });
-  }
-
-  get count(): number {
-    return this.#count;
   }
 
   get kept(): readonly RuleFault[] {

@@ -10,7 +10,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { type Client, ClientBudget } from '../../../src/http/listener/client-budget.ts';
 import { type Listener, type ListenerOptions, UNREAD_MS_MAX } from '../../../src/http/listener/listener.ts';
-import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
+import { bytesResponse, FilePart, fileResponse } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { openFiles } from '../../helpers/open-files.ts';
@@ -34,7 +34,10 @@ const answers = {
     const headers = { 'Content-Length': String(LARGE.length) };
     if (pathname === '/memory') return bytesResponse(LARGE as Buffer<ArrayBuffer>, { headers });
     if (pathname !== '/file') return new Response('word');
-    const part = await openFilePart({ diskPath: FILE, size: LARGE.length }, 0, LARGE.length, () => undefined);
+    const part = await FilePart.open(
+      { diskPath: FILE, size: LARGE.length },
+      { start: 0, end: LARGE.length, onFault: () => undefined },
+    );
     return fileResponse(part, { headers });
   },
 };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { Listener } from '../../../src/http/listener/listener.ts';
-import { fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
+import { FilePart, fileResponse } from '../../../src/site/site-bytes.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { openFiles } from '../../helpers/open-files.ts';
 import { listenerBench } from './listener-bench.ts';
@@ -22,7 +22,11 @@ async function serving(bytes: Buffer, before: (file: string) => void = () => und
   const listener = await open({
     fetch: async () => {
       const onDisk = { diskPath: file, size: bytes.length };
-      const part = await openFilePart(onDisk, 100, bytes.length - 100, (fault) => faults.push(fault));
+      const part = await FilePart.open(onDisk, {
+        start: 100,
+        end: bytes.length,
+        onFault: (fault) => faults.push(fault),
+      });
       before(file);
       return fileResponse(part, { headers: { 'Content-Length': String(bytes.length - 100), 'X-Own': 'yes' } });
     },

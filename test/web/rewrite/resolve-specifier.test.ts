@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveSpecifier } from '../../../src/web/rewrite/resolve-specifier.ts';
 
-const PAGE = 'https://x.test/docs/page.html';
 const FILE = 'https://x.test/lib/a.js';
 const MAP = JSON.stringify({
   imports: {
@@ -25,15 +24,15 @@ describe('resolveSpecifier()', () => {
     ['./b.js', [MAP], 'https://x.test/lib/b-1.js', true],
     ['vue', ['no JSON', '{"imports":{"vue":7}}', MAP], 'https://x.test/lib/vue.js', true],
   ])('resolves %s with import maps %j to %s', (specifier, maps, url, isMapped) => {
-    expect(resolveSpecifier(specifier, FILE, maps, PAGE)).toEqual({ url, isMapped });
+    expect(resolveSpecifier(specifier, FILE, maps)).toEqual({ url, isMapped });
   });
 
-  it('resolves addresses of an import map from the page, and prefers the narrowest scope', () => {
-    expect(resolveSpecifier('vue', 'https://x.test/other.js', [MAP], PAGE)?.url).toBe('https://x.test/docs/vue.js');
-    expect(resolveSpecifier('vue', 'https://x.test/lib/deep/a.js', [MAP], PAGE)?.url).toBe('https://x.test/deep.js');
+  it('resolves addresses of an import map, and prefers the narrowest scope', () => {
+    expect(resolveSpecifier('vue', 'https://x.test/other.js', [MAP])?.url).toBe('https://x.test/vue.js');
+    expect(resolveSpecifier('vue', 'https://x.test/lib/deep/a.js', [MAP])?.url).toBe('https://x.test/deep.js');
   });
 
   it.each(['react', 'bad'])('returns null for the unmapped specifier %s', (specifier) => {
-    expect(resolveSpecifier(specifier, FILE, [MAP], PAGE)).toBeNull();
+    expect(resolveSpecifier(specifier, FILE, [MAP])).toBeNull();
   });
 });
