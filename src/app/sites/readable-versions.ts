@@ -231,20 +231,17 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
       }));
   }
 
-  async #opened(kept: KeptVersion, isStaged: boolean): Promise<OpenedVersion | null> {
-    const { version, digest } = kept;
-    const { store, onFault } = this.#options;
-    const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
+  async #opened(kept: KeptVersion, isStaged: boolean): Promise<OpenedVersion> {
+    const { onFault } = this.#options;
     try {
       const { server, snapshot } = await this.#openedOnce(kept);
-      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, snapshot.release) };
+      return { kind: 'kept', server, isStaged, canonical: (path) => this.#canonical(path, snapshot.release) };
     } catch (error) {
-      if (!(await isThere())) return null;
       const respond: SiteServer['respond'] = (request) => {
         onFault(toDocshelfError(error), request.id());
         return noticeResponse(request, { ...NOTICES.unavailable, language: null });
       };
-      return { kind: 'kept', server: { respond }, isStaged, isThere, canonical: async () => null };
+      return { kind: 'kept', server: { respond }, isStaged, canonical: async () => null };
     }
   }
 
@@ -278,13 +275,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const surveyKept = async (): Promise<VersionSurvey> => ({ hasOthers: true, own: await ownVersions(release) });
     const parts = await readVersion(release, retained, form, surveyKept);
     const { snapshot } = buildVersion(parts, form, { active, pages: open.pages });
-    const unlessRemoved: ReadableVersionsOptions['onFault'] = (error, requestId) => {
-      void keptVersion(store, version).then(
-        (known) => known?.digest === digest && onFault(error, requestId),
-        () => onFault(error, requestId),
-      );
-    };
-    return { snapshot, server: new SiteServer(bodies, { current: snapshot }, { onFault: unlessRemoved }) };
+    return { snapshot, server: new SiteServer(bodies, { current: snapshot }, { onFault }) };
   }
 
   async #canonical(path: string, release: ReleaseView): Promise<string | null> {
