@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await press('link', 'Activate 2.1');
     await page.waitForURL('**/sites/site-1/review?version=2.1');
     await untilMessage('Readers of site-1 will see 2.1 instead of 2.0.');
-    await untilMessage('3 pages disappear, 1 page is new, 1 page moves, 1 page has other text.');
+    await untilMessage('From 2.0 to 2.1: 1 added, 3 removed, 1 moved, 1 changed,');
     await untilMessage('12 added, 3 removed');
     const sides = page.getByRole('link', { name: /^Open keys\/rotate\.html/ });
     expect(await sides.allTextContents()).toEqual(['2.0', '2.1']);

@@ -21,7 +21,7 @@ import {
   type SignedVisit,
   siteAddress,
 } from '../visit.ts';
-import { DiffPages, sumOf } from './diff.tsx';
+import { Diff } from './diff.tsx';
 
 export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/review', run: showActivation },
@@ -49,7 +49,6 @@ async function showActivation(visit: ConsoleVisit): Promise<Response> {
       <h1>Activate version {version}</h1>
       <section class={`alert ${isPinned ? 'bad' : 'info'}`} id="consequence">
         <h2>{consequenceOf(site, version)}</h2>
-        {compared?.diff && <p>{pagesInWords(compared.diff)}</p>}
         {active?.digest === stored.digest && <p>Both versions have the same files.</p>}
         {isPinned && (
           <p>
@@ -75,7 +74,7 @@ async function showActivation(visit: ConsoleVisit): Promise<Response> {
         </ActionForm>
       </section>
       {compared?.problem && <ActionResult visit={visit} message={compared.problem} />}
-      {compared?.diff && <DiffPages visit={visit} domain={domain} diff={compared.diff} />}
+      {compared?.diff && <Diff visit={visit} domain={domain} diff={compared.diff} />}
     </>
   );
   return showPage(visit, { title: `${domain}: activate ${version}`, isStill: true, content });
@@ -109,20 +108,6 @@ function consequenceOf({ deployment, active }: SiteStatusReport, version: string
   return active.version === version
     ? `${readers} will see the stored files of ${version}.`
     : `${readers} will see ${version} instead of ${active.version}.`;
-}
-
-function pagesInWords(diff: VersionsDiff): string {
-  const verbs = [
-    ['removed', 'disappears', 'disappear'],
-    ['added', 'is new', 'are new'],
-    ['moved', 'moves', 'move'],
-    ['changed', 'has other text', 'have other text'],
-  ] as const;
-  const parts = verbs.flatMap(([kind, one, several]) => {
-    const count = sumOf(diff, kind);
-    return count === 0 ? [] : [`${counted(count, 'page')} ${count === 1 ? one : several}`];
-  });
-  return parts.length === 0 ? 'The text of all pages stays the same.' : `${parts.join(', ')}.`;
 }
 
 async function activateOne(visit: SignedVisit): Promise<Response> {
