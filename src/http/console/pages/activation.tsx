@@ -8,7 +8,7 @@ import { problemOf } from '../../problem.ts';
 import { countInWords, Name, type RowOfCells, Table, Up } from '../elements.tsx';
 import { ActionForm, ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import type { Undo, Verdict } from '../sessions.ts';
+import { summaryOf, type Undo, type Verdict } from '../sessions.ts';
 import { shelfSite, shelfSites } from '../shown-sites.tsx';
 import {
   backTo,
@@ -244,14 +244,7 @@ async function activateSelected(visit: SignedVisit): Promise<Response> {
     each.push({ ...done.verdict, text: `${domain}: ${done.verdict.text}` });
     back.push(...done.undo);
   }
-  return backTo(visit, '', summary(each, 'activated', back));
-}
-
-function summary(each: readonly Verdict[], done: string, back: readonly Undo[] = []) {
-  const failed = each.filter(({ problem }) => problem !== null);
-  const well = each.filter(({ problem }) => problem === null);
-  const text = `${well.length} of ${counted(each.length, 'version')} ${each.length === 1 ? 'was' : 'were'} ${done}`;
-  return { text, problem: null, each: [...failed, ...well], undo: back };
+  return backTo(visit, '', { ...summaryOf(each, 'version', 'activated'), undo: back });
 }
 
 /** Undoes only activations whose releases are still active, so that later activations stay. */
@@ -267,7 +260,7 @@ async function undo(visit: SignedVisit): Promise<Response> {
   for (const one of all) each.push(await undoOne(visit, status, one));
   const [first, second] = each;
   if (first !== undefined && second === undefined) return backTo(visit, siteAddress(all[0]?.domain ?? ''), first);
-  return backTo(visit, '', summary(each, 'activated again'));
+  return backTo(visit, '', summaryOf(each, 'version', 'activated again'));
 }
 
 async function undoOne(visit: SessionVisit, status: StatusReport, { domain, ...undone }: Undo): Promise<Verdict> {
