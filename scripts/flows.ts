@@ -191,7 +191,7 @@ flows['a search, first request'] = await request(search);
 flows['a search, third request'] = await search().then(() => request(search));
 flows['a reload that pins a stored version'] = await measure(inspector, async () => {
   await daemon.rewriteConfig({ staticExport: { version: '2026-02-01' } });
-  await daemon.untilLogged(/"version":"2026-02-01"[^\n]*\n/);
+  await daemon.untilLogged(/"event":"activated","version":"2026-02-01"/);
 });
 const count = (executed: Executed): number => [...executed.values()].reduce((sum, names) => sum + names.size, 0);
 if (listed !== undefined) {

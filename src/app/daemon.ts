@@ -57,16 +57,7 @@ const ADMIN_STOP_MS = 1_000;
  * Delay before docshelf reads the config again if sites or settings of the previous config are missing. A program may still be
  * writing the file.
  */
-const CONFIRM_MS = 1_000;
-const CONFIRMATIONS = 1;
-/**
- * Number of unchanged reads in a row that docshelf requires if a program overwrites the config file in place, because the
- * program can pause.
- */
-const CONFIRMATIONS_IN_PLACE = 5;
-
-/** Maximum attempts to read a config if its files change during each read. */
-const READS_MAX = 20;
+const CONFIRM_MS = 3_000;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
@@ -101,7 +92,7 @@ class Daemon {
       database: () => parts.database?.check() ?? null,
       bucket: () => this.#openedExports?.checkBucket?.() ?? null,
     });
-    this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
+    this.#watch = new FileWatch(() => void this.reload());
   }
 
   get siteUrl(): string {
@@ -166,8 +157,8 @@ class Daemon {
     this.#parts.exports.resolve(exports);
   }
 
-  async reload(confirmations = CONFIRMATIONS): Promise<LastReload> {
-    const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
+  async reload(): Promise<LastReload> {
+    const turn = this.#reloading.then(() => this.#takeConfig());
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
     // Apply the new settings to the sites outside the queue of reloads, so that a later reload can start and cancel this work.
@@ -262,10 +253,10 @@ class Daemon {
     });
   }
 
-  async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
+  async #takeConfig(): Promise<{ result: LastReload; mustSettle: boolean }> {
     const { sites, network, metrics } = this.#parts;
     try {
-      const loaded = await this.#readConfig(confirmations);
+      const loaded = await this.#readConfig();
       const { config } = loaded;
       // If the config changes from a single site to a list or back, keep the current sites, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
@@ -288,35 +279,17 @@ class Daemon {
    * still be writing a file.
    * @throws ConfigError
    */
-  async #readConfig(confirmations: number): Promise<LoadedConfig> {
-    let loaded = await this.#readStable();
-    for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
+  async #readConfig(): Promise<LoadedConfig> {
+    for (;;) {
+      const contents = await this.#watch.remember();
+      const loaded = await loadConfig(this.#options.sources);
+      const { file, watchedFiles, written } = this.#loaded;
+      if (loaded.written.size === 0 && written.size > 0) throw emptyConfigError(loaded.file && file, watchedFiles);
+      if (!isReduced(this.#loaded, loaded)) return loaded;
       await sleep(CONFIRM_MS, undefined, { ref: false });
       if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon is stopping');
-      if (!(await this.#watch.remember())) continue;
-      loaded = await this.#readStable();
-      same = -1;
+      if ((await this.#watch.remember()) === contents) return loaded;
     }
-    return loaded;
-  }
-
-  /**
-   * Reads the config again if a file changed during the read, because the file watch does not report a change that was undone.
-   * @throws ConfigError
-   */
-  async #readStable(): Promise<LoadedConfig> {
-    let reading: Promise<LoadedConfig>;
-    let tries = 0;
-    do {
-      tries += 1;
-      await this.#watch.remember();
-      reading = loadConfig(this.#options.sources);
-      await reading.catch(() => undefined);
-    } while (tries < READS_MAX && !(await this.#watch.isUntouched()));
-    const loaded = await reading;
-    const { file, watchedFiles, written } = this.#loaded;
-    if (loaded.written.size === 0 && written.size > 0) throw emptyConfigError(loaded.file && file, watchedFiles);
-    return loaded;
   }
 
   #reloaded(error: string | null): LastReload {

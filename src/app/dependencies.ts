@@ -14,7 +14,6 @@ const CHECK_MS_MAX = 2_000;
 /** Checks the database and the bucket when a client requests their state, and caches the result. */
 export class Dependencies {
   readonly #checks: Checks;
-  readonly #running = new Map<DependencyName, Promise<boolean>>();
   #last: { readonly atMs: number; readonly states: Promise<readonly DependencyState[]> } | null = null;
 
   constructor(checks: Checks) {
@@ -38,28 +37,13 @@ export class Dependencies {
 
   #check(): Promise<readonly DependencyState[]> {
     const states = (['database', 'bucket'] as const).flatMap((dependency) => {
-      const running = this.#running.get(dependency) ?? this.#run(dependency);
-      if (running === null) return [];
-      return inTime(running).then((up): DependencyState => ({ dependency, isUp: up === true }));
-    });
-    return Promise.all(states);
-  }
-
-  /**
-   * Starts a check. Do not call this while a check of the same server runs, so that a server that never responds gets only one
-   * connection.
-   */
-  #run(dependency: DependencyName): Promise<boolean> | null {
-    const check = this.#checks[dependency]();
-    if (check === null) return null;
-    const running = check
-      .then(
+      const running = this.#checks[dependency]()?.then(
         () => true,
         () => false,
-      )
-      .finally(() => this.#running.delete(dependency));
-    this.#running.set(dependency, running);
-    return running;
+      );
+      return running === undefined ? [] : [inTime(running).then((up) => ({ dependency, isUp: up === true }))];
+    });
+    return Promise.all(states);
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoState } from '../domain/errors.ts';
 
@@ -8,49 +8,32 @@ import { errnoState } from '../domain/errors.ts';
 const POLL_MS = 2_000;
 /** Delay from the event of a file watcher to the read. Editors and Kubernetes cause several events when they replace one file. */
 const SETTLE_MS = 50;
-/** If a program writes a file in place, time without a change after which docshelf treats the file as complete. */
+/** Time without a change after which docshelf treats files as complete, because a program can write a file in several steps. */
 const QUIET_MS = 1_000;
 
-type Look = Awaited<ReturnType<typeof lookAt>>;
-type Looks = ReadonlyMap<string, Look>;
+/** SHA-256 digest of each file, or the reason why the file cannot be read. */
+type Looks = ReadonlyMap<string, string>;
 
 /**
  * Reports changed contents of files. Watches their folders, because Kubernetes replaces the link `..data` next to a mounted file.
  */
 export class FileWatch {
-  readonly #onChange: (isWhole: boolean) => void;
+  readonly #onChange: () => void;
   #known: Looks = new Map();
   #pending: { readonly looks: Looks; readonly sinceMs: number } | null = null;
-  /** True if a watcher has reported an event since docshelf read the files into `#known`. */
-  #isNotified = false;
-  /** Names of files that a program has written in place since docshelf read the files into `#known`. */
-  readonly #written = new Set<string>();
   #watchers: FSWatcher[] = [];
   #pollTimer: NodeJS.Timeout | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(onChange: (isWhole: boolean) => void) {
+  constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  /** Reads the state of the watched files, for later comparisons. @returns true if the state differs from the previous one */
-  async remember(): Promise<boolean> {
-    const former = this.#known;
-    this.#know(await looksAt(former.keys()));
-    return !isEqual(this.#known, former);
-  }
-
-  /**
-   * True if no file has changed since the last read. Also compares change times, because a program can change a file and then
-   * restore its content.
-   */
-  async isUntouched(): Promise<boolean> {
-    for (const [file, { digest, place, changedNs }] of await looksAt(this.#known.keys())) {
-      const known = this.#known.get(file);
-      if (digest !== known?.digest || place !== known.place || changedNs !== known.changedNs) return false;
-    }
-    return true;
+  /** Reads the state of the watched files, for later comparisons. @returns text that is equal for equal contents */
+  async remember(): Promise<string> {
+    this.#know(await looksAt(this.#known.keys()));
+    return textOf(this.#known);
   }
 
   /** Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported. */
@@ -65,12 +48,7 @@ export class FileWatch {
     for (const folder of new Set(files.map(dirname))) {
       try {
         const watcher = watch(folder, { persistent: false }, (kind, name) => {
-          if (kind === 'change' && name !== null) {
-            if (!names.has(name)) return;
-            this.#written.add(name);
-          }
-          this.#isNotified = true;
-          this.#lookAfter(SETTLE_MS);
+          if (kind === 'rename' || name === null || names.has(name)) this.#lookAfter(SETTLE_MS);
         });
         watcher.on('error', () => watcher.close());
         this.#watchers.push(watcher);
@@ -100,57 +78,40 @@ export class FileWatch {
     const looks = await looksAt(former.keys());
     if (this.#isStopped || this.#known !== former) return;
     if (isEqual(looks, former)) {
-      this.#know(former);
+      this.#pending = null;
       return;
     }
     const nowMs = performance.now();
     if (this.#pending === null || !isEqual(looks, this.#pending.looks)) this.#pending = { looks, sinceMs: nowMs };
-    // Decide after each read whether the files are complete, because the event of a rename can arrive after the first read of a
-    // new file.
-    const isWhole = [...looks].every(([file, look]) => this.#isWhole(file, look));
-    const leftMs = isWhole ? 0 : this.#pending.sinceMs + QUIET_MS - nowMs;
+    const leftMs = this.#pending.sinceMs + QUIET_MS - nowMs;
     if (leftMs > 0) {
       this.#lookAfter(leftMs);
       return;
     }
     this.#know(looks);
-    this.#onChange(isWhole);
-  }
-
-  /**
-   * True if the file is complete. This is so if its content is unchanged, or if a new file replaced it and no watcher reported
-   * a write to the new file.
-   */
-  #isWhole(file: string, { digest, place, bytes }: Look): boolean {
-    const former = this.#known.get(file);
-    if (digest === former?.digest) return true;
-    return bytes > 0 && place !== former?.place && this.#isNotified && !this.#written.has(basename(file));
+    this.#onChange();
   }
 
   #know(looks: Looks): void {
     this.#known = looks;
     this.#pending = null;
-    this.#isNotified = false;
-    this.#written.clear();
   }
 }
 
-const isEqual = (one: Looks, other: Looks): boolean =>
-  one.size === other.size && one.entries().every(([file, { digest }]) => digest === other.get(file)?.digest);
+const textOf = (looks: Looks): string => JSON.stringify([...looks]);
+
+const isEqual = (one: Looks, other: Looks): boolean => textOf(one) === textOf(other);
 
 async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promise<Looks> {
-  const looks = new Map<string, Look>();
+  const looks = new Map<string, string>();
   for (const file of files) looks.set(file, known.get(file) ?? (await lookAt(file)));
   return looks;
 }
 
-async function lookAt(file: string) {
+async function lookAt(file: string): Promise<string> {
   try {
-    await using handle = await open(file, 'r');
-    const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });
-    const content = await handle.readFile();
-    return { digest: hash('sha256', content), place: `${dev}:${ino}`, changedNs: ctimeNs, bytes: content.length };
+    return hash('sha256', await readFile(file));
   } catch (error) {
-    return { digest: `unreadable: ${errnoState(error)}`, place: null, changedNs: 0n, bytes: 0 };
+    return `unreadable: ${errnoState(error)}`;
   }
 }

@@ -7,15 +7,11 @@ import {
   ServedRecord,
   settleListedDomains,
 } from '../deploy/index.ts';
-import type { StdioOptions } from './assistants/serve-stdio.ts';
 import { type DaemonOptions, startDaemon as start } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
 import { openSearch } from './open-search.ts';
 import { createShelf, openFolder, openShelf, openSources } from './sites/open-shelf.ts';
 import { openNetwork } from './stored.ts';
-
-export { featureReport } from './slices.ts';
-export { searchOnce } from './stored.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {
   const logs = await openLogs(options.loaded.config.log);
@@ -48,11 +44,6 @@ export async function openCommandSources(config: Config) {
     sources: await openSources(config, await network.client(), [config.staticExport.preload.dir]),
     [Symbol.asyncDispose]: () => network.close(),
   };
-}
-
-export async function serveOverStdio(options: StdioOptions): Promise<void> {
-  const { serveOverStdio: serve } = await import('./assistants/serve-stdio.ts');
-  await serve(options);
 }
 
 /** Opens the site's data for a command if no daemon runs. Activating a version then only stores it as the active release. */

@@ -49,7 +49,11 @@ const OPEN_VERSIONS_MAX = 4;
 export class StoredVersions implements DocumentedVersions {
   readonly #site: SiteConfig;
   readonly #active: () => Promise<ReleaseRef | null>;
-  readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_VERSIONS_MAX });
+  readonly #open = new LRUCache<string, SiteSnapshot, () => Promise<SiteSnapshot>>({
+    max: OPEN_VERSIONS_MAX,
+    fetchMethod: (_key, _stale, { context: open }) => open(),
+    ignoreFetchAbort: true,
+  });
 
   constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
     this.#site = site;
@@ -76,12 +80,7 @@ export class StoredVersions implements DocumentedVersions {
 
   #snapshot({ version, digest }: ReleaseRef, beside: Beside | null = null): Promise<SiteSnapshot> {
     const key = [version, digest, beside === null].join('\n');
-    const known = this.#open.get(key);
-    if (known !== undefined) return known;
-    const opening = this.#read({ version, digest }, beside);
-    this.#open.set(key, opening);
-    opening.catch(() => this.#open.delete(key));
-    return opening;
+    return this.#open.forceFetch(key, { context: () => this.#read({ version, digest }, beside) });
   }
 
   async #read({ version, digest }: ReleaseRef, beside: Beside | null): Promise<SiteSnapshot> {

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import type { Config, LoadedConfig } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { LastReload } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
@@ -19,7 +18,7 @@ export function serveCommand(programVersion: string): Command {
     'Run the daemon, which serves the sites and reloads a changed config',
     'docshelf serve --config config.yaml',
   ).action(async (options: CommonOptions) => {
-    const found = await loadWritten(options);
+    const found = await loadStrictly(options);
     const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
     const progress = new ProgressBar();
     // Install the signal handlers before the start. Otherwise, a signal during the start would leave the heartbeat file and the socket.
@@ -39,20 +38,6 @@ export function serveCommand(programVersion: string): Command {
     void notifyServiceManager('STOPPING=1', 'waiting for open requests', say);
     await stop();
   });
-}
-
-const WRITING_MS_MAX = 2_000;
-const POLL_MS = 200;
-
-/** Waits up to 2 s while the config file is empty, because a program may be writing it. Then uses the defaults of all settings. */
-async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
-  const endMs = performance.now() + WRITING_MS_MAX;
-  let loaded = await loadStrictly(options);
-  while (loaded.file !== null && loaded.written.size === 0 && performance.now() < endMs) {
-    await sleep(POLL_MS);
-    loaded = await loadStrictly(options);
-  }
-  return loaded;
 }
 
 export function stopSignal(): Promise<void> {

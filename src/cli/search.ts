@@ -55,7 +55,7 @@ export function searchCommand(): Command {
           { next: 'Pass --release with a version that "docshelf bundle list" shows.' },
         );
       }
-      const { searchOnce } = await import('../app/index.ts');
+      const { searchOnce } = await import('../app/stored.ts');
       const found = await searchOnce(config, versions, request);
       const results = isOfOne ? found.map(({ site: _, ...result }) => result) : found;
       printResult(options, results, () => (found.length === 0 ? 'No results.' : results.map(resultText).join('\n\n')));
@@ -123,7 +123,7 @@ export function mcpCommand(programVersion: string): Command {
       const status = await daemonStatus(config, {}, domain);
       return (await versionsOf({ config, domain }, status, {})).active;
     };
-    const { serveOverStdio } = await import('../app/index.ts');
+    const { serveOverStdio } = await import('../app/assistants/serve-stdio.ts');
     await serveOverStdio({ site, active, programVersion });
   });
 }

@@ -141,7 +141,7 @@ export function featuresCommand(): Command {
     const { config } = loaded;
     const isOne = config.sites.length === 0 || options.site !== undefined;
     const chosen = isOne ? (await chosenSite(loaded, options)).config : null;
-    const { featureReport } = await import('../app/index.ts');
+    const { featureReport } = await import('../app/slices.ts');
     const reports = (await namedSites(loaded))
       .filter((site) => chosen === null || site.config === chosen)
       .map((site) => featureReport(site.config, site.domain));

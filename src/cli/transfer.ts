@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { constants, copyFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -13,7 +12,7 @@ import { signatureSlice } from '../app/slices.ts';
 import { inspectArchive, isByProduct, signFile, verifyFile } from '../archive/index.ts';
 import { readText } from '../config/read-config-file.ts';
 import type { Delivered } from '../deploy/index.ts';
-import { DocshelfError, rethrowAs, stateOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, rethrowAs, stateOf } from '../domain/errors.ts';
 import { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
@@ -317,17 +316,13 @@ async function unpackTransfer(given: string, options: UnpackOptions) {
   const trusted = options.publicKey && (await Promise.all(options.publicKey.map(readKey)));
   const keys = trusted ?? signature?.publicKeys ?? [];
 
-  // Store bundles from standard input in the data folder if it exists, because in a container only this folder has space for
-  // them.
+  // Unpack standard input in the data folder if it exists, because in a container only this folder has space for the files.
   const dataDir = site?.config.storage.dir;
   const place = dataDir !== undefined && existsSync(dataDir) ? dataDir : tmpdir();
   const toWriteFault = rethrowAs('cannot_write', `write to "${place}"`);
   await using piped = given === '-' ? await temporaryFolder(join(place, '.transfer-')).catch(toWriteFault) : null;
-  const folder = piped?.path ?? resolve(given);
-  const files =
-    piped === null
-      ? await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`))
-      : await readPiped(process.stdin, folder);
+  const folder = piped === null ? resolve(given) : await unpackPiped(process.stdin, piped.path);
+  const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
   checkSums(await readSums(folder), files);
   const bundles = files
     .map(({ path }) => path)
@@ -375,12 +370,6 @@ const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
-/**
- * Matches the files that the command stores from a transfer on standard input. For other files, the command only computes the
- * digest.
- */
-const KEPT_PATH = new RegExp(`^(?:SHA256SUMS(?:\\.minisig)?|bundles/${SEGMENT})$`);
-
 /** Computes the digests of all files, in the order of their paths, except the checksums and their signature. */
 async function digestFolder(folder: string): Promise<TransferFile[]> {
   const files: TransferFile[] = [];
@@ -406,9 +395,8 @@ function isStray(path: string): boolean {
 
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
-/** Computes the digests of all files in a tar of a transfer. Stores only its bundles and checksums, in `folder`. */
-async function readPiped(input: Readable, folder: string): Promise<TransferFile[]> {
-  const found: (TransferFile & { readonly kept: string | null })[] = [];
+/** Unpacks a tar of a transfer. @returns the folder in it that contains the checksums, which can have any name */
+async function unpackPiped(input: Readable, folder: string): Promise<string> {
   const files = extract();
   await once(input, 'readable');
   const first: Buffer = input.read() ?? Buffer.alloc(0);
@@ -420,41 +408,26 @@ async function readPiped(input: Readable, folder: string): Promise<TransferFile[
   try {
     for await (const entry of files) {
       const path = posix.normalize(entry.header.name);
-      const isFile = entry.header.type === 'file';
+      const isFile = entry.header.type === 'file' && !path.startsWith('../');
       if (!isFile && entry.header.type !== 'directory') throw mismatch(`"${path}" is not a file`);
-      const isKept = isFile && (isOwn(basename(path)) || basename(dirname(path)) === 'bundles');
-      const kept = isKept ? join(folder, String(found.length)) : null;
-      const hash = createHash('sha256');
-      await using copy = kept === null ? null : await open(kept, 'wx', 0o600);
-      for await (const chunk of entry as AsyncIterable<Buffer>) {
-        hash.update(chunk);
-        await copy?.appendFile(chunk);
-      }
-      if (isFile) found.push({ path, bytes: entry.header.size ?? 0, sha256: hash.digest('hex'), kept });
+      const target = join(folder, path);
+      await mkdir(isFile ? dirname(target) : folder, { recursive: true });
+      if (isFile) await writeFile(target, entry as AsyncIterable<Buffer>, { mode: 0o600 });
+      else entry.resume();
     }
     await reading;
   } catch (error) {
-    if (error instanceof DocshelfError) throw error;
+    if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;
     throw mismatch(
       `standard input is not a complete tar (${error instanceof Error ? error.message : 'unknown error'})`,
     );
   }
-  // Find the folder that contains the checksums in the tar, because this folder can have any name.
-  const sums = found.map(({ path }) => path).filter((path) => basename(path) === SUMS_FILE);
-  const [root] = sums.map((path) => posix.dirname(path)).sort((a, b) => a.length - b.length);
-  if (root === undefined) {
-    throw new DocshelfError('cannot_read', `Cannot read the transfer: standard input contains no ${SUMS_FILE}`, {
-      next: 'Pipe a tar of a folder that "docshelf transfer pack" created.',
-    });
-  }
-  const named = found.map((file) => ({ ...file, path: posix.relative(root, file.path) }));
-  if (new Set(named.map(({ path }) => path)).size < named.length)
-    throw mismatch('standard input contains a file twice');
-  await mkdir(join(folder, 'bundles'));
-  for (const { path, kept } of named) {
-    if (kept !== null && KEPT_PATH.test(path)) await rename(kept, join(folder, path));
-  }
-  return named.filter(({ path }) => !isOwn(path) && !isStray(path));
+  const sums = (await listFiles(folder)).filter((path) => basename(path) === SUMS_FILE);
+  const [shortest] = sums.sort((a, b) => a.length - b.length);
+  if (shortest !== undefined) return join(folder, dirname(shortest));
+  throw new DocshelfError('cannot_read', `Cannot read the transfer: standard input contains no ${SUMS_FILE}`, {
+    next: 'Pipe a tar of a folder that "docshelf transfer pack" created.',
+  });
 }
 
 /** Rejects files that the checksums do not list. @throws DocshelfError `manifest_mismatch`, `wrong_digest` */

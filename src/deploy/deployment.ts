@@ -111,18 +111,6 @@ export class Deployment {
     return { ...imported, activated: await this.#serveDelivered(imported, delivery.activate) };
   }
 
-  /**
-   * Activates a bundle that another process imported.
-   * @returns true if the site serves the bundle
-   * @throws DocshelfError `version_not_found`
-   */
-  async activateStored({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
-    const { store } = this.#context;
-    await this.open();
-    if ((await store.label(version))?.digest !== digest) throw await versionNotFound(store, version, digest);
-    return this.#serveDelivered({ version, digest }, activate);
-  }
-
   /** @throws DocshelfError the codes of `deliver`; `source_too_large` */
   async deliverStream(
     stream: AsyncIterable<Uint8Array>,

@@ -8,13 +8,13 @@ import { newFolder } from '../helpers/new-folder.ts';
 let folder: string;
 let file: string;
 let watch: FileWatch;
-let changes: ReturnType<typeof vi.fn<(isWhole: boolean) => void>>;
+let changes: ReturnType<typeof vi.fn<() => void>>;
 
 beforeEach(async () => {
   folder = newFolder();
   file = join(folder, 'config.yaml');
   await writeFile(file, 'one');
-  changes = vi.fn<(isWhole: boolean) => void>();
+  changes = vi.fn<() => void>();
   watch = new FileWatch(changes);
 });
 afterEach(() => watch.stop());
@@ -38,35 +38,30 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await watch.start([file]);
     await rename(join(folder, 'to-second'), file);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
-    expect(changes).toHaveBeenCalledWith(true);
   });
 
-  it('reports a file once and as complete if a rename moves the file into place', async () => {
+  it('reports a file once if a rename moves the file into place', async () => {
     await watch.start([file]);
     await writeFile(join(folder, 'next'), 'two');
     await rename(join(folder, 'next'), file);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
-    expect(changes).toHaveBeenCalledWith(true);
   });
 
   it.each([
     ['truncated', () => writeFile(file, '')],
     ['removed and created again', () => rm(file).then(() => writeFile(file, ''))],
-  ])(
-    'reports a file once, as possibly incomplete, if the file is %s and then written in parts',
-    async (_how, begin) => {
-      await watch.start([file]);
-      const seen: string[] = [];
-      changes.mockImplementation(() => void readFile(file, 'utf8').then((text) => seen.push(text)));
-      await begin();
-      for (const piece of ['a', 'b', 'c']) {
-        await sleep(50);
-        await appendFile(file, piece);
-      }
-      await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
-      expect([seen, changes.mock.calls]).toEqual([['abc'], [[false]]]);
-    },
-  );
+  ])('reports a file once, with its last part, if the file is %s and then written in parts', async (_how, begin) => {
+    await watch.start([file]);
+    const seen: string[] = [];
+    changes.mockImplementation(() => void readFile(file, 'utf8').then((text) => seen.push(text)));
+    await begin();
+    for (const piece of ['a', 'b', 'c']) {
+      await sleep(50);
+      await appendFile(file, piece);
+    }
+    await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
+    expect(seen).toEqual(['abc']);
+  });
 
   it('reports a changed file once, even if other files in the same folder are written constantly', async () => {
     await watch.start([file]);
@@ -76,7 +71,6 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await rename(join(folder, 'next'), file);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
     clearInterval(noise);
-    expect(changes).toHaveBeenCalledWith(true);
   });
 
   it('reports a change that occurs between remember() and the next start()', async () => {

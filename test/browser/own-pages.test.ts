@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createSiteApp } from '../../src/http/site/site.ts';
 import { BodyCache, SiteServer } from '../../src/site/index.ts';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { featuresOf } from '../helpers/features.ts';
 import { shelfWith } from '../http/site/shelf-example.ts';
+import { siteApp } from '../http/site/site-example.ts';
 import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
 const FEATURES = featuresOf('acme', 'air-gapped', { assistant: true });
@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)(`built-in pages of docshelf${whyNoChromium}`, () =
       const server = new SiteServer(new BodyCache(1024), { current: null });
       const headers = { 'accept-language': tag };
       for (const state of ['waiting', 'off'] as const) {
-        const app = createSiteApp({ server, state: () => state, features: () => FEATURES });
+        const app = siteApp({ server, state: () => state, features: () => FEATURES });
         expect(await breachesOf(await (await app.request('/a', { headers })).text())).toEqual([]);
       }
     },

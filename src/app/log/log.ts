@@ -1,5 +1,5 @@
 import { write, writeSync } from 'node:fs';
-import { type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { printableJson, printableLines } from '../../domain/text.ts';
 
 export type { Logger } from 'pino';
@@ -21,47 +21,36 @@ export async function openLogs(settings: {
   // if no process reads the pipe.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
-  const timeField = createTimeField();
-  const options: LoggerOptions = {
-    base: null,
-    timestamp: timeField,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: stdSerializers.err },
-  };
-  const out = new LineBatches();
+  const out = new Output();
   const pretty = isPretty ? await prettyForm(isTerminal) : null;
   const written = (line: string): string => pretty?.(line) ?? printableJson(line);
   const immediate = { write: (line: string) => out.write(written(line)), flush: out.flush.bind(out) };
-  const log = pino({ ...options, level: settings.level }, immediate);
+  const log = pino(
+    {
+      level: settings.level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: stdSerializers.err },
+    },
+    immediate,
+  );
   return {
     log,
     logRequest: (fields) => {
       if (!log.isLevelEnabled('info')) return;
-      const line = `{"level":"info"${timeField()},${fields()}}\n`;
+      const line = `{"level":"info"${stdTimeFunctions.isoTime()},${fields()}}\n`;
       if (pretty === null) out.writeLater(line);
       else out.write(pretty(line));
     },
   };
 }
 
-/** Creates a function that returns the time field of a log line. Caches the field, because many lines have the same millisecond. */
-function createTimeField(): () => string {
-  let lastMs = 0;
-  let field = '';
-  return () => {
-    const atMs = Date.now();
-    if (atMs !== lastMs) field = `,"time":"${new Date(atMs).toISOString()}"`;
-    lastMs = atMs;
-    return field;
-  };
-}
-
 const STDOUT = 1;
-/** Maximum characters of a batch of log lines. As ASCII text, this is half of the capacity of a pipe (pipe(7)). */
-const BATCH_CHARS = 32 * 1024;
+/** Delay before request lines are written, because each write wakes a thread. */
 const BATCH_MS = 250;
-/** Maximum bytes that wait for a stalled reader of the log. After that, docshelf discards new lines to limit the memory. */
-const WAITING_BYTES_MAX = 16 * 1024 ** 2;
+/** Maximum characters that wait for a stalled reader of the log. After that, docshelf discards new lines to limit the memory. */
+const WAITING_MAX = 8 * 1024 ** 2;
 /** Maximum bytes of one write, half of the capacity of a pipe. At the exit, a write to a full pipe can lose its bytes. */
 const WRITE_BYTES_MAX = 32 * 1024;
 export const LAST_WRITES_MS = 300;
@@ -70,41 +59,49 @@ const RETRY_MS = 100;
 const FLUSH_POLL_MS = 10;
 
 /**
- * Writes bytes to standard output in their order, and repeats a failed write. Pino's stream instead ends or blocks the process,
+ * Writes lines to standard output in their order, and repeats a failed write. Pino's stream instead ends or blocks the process,
  * for example if the disk of the log file is full.
  */
 class Output {
-  #waiting: Buffer[] = [];
-  /** Joined bytes before those in `waiting`. The current write, if any, writes the first `WRITE_BYTES_MAX` of them. */
-  #joined: Buffer = Buffer.alloc(0);
-  #waitingBytes = 0;
+  #lines = '';
+  /** Bytes before those of `lines`. The current write, if any, writes the first `WRITE_BYTES_MAX` of them. */
+  #bytes = Buffer.alloc(0);
   /** `stalled`: the reader of a pipe does not read. `failed`: another error, so that no operation waits for the output. */
   #state: 'idle' | 'writing' | 'stalled' | 'failed' = 'idle';
+  #isDue = false;
 
-  write(bytes: Buffer): void {
-    if (this.#waitingBytes + bytes.length > WAITING_BYTES_MAX) return;
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-    if (this.#state === 'idle') this.#writeFirst();
+  constructor() {
+    process.on('exit', () => this.#writeLast());
+  }
+
+  write(line: string): void {
+    this.#add(line);
+    this.#writeIfIdle();
+  }
+
+  writeLater(line: string): void {
+    this.#add(line);
+    if (this.#lines.length > WRITE_BYTES_MAX) this.#writeIfIdle();
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setTimeout(() => {
+      this.#isDue = false;
+      this.#writeIfIdle();
+    }, BATCH_MS).unref();
   }
 
   flush(done: () => void): void {
+    this.#writeIfIdle();
     if (this.#state === 'idle' || this.#state === 'failed') done();
     else setTimeout(() => this.flush(done), FLUSH_POLL_MS);
   }
 
-  /** Writes the last bytes while the process exits. */
-  writeLast(): void {
-    const endMs = performance.now() + LAST_WRITES_MS;
-    // Another thread still writes the first bytes.
-    if (this.#state === 'writing') this.#remove(this.#first().length);
-    for (let bytes = this.#first(); bytes.length > 0 && performance.now() < endMs; bytes = this.#first()) {
-      try {
-        this.#remove(writeSync(STDOUT, bytes));
-      } catch (error) {
-        if (!isStall(error)) return;
-      }
-    }
+  #add(line: string): void {
+    if (this.#lines.length + this.#bytes.length + line.length <= WAITING_MAX) this.#lines += line;
+  }
+
+  #writeIfIdle(): void {
+    if (this.#state === 'idle') this.#writeFirst();
   }
 
   #writeFirst(): void {
@@ -112,68 +109,40 @@ class Output {
     this.#state = bytes.length === 0 ? 'idle' : 'writing';
     if (bytes.length === 0) return;
     write(STDOUT, bytes, (error, written) => {
-      this.#remove(error === null ? written : 0);
-      if (error === null) return this.#writeFirst();
+      if (error === null) {
+        this.#bytes = this.#bytes.subarray(written);
+        return this.#writeFirst();
+      }
       this.#state = isStall(error) ? 'stalled' : 'failed';
       const timer = setTimeout(() => this.#writeFirst(), RETRY_MS);
       if (this.#state === 'failed') timer.unref();
     });
   }
 
-  /** Joins waiting bytes, because thousands of lines can wait, and each write wakes a thread. */
-  #first(): Buffer {
-    if (this.#joined.length === 0) this.#joined = Buffer.concat(this.#waiting.splice(0));
-    return this.#joined.subarray(0, WRITE_BYTES_MAX);
+  /** Writes the last bytes while the process exits. */
+  #writeLast(): void {
+    const endMs = performance.now() + LAST_WRITES_MS;
+    // Another thread still writes the first bytes.
+    if (this.#state === 'writing') this.#bytes = this.#bytes.subarray(this.#first().length);
+    for (let bytes = this.#first(); bytes.length > 0 && performance.now() < endMs; bytes = this.#first()) {
+      try {
+        this.#bytes = this.#bytes.subarray(writeSync(STDOUT, bytes));
+      } catch (error) {
+        if (!isStall(error)) return;
+      }
+    }
   }
 
-  #remove(written: number): void {
-    this.#waitingBytes -= written;
-    this.#joined = this.#joined.subarray(written);
+  #first(): Buffer {
+    if (this.#bytes.length === 0) {
+      this.#bytes = Buffer.from(this.#lines);
+      this.#lines = '';
+    }
+    return this.#bytes.subarray(0, WRITE_BYTES_MAX);
   }
 }
 
 const isStall = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
-
-/** Collects log lines into batches, because each write wakes a thread. */
-class LineBatches {
-  readonly #out = new Output();
-  #batch = '';
-  #isDue = false;
-
-  constructor() {
-    process.on('beforeExit', () => this.#writeBatch());
-    process.on('exit', () => {
-      this.#writeBatch();
-      this.#out.writeLast();
-    });
-  }
-
-  write(line: string): void {
-    this.#batch += line;
-    this.#writeBatch();
-  }
-
-  writeLater(line: string): void {
-    this.#batch += line;
-    if (this.#batch.length > BATCH_CHARS) this.#writeBatch();
-    if (this.#isDue) return;
-    this.#isDue = true;
-    setTimeout(() => {
-      this.#isDue = false;
-      this.#writeBatch();
-    }, BATCH_MS).unref();
-  }
-
-  flush(done: () => void): void {
-    this.#writeBatch();
-    this.#out.flush(done);
-  }
-
-  #writeBatch(): void {
-    if (this.#batch !== '') this.#out.write(Buffer.from(this.#batch));
-    this.#batch = '';
-  }
-}
 
 /**
  * Loads the formatter of `pino-pretty` only when needed. Does not use its stream, which blocks the main thread if no process

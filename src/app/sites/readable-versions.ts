@@ -30,7 +30,6 @@ import {
   type SiteState,
   type VersionSurvey,
 } from '../../site/index.ts';
-import { Scheduler } from '../../threads/scheduler.ts';
 import { encodeAddress } from '../../web/escape.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import { previewPasses } from './preview.ts';
@@ -49,9 +48,8 @@ const SEARCHES_MAX = 32;
 
 export class OpenVersions {
   readonly pages = new SamePages();
-  readonly #open: LRUCache<string, OpenVersion>;
-  readonly #opening = new Scheduler(Number.POSITIVE_INFINITY);
-  readonly #searches: LRUCache<string, SiteSearch>;
+  readonly #open: LRUCache<string, OpenVersion, () => Promise<OpenVersion>>;
+  readonly #searches: LRUCache<string, SiteSearch, () => SiteSearch>;
 
   constructor({ bytesMax = OPEN_BYTES_MAX, idleMs = IDLE_MS } = {}) {
     const untilIdle = { ttl: idleMs, updateAgeOnGet: true, ttlAutopurge: true };
@@ -59,31 +57,28 @@ export class OpenVersions {
       ...untilIdle,
       maxSize: bytesMax,
       sizeCalculation: ({ snapshot }) => Math.min(bytesMax, PREPARED_BYTES + FILE_BYTES * snapshot.release.files.size),
+      fetchMethod: (_key, _stale, { context: open }) => open(),
+      // Complete the opening of a version, even if other versions meanwhile fill the cache.
+      ignoreFetchAbort: true,
     });
-    this.#searches = new LRUCache({ ...untilIdle, max: SEARCHES_MAX, dispose: (search) => search.close() });
+    this.#searches = new LRUCache({
+      ...untilIdle,
+      max: SEARCHES_MAX,
+      memoMethod: (_key, _stale, { context: make }) => make(),
+      dispose: (search) => search.close(),
+    });
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  async get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
-    const known = this.#open.get(key);
-    if (known !== undefined) return known;
-    const task = async (): Promise<OpenVersion> => {
-      const opened = await open();
-      this.#open.set(key, opened);
-      return opened;
-    };
-    return this.#opening.run(task, { share: key });
+  get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
+    return this.#open.forceFetch(key, { context: open });
   }
 
   search(key: string, make: () => SiteSearch): SiteSearch {
-    const known = this.#searches.get(key);
-    if (known !== undefined) return known;
-    const made = make();
-    this.#searches.set(key, made);
-    return made;
+    return this.#searches.memo(key, { context: make });
   }
 }
 
@@ -236,20 +231,17 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
       }));
   }
 
-  async #opened(kept: KeptVersion, isStaged: boolean): Promise<OpenedVersion | null> {
-    const { version, digest } = kept;
-    const { store, onFault } = this.#options;
-    const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
+  async #opened(kept: KeptVersion, isStaged: boolean): Promise<OpenedVersion> {
+    const { onFault } = this.#options;
     try {
       const { server, snapshot } = await this.#openedOnce(kept);
-      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, snapshot.release) };
+      return { kind: 'kept', server, isStaged, canonical: (path) => this.#canonical(path, snapshot.release) };
     } catch (error) {
-      if (!(await isThere())) return null;
       const respond: SiteServer['respond'] = (request) => {
         onFault(toDocshelfError(error), request.id());
         return noticeResponse(request, { ...NOTICES.unavailable, language: null });
       };
-      return { kind: 'kept', server: { respond }, isStaged, isThere, canonical: async () => null };
+      return { kind: 'kept', server: { respond }, isStaged, canonical: async () => null };
     }
   }
 
@@ -283,13 +275,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const surveyKept = async (): Promise<VersionSurvey> => ({ hasOthers: true, own: await ownVersions(release) });
     const parts = await readVersion(release, retained, form, surveyKept);
     const { snapshot } = buildVersion(parts, form, { active, pages: open.pages });
-    const unlessRemoved: ReadableVersionsOptions['onFault'] = (error, requestId) => {
-      void keptVersion(store, version).then(
-        (known) => known?.digest === digest && onFault(error, requestId),
-        () => onFault(error, requestId),
-      );
-    };
-    return { snapshot, server: new SiteServer(bodies, { current: snapshot }, { onFault: unlessRemoved }) };
+    return { snapshot, server: new SiteServer(bodies, { current: snapshot }, { onFault }) };
   }
 
   async #canonical(path: string, release: ReleaseView): Promise<string | null> {

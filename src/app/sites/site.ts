@@ -283,10 +283,10 @@ export class Site {
       state: () => deployment.state,
       hasFailed: () => deployment.journal.lastError !== null && deployment.journal.activity === null,
       features: () => this.features(),
-      ...(search === null
-        ? {}
-        : {
-            search: siteSearch({
+      search:
+        search === null
+          ? undefined
+          : siteSearch({
               search,
               shelf: this.#host.shelfScope(domain ?? ''),
               page,
@@ -294,8 +294,8 @@ export class Site {
               metrics,
               onError: this.#onError('search'),
             }),
-            describedSearch: async () => describedSearch(this.config, (await page.language()) ?? ENGLISH),
-          }),
+      describedSearch: async () =>
+        search === null ? null : describedSearch(this.config, (await page.language()) ?? ENGLISH),
       reports,
       assets,
       versions,

@@ -32,7 +32,6 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
     remove: (version) => deployment.remove(version),
     upload: (fileName, body, { version, activate, signature, source, signal }) =>
       deployment.deliverStream(body, { fileName, version, activate, signature, source }, signal),
-    activateStored: (release, activate) => deployment.activateStored(release, activate),
   };
 }
 

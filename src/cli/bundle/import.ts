@@ -138,13 +138,20 @@ export async function importArchive(
 
 async function importAlone(site: ChosenSite, options: DaemonChoice, archive: ArchiveInput, request: ImportRequest) {
   const delivered = await importHere(site.config, archive, request);
-  // Notify a daemon that started during the import, because it can have read the folder before the bundle was stored.
-  const begun = await findDaemon(site, options).catch(() => null);
-  if (begun === null) return delivered;
-  const { version, digest } = delivered;
-  const query = { digest, activate: String(request.activate) };
-  const taken = (await begun.call(operations.takeUp, { parameters: { version }, query })) as { activated: boolean };
-  return { ...delivered, ...taken };
+  const { version } = delivered;
+  const isDue = delivered.activated || version === site.config.staticExport.version;
+  const isActive = isDue && (await activateOnNewDaemon(site, options, version));
+  return { ...delivered, activated: delivered.activated || isActive };
+}
+
+/**
+ * Activates a version on a daemon that started during the command, because it can have read the folder too early.
+ * @returns true if there is such a daemon
+ */
+export async function activateOnNewDaemon(site: ChosenSite, options: DaemonChoice, version: string): Promise<boolean> {
+  const daemon = await findDaemon(site, options).catch(() => null);
+  await daemon?.call(operations.activate, { parameters: { version } });
+  return daemon !== null;
 }
 
 async function upload(

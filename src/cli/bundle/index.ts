@@ -11,7 +11,7 @@ import { type Columns, listing, printResult, printTarget, toMiB } from '../outpu
 import { listedSites, type SiteVersions, versionsOf } from '../stored-versions.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
-import { bundleImportCommand, bundlePreviewCommand } from './import.ts';
+import { activateOnNewDaemon, bundleImportCommand, bundlePreviewCommand } from './import.ts';
 import { bundleInspectCommand, bundleVerifyCommand } from './verify.ts';
 
 type ChangeHere = (deployment: Deployment) => Promise<unknown>;
@@ -60,10 +60,6 @@ async function change(
   );
 }
 
-/**
- * Changes versions in the data folder. If a daemon started meanwhile, repeats the activation there, because it may have read the
- * folder too early.
- */
 async function changeHere(site: ChosenSite, options: ActionOptions, here: ChangeHere): Promise<ReleaseRef | null> {
   const { dir } = site.config.storage;
   // Check first whether the data folder exists, because `withCommandShelf` would create it.
@@ -74,9 +70,7 @@ async function changeHere(site: ChosenSite, options: ActionOptions, here: Change
   }
   const { withCommandShelf } = await import('../../app/index.ts');
   const now = ((await withCommandShelf(site.config, () => undefined, here)) ?? null) as ReleaseRef | null;
-  if (now === null) return null;
-  const daemon = await findDaemon(site, options).catch(() => null);
-  await daemon?.call(operations.activate, { parameters: { version: now.version } });
+  if (now !== null) await activateOnNewDaemon(site, options, now.version);
   return now;
 }
 

@@ -34,7 +34,7 @@ export interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
-export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'activateStored'> {
+export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove'> {
   readonly domain: string;
   activeVersion(): string | null;
   onBundleRefused(source: BundleSourceKind): void;
@@ -142,12 +142,6 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
     diff: async (c, { query }) => {
       const { from, to } = query();
       return c.json(await siteOf(c).diff(from, to, c.req.raw.signal));
-    },
-    takeUp: async (c, { query }) => {
-      const { digest, activate } = query();
-      const [site, version] = [siteOf(c), versionOf(c)];
-      const act = () => site.activateStored({ version, digest }, activate !== 'false');
-      return c.json({ activated: await swap(c, site, 'take-up', version, act) });
     },
     audit: async (c, { query }) => {
       const { limit = AUDIT_LIMIT_DEFAULT, before = null } = query();

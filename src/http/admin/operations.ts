@@ -163,7 +163,6 @@ const FILE_NAME = {
   example: 'acme-export-2024-06-01.tar.gz',
 } as const;
 
-const DIGEST = { ...digest, 'x-expects': '64 lower-case hex digits' } as const;
 const ACTIVATE = {
   type: 'string',
   enum: ['true', 'false'],
@@ -297,21 +296,6 @@ export const operations = withIds({
         message: 'Cannot compare the versions: it takes longer than 120 s',
       },
     ],
-  },
-  takeUp: {
-    ...acting,
-    method: 'POST',
-    path: '/v1/versions/{version}/take-up',
-    summary: 'Serve a version that a command stored in the data folder while the daemon started',
-    parameters: { version: VERSION },
-    query: { ...objectOf({ digest: DIGEST }, { activate: ACTIVATE }), additionalProperties: false },
-    answers: {
-      200: {
-        description: 'Reports whether the daemon activated the version.',
-        schema: objectOf({ activated: { type: 'boolean' } }),
-      },
-    },
-    faults: [badName, notStored],
   },
   rollback: {
     ...acting,

@@ -37,7 +37,7 @@ const auditLineSchema = {
     client: textOrNull('Address of the client. Null for the socket.'),
     requestId: textOrNull('ID in `X-Request-Id` and the log.'),
     action: text(
-      '`activate`, `rollback`, `remove`, `upload`, `signature`, `take-up`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link`, `sign-in`, `sign-out` and others.',
+      '`activate`, `rollback`, `remove`, `upload`, `signature`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link`, `sign-in`, `sign-out` and others.',
     ),
     site: textOrNull('Domain of the site.'),
     organization: textOrNull('Organization of the key or export.'),

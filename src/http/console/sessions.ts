@@ -5,6 +5,7 @@ import type { ReleaseRef } from '../../deploy/index.ts';
 import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import { BODY_BYTES_MAX } from '../../domain/limits.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { isSame } from '../bearer.ts';
 import type { CreatedKey } from '../keys/key-schemas.ts';
@@ -73,6 +74,13 @@ export interface ActionMessage extends Verdict {
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
   readonly undo?: readonly Undo[];
+}
+
+export function summaryOf(each: readonly Verdict[], noun: string, done: string): ActionMessage {
+  const failed = each.filter(({ problem }) => problem !== null);
+  const well = each.filter(({ problem }) => problem === null);
+  const text = `${well.length} of ${counted(each.length, noun)} ${each.length === 1 ? 'was' : 'were'} ${done}`;
+  return { text, problem: null, each: [...failed, ...well] };
 }
 
 export interface Undo {

@@ -30,12 +30,8 @@ export class FolderCounter implements RequestCounter {
   readonly #options: FolderCounterOptions;
   readonly #file: string;
   #shared: RequestTable | null = null;
-  /** Requests that docshelf could not store in the folder. They count until they leave the window of the rate limit. */
-  readonly #unstored = new RequestTable(':memory:');
   /** All requests of this daemon, which count while the folder is unavailable. */
   readonly #own = new RequestTable(':memory:');
-  /** Requests that other daemons and earlier runs of this daemon have counted, as last read from the folder. */
-  readonly #others = new Map<string, { readonly count: number; readonly readMs: number }>();
   #isFailing = false;
   #retryMs = 0;
 
@@ -94,7 +90,9 @@ export class FolderCounter implements RequestCounter {
     rmSync(this.#file, { force: true });
     const message = `Cannot read the counted requests in "${this.#file}": the file is damaged`;
     this.#options.onFault(
-      new DocshelfError('cannot_read', message, { next: 'docshelf deleted the file and counts from zero.' }),
+      new DocshelfError('cannot_read', message, {
+        next: 'docshelf deleted the file and continues with its count in memory.',
+      }),
     );
   }
 
@@ -103,33 +101,16 @@ export class FolderCounter implements RequestCounter {
     // Use the time since 1970, because daemons that share the folder need a common clock.
     const nowMs = Date.now();
     const own = this.#own.used(organization, nowMs, windowMs);
-    const unstored = this.#unstored.used(organization, nowMs, windowMs);
-    const inFolder = shared?.used(organization, nowMs, windowMs) ?? null;
-    if (inFolder !== null) {
-      const count = Math.max(0, inFolder.count - own.count + unstored.count);
-      this.#others.set(organization, { count, readMs: nowMs });
-    }
-    const used = inFolder === null ? own.count + this.#othersOf(organization, nowMs) : inFolder.count + unstored.count;
-    const isAllowed = used < requestsMax;
-    if (isAllowed) {
-      (shared ?? this.#unstored).add(organization, nowMs);
-      this.#own.add(organization, nowMs);
-    }
-    const oldestMs = Math.min(inFolder?.oldestMs ?? own.oldestMs, unstored.oldestMs, nowMs);
+    const inFolder = shared?.used(organization, nowMs, windowMs) ?? own;
+    // After a failure, the folder lacks requests of this daemon.
+    const { count, oldestMs } = own.count > inFolder.count ? own : inFolder;
+    const isAllowed = count < requestsMax;
+    if (isAllowed) for (const table of [shared, this.#own]) table?.add(organization, nowMs);
     return {
       isAllowed,
-      remaining: Math.max(0, requestsMax - used - (isAllowed ? 1 : 0)),
-      resetS: Math.max(1, Math.ceil((oldestMs + windowMs - nowMs) / 1000)),
+      remaining: Math.max(0, requestsMax - count - (isAllowed ? 1 : 0)),
+      resetS: Math.max(1, Math.ceil((Math.min(oldestMs, nowMs) + windowMs - nowMs) / 1000)),
     };
-  }
-
-  /** Counts all requests of other daemons as sent at the last read of the folder, so that none leaves the window too early. */
-  #othersOf(organization: string, nowMs: number): number {
-    const others = this.#others.get(organization);
-    if (others === undefined || nowMs >= others.readMs + this.policy.windowMs) return 0;
-    // If the clock was set back, count the requests of other daemons for the whole window of the rate limit from now.
-    if (nowMs < others.readMs) this.#others.set(organization, { ...others, readMs: nowMs });
-    return others.count;
   }
 }
 

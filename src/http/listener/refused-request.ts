@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DocshelfError } from '../../domain/errors.ts';
 import { OWN_HEADERS } from '../../domain/own-headers.ts';
-import { noticeAnswer } from '../../site/index.ts';
 import { problemOf } from '../problem.ts';
 import { type Connections, LINGER_MS } from './connections.ts';
 import { isHttp2, REQUEST_ID_HEADER } from './request.ts';
@@ -60,15 +59,8 @@ export function refusalOf(incoming: IncomingMessage): Refusal | null {
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
 }
 
-function hostsIn(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    // Compare with `Host` first, because nearly all clients use this spelling, and `toLowerCase` allocates a string.
-    if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count++;
-  }
-  return count;
-}
+const hostsIn = (rawHeaders: readonly string[]): number =>
+  rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
 
 /** Copies the host of an HTTP/2 request from `:authority` (RFC 9113, section 8.3.1). */
 export function setHostOfHttp2({ headers }: IncomingMessage): void {
@@ -102,15 +94,6 @@ function refusalParts({ status, state }: Refusal, requestId: string) {
 
 /** Responds synchronously, before the parser can find an error in the rest of the request and end the connection. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
-  const { headers: fields } = outgoing.req;
-  // Respond with an HTML page if the client accepts one, because a reader may have followed a link that is too long.
-  if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
-    const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
-    const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
-    const { headers, body } = noticeAnswer({ header: (name) => fields[name]?.toString() }, notice);
-    outgoing.writeHead(refusal.status, [...headers]).end(body);
-    return;
-  }
   const { headers, body } = refusalParts(refusal, requestId);
   outgoing.writeHead(refusal.status, headers).end(body);
 }

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ServedRequest } from '../listener/served-request.ts';
 
@@ -117,45 +116,4 @@ export function defineMetrics(registry: Registry) {
       fetchFailing: siteGauge('fetch_failing', '1 from a failed download of the bundle until docshelf has the bundle.'),
     },
   };
-}
-
-/** Replaces the default metrics of prom-client, which keep a 10 ms timer and a performance observer running. */
-export function addProcessMetrics(registry: Registry): void {
-  const add = (name: string, help: string, read: () => number): void => {
-    const registers = [registry];
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  const startedS = Math.round(Date.now() / 1000 - process.uptime());
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'CPU time used, user and system, in seconds.',
-    registers: [registry],
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / 1e6);
-    },
-  });
-  add('process_start_time_seconds', 'Start time of the process, in seconds since the epoch.', () => startedS);
-  add('process_resident_memory_bytes', 'Memory in RAM, in bytes.', () => process.memoryUsage.rss());
-  add('nodejs_heap_size_used_bytes', 'JavaScript heap in use, in bytes.', () => process.memoryUsage().heapUsed);
-  add('nodejs_external_memory_bytes', 'Memory of buffers outside the heap, in bytes.', () => {
-    return process.memoryUsage().external;
-  });
-  // Subtract the file descriptor with which `readdirSync` reads the folder.
-  const openFiles = () => readdirSync('/proc/self/fd').length - 1;
-  if (process.platform === 'linux') add('process_open_fds', 'Open file descriptors.', openFiles);
-  new Gauge({
-    name: 'nodejs_version_info',
-    help: 'Version of Node.js.',
-    labelNames: ['version'],
-    registers: [registry],
-  }).set({ version: process.version }, 1);
 }

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { type ActiveVersion, DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
-import { addProcessMetrics, type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
+import { type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
 
 export interface Readings {
   /** States of the sites from memory, so that metrics stay available if the storage fails. */
@@ -53,7 +53,7 @@ export class Metrics {
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
   constructor(programVersion: string | null = null) {
-    addProcessMetrics(this.#registry);
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: LOOP_TICK_MS });
     if (programVersion !== null) this.#metrics.buildInfo.set({ version: programVersion, node: process.version }, 1);
     this.#loopDelay.enable();
     // Start series at 0, because a series that starts with its first event shows no rate for this event.

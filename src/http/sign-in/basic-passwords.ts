@@ -26,8 +26,12 @@ interface Order {
 export class PasswordCheck {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
-  readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
-  readonly #asked = new Map<string, Promise<boolean>>();
+  readonly #known = new LRUCache<string, boolean, () => Promise<boolean>>({
+    max: REMEMBERED_MAX,
+    ttl: REMEMBERED_MS,
+    fetchMethod: (_key, _stale, { context: check }) => check(),
+    ignoreFetchAbort: true,
+  });
   readonly #waiting = new Map<string, Order[]>();
   #waitingCount = 0;
   #running = 0;
@@ -45,18 +49,9 @@ export class PasswordCheck {
   }
 
   /** Checks all hashes in one call: the times of separate calls would reveal user names. @throws DocshelfError `rate_limited` */
-  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean {
-    const digest = this.#digestOf(password, hashes);
-    const known = this.#known.get(digest) ?? this.#asked.get(digest);
-    if (known !== undefined) return known;
-    const asked = this.#enqueue(client, { password, hashes })
-      .then((holds) => {
-        this.#known.set(digest, holds);
-        return holds;
-      })
-      .finally(() => this.#asked.delete(digest));
-    this.#asked.set(digest, asked);
-    return asked;
+  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> {
+    const context = () => this.#enqueue(client, { password, hashes });
+    return this.#known.forceFetch(this.#digestOf(password, hashes), { context });
   }
 
   remembers(password: string, hashes: readonly string[]): boolean {

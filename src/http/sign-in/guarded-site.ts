@@ -14,7 +14,7 @@ interface Guard {
   readonly signIn: SignIn;
   readonly basePath: string;
   readonly reports: Pick<PageReports, 'answer'>;
-  readonly assets?: SiteAssets;
+  readonly assets: SiteAssets;
   readonly onFault: (error: unknown, requestId: string | null) => void;
 }
 
@@ -31,7 +31,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
     if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
     if (isFree(stripped.target)) {
       if (request.method === 'POST' && stripped.target === REPORTS_PATH) return reports.answer(request);
-      const asset = assets?.answer(stripped.target, basePath, asked.header('accept-encoding'), asked.method);
+      const asset = assets.answer(stripped.target, basePath, asked.header('accept-encoding'), asked.method);
       // Respond to a missing asset here, because the site's 404 page and rules could reveal content.
       return asset ?? noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
     }

@@ -25,19 +25,20 @@ import { type VersionSource, versionAnswer } from './version-answers.ts';
 interface SiteAppOptions {
   readonly server: SiteServer;
   /** Base path with a trailing slash. The targets of requests start with this path. */
-  readonly basePath?: string;
+  readonly basePath: string;
   state(): DeployState;
-  hasFailed?(): boolean;
+  hasFailed(): boolean;
   features(): FeatureReport;
-  readonly search?: AnswerSiteSearch;
-  describedSearch?(): Promise<DescribedSearch | null>;
-  readonly reports?: PageReports;
-  readonly versions?: VersionSource;
-  readonly assets?: SiteAssets;
-  mcp?(): AnswerSiteSearch | null;
+  /** Absent if the search of the site is off. */
+  readonly search?: AnswerSiteSearch | undefined;
+  describedSearch(): Promise<DescribedSearch | null>;
+  readonly reports: PageReports;
+  readonly versions: VersionSource;
+  readonly assets: SiteAssets;
+  mcp(): AnswerSiteSearch | null;
   /** Called before a 404 for an asset that another daemon's release can contain. @returns true if the releases have changed */
-  refreshFromDisk?(): Promise<boolean>;
-  onError?(error: unknown, requestId: string | null): void;
+  refreshFromDisk(): Promise<boolean>;
+  onError(error: unknown, requestId: string | null): void;
 }
 
 export type SiteEnv = { Bindings: Partial<HttpBindings> };
@@ -129,40 +130,25 @@ function hasOwn(path: string, { current }: SiteServer, host: string | undefined)
 
 /** Routes by the raw target, because the framework normalises URLs and takes their host from the Host header. */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
-  const {
-    server,
-    basePath = '/',
-    state,
-    hasFailed = () => false,
-    features,
-    search,
-    describedSearch,
-    reports,
-    versions,
-    assets,
-    mcp,
-    refreshFromDisk,
-    onError,
-  } = options;
+  const { server, basePath, features, search, reports, versions, assets } = options;
   const app = new Hono<SiteEnv>();
 
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
     '/_docshelf/features.json': async () => documentAnswer('application/json', JSON.stringify(features())),
     '/_docshelf/search': search,
     [OPEN_SEARCH_PATH]: async (raw, env) => {
-      const described = (await describedSearch?.()) ?? null;
+      const described = await options.describedSearch();
       if (described !== null) return openSearchAnswer(described);
       return noticeResponse(siteRequest(raw, env), { ...NOTHING_HERE, form: 'line' });
     },
-    '/_docshelf/versions.json':
-      versions && (async () => documentAnswer('application/json', JSON.stringify(await versions.list()))),
+    '/_docshelf/versions.json': async () => documentAnswer('application/json', JSON.stringify(await versions.list())),
   };
   const byPath = new Map(Object.entries(reads));
 
   const answerSite = (request: SiteRequest, isRead: boolean): Response | Promise<Response> =>
     isRead && server.current === null
-      ? nothingServed(request, state(), hasFailed())
-      : respondOrRefresh(server, request, refreshFromDisk);
+      ? nothingServed(request, options.state(), options.hasFailed())
+      : respondOrRefresh(server, request, () => options.refreshFromDisk());
 
   app.all('*', (c): Response | Promise<Response> => {
     const asked = siteRequest(c.req.raw, c.env);
@@ -172,32 +158,28 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     const isRead = asked.method === 'GET' || asked.method === 'HEAD';
     const read = isRead ? byPath.get(path) : undefined;
     if (read !== undefined) return read(c.req.raw, c.env);
-    if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
-    const asset = assets?.answer(path, basePath, asked.header('accept-encoding'), asked.method);
+    if (asked.method === 'POST' && path === REPORTS_PATH) return reports.answer(c.req.raw);
+    const asset = assets.answer(path, basePath, asked.header('accept-encoding'), asked.method);
     if (asset) return asset;
-    const assistants = isMcp(path, server, asked.header('host')) ? (mcp?.() ?? null) : null;
+    const assistants = isMcp(path, server, asked.header('host')) ? options.mcp() : null;
     if (assistants !== null) return assistants(c.req.raw, c.env);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
-    if (!isRead || versions === undefined || !path.startsWith(VERSION_ADDRESSES)) return answerSite(request, isRead);
+    if (!isRead || !path.startsWith(VERSION_ADDRESSES)) return answerSite(request, isRead);
     const onVersion = (version: string): void => tagVersion(c.env?.incoming, version);
     return versionAnswer(request, versions, basePath, onVersion).then((found) => found ?? answerSite(request, isRead));
   });
 
   app.onError((error, c) => {
-    onError?.(error, requestIdOf(c.env));
+    options.onError(error, requestIdOf(c.env));
     return faultAnswer(siteRequest(c.req.raw, c.env));
   });
   return app;
 }
 
-function respondOrRefresh(
-  server: SiteServer,
-  request: SiteRequest,
-  refreshFromDisk: SiteAppOptions['refreshFromDisk'],
-) {
+function respondOrRefresh(server: SiteServer, request: SiteRequest, refreshFromDisk: () => Promise<boolean>) {
   const answering = server.respond(request);
   const mayBeNew = isPagePart(pathOf(request.target)) || isServiceWorkerScript(request.header('service-worker'));
-  if (refreshFromDisk === undefined || !mayBeNew) return answering;
+  if (!mayBeNew) return answering;
   return Promise.resolve(answering).then(async (answer) => {
     if (answer.status !== 404 || !(await refreshFromDisk())) return answer;
     await answer.body?.cancel();

@@ -20,7 +20,6 @@ export type OpenedVersion =
       readonly server: Pick<SiteServer, 'respond'>;
       /** True for a staged version, which only readers with a preview link can see. Lists and caches must not contain it. */
       readonly isStaged: boolean;
-      readonly isThere: () => Promise<boolean>;
       /** Percent-encoded address of a page in the active version. Null if the page does not exist there. @param path decoded path */
       readonly canonical: (path: string) => Promise<string | null>;
     };
@@ -65,7 +64,6 @@ export async function versionAnswer(
   // Redirect to the canonical address, because scripts on a page compare the page's address with a base path that they contain.
   if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);
   const answer = await opened.server.respond({ ...request, target: `${path}${query}` });
-  if (answer.status === 503 && !(await opened.isThere())) return null;
   onVersion(version);
   const isDocument = answer.status === 200 && answer.headers.get('Content-Type')?.startsWith('text/html') === true;
   const canonical = isDocument ? await opened.canonical(percentDecode(path)?.slice(1) ?? '') : null;

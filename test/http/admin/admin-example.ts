@@ -79,7 +79,6 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
       note({ version, digest: DIGEST, link: 'http://a/?preview=b', expiresAt: '' }, 'preview', version),
     diff: (before, after) => note({ ...DIFF, before, after }, 'diff', before, after),
     remove: (version) => note(undefined, 'remove', version),
-    activateStored: (release, activate) => note(activate, 'takeUp', release, activate),
     upload: async (fileName, body, { signal: _, ...rest }) => {
       const bytes = await new Response(body).text();
       return note({ version: 'v9', digest: DIGEST, activated: true, unpacked: true }, 'upload', fileName, bytes, rest);

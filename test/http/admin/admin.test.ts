@@ -18,7 +18,6 @@ const ACTIONS: [method: string, path: string][] = [
   ['DELETE', '/v1/versions/v1'],
   ['PUT', '/v1/bundles/site.zip'],
   ['PUT', '/v1/bundles/site.zip.minisig'],
-  ['POST', '/v1/versions/v1/take-up'],
   ['GET', '/v1/diff?from=v1&to=v2'],
   ['GET', '/v1/keys'],
   ['GET', '/v1/audit'],
@@ -307,10 +306,9 @@ describe('admin listener, actions', () => {
     'runs an action for the site that the path names: %s %s',
     async (method, path) => {
       const { app, calls } = appWith();
-      const query = path.endsWith('take-up') ? `?digest=${DIGEST}` : '';
       const body = method === 'PUT' ? 'untrusted comment: x' : undefined;
       const init = { method, headers: BEARER, ...(body === undefined ? {} : { body }) };
-      const answer = await app.request(`${path.replace('/v1', '/v1/sites/acme')}${query}`, init);
+      const answer = await app.request(path.replace('/v1', '/v1/sites/acme'), init);
       expect([answer.ok, calls[0]]).toEqual([true, ['site', 'acme']]);
       const unsigned = await app.request(path.replace('/v1', '/v1/sites/acme'), { method });
       expect(unsigned.status).toBe(401);
@@ -323,15 +321,6 @@ describe('admin listener, actions', () => {
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
     expect(calls).toMatchObject([['rollback'], ['upload', 'a.zip', 'bytes', { source: 'import' }]]);
     expect(lines.map(({ by }) => by)).toEqual(['socket', 'socket']);
-  });
-
-  it('activates a version that a CLI command has stored', async () => {
-    const { app, calls } = appWith();
-    const send = (query: string) => app.request(`/v1/versions/v1/take-up${query}`, { method: 'POST', headers: BEARER });
-    expect(await (await send(`?digest=${DIGEST}&activate=false`)).json()).toEqual({ activated: false });
-    expect(calls).toEqual([['takeUp', { version: 'v1', digest: DIGEST }, false]]);
-    for (const query of ['', '?digest=abc', `?digest=${DIGEST}&activate=maybe`])
-      expect((await send(query)).status).toBe(400);
   });
 
   it('counts rejected uploads in the metrics', async () => {

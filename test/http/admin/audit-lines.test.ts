@@ -28,7 +28,6 @@ function audited() {
       rollback: () => swapTo('v0'),
       remove: () => Promise.reject(new TypeError('a fault of ours in /secret')),
       preview: async (version) => ({ version, digest: DIGEST, link: 'http://a/?preview=secret', expiresAt: '' }),
-      activateStored: async () => false,
       upload: async () => ({ ...(await swapTo('v2')), activated: true, unpacked: true }),
     }),
     reload: async () => ({ at: '', ok: false, error: 'Cannot use the config' }),
@@ -57,7 +56,6 @@ describe('audit line of an admin operation', () => {
     ['activate', 'POST /v1/versions/v2/activate', { site: 'acme', target: 'v2', from: 'v1', to: 'v2' }],
     ['rollback', 'POST /v1/rollback', { site: 'acme', target: null, from: 'v1', to: 'v0' }],
     ['preview', 'POST /v1/versions/v3/preview', { site: 'acme', target: 'v3', from: null, to: null }],
-    ['take-up', `POST /v1/versions/v3/take-up?digest=${DIGEST}&activate=false`, { target: 'v3', from: 'v1', to: 'v1' }],
     [
       'upload',
       'PUT /v1/bundles/a.zip',

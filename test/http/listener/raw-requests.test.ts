@@ -67,16 +67,6 @@ describe('raw request', () => {
     },
   );
 
-  it('is rejected with a page in the reader’s language if a browser follows a link whose address is too long', async () => {
-    const connection = await connectTo(await open());
-    connection.write(`GET /${LONG} HTTP/1.1\r\nHost: x\r\nAccept: text/html,*/*;q=0.8\r\nAccept-Language: fr\r\n\r\n`);
-    const answer = await connection.untilClosed();
-    expect(statusesOf(answer)).toEqual([414]);
-    expect(answer).toMatch(/^Connection: close\r$/m);
-    expect(answer).toMatch(/^X-Request-Id: [0-9a-f-]{36}\r$/m);
-    expect(answer).toContain('<h1>Cette adresse est trop longue</h1>');
-  });
-
   it.each<[string, string, number[]]>([
     ['garbage', 'nonsense\r\n\r\n', [200, 400]],
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],

@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { guarded } from '../../../src/http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../../src/http/sign-in/sign-in.ts';
+import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { serve, TestReleases } from '../../site/helpers.ts';
 import { siteApp } from '../site/site-example.ts';
@@ -43,7 +44,10 @@ export async function guardedSite(
   });
   const faults: unknown[] = [];
   const reports = { answer: async () => new Response(null, { status: 204 }) };
-  const answer = guarded({ signIn, basePath, reports, onFault: (error) => faults.push(error) }, app.fetch);
+  const answer = guarded(
+    { signIn, basePath, reports, assets: new SiteAssets(), onFault: (error) => faults.push(error) },
+    app.fetch,
+  );
   const listener = await openListener({ name: 'site', fetch: answer, host, port: 0 });
   return {
     listener,

@@ -12,7 +12,6 @@ const KEPT = {
   kind: 'kept',
   server: { respond: async () => new Response(null) },
   isStaged: false,
-  isThere: async () => true,
   canonical: async () => null,
 } as const;
 const location = async (target: string, basePath = '/') =>
@@ -56,12 +55,5 @@ describe('versionAnswer() for /_docshelf/v/{version}/', () => {
     for (const name of ['', '..', '%2e%2e', 'a%2fb', '%zz', '%00', '-a', 'a b'])
       expect(await versionAnswer(request(`/_docshelf/v/${name}/`), { ...source(null), open }, '/')).toBeNull();
     expect(open).not.toHaveBeenCalled();
-  });
-
-  it('returns null if the version is removed while docshelf reads the page', async () => {
-    const respond = async () => new Response(null, { status: 503 });
-    const kept = (isThere: boolean): OpenedVersion => ({ ...KEPT, server: { respond }, isThere: async () => isThere });
-    expect(await versionAnswer(request('/_docshelf/v/v1/'), source(kept(false)), '/')).toBeNull();
-    expect((await versionAnswer(request('/_docshelf/v/v1/'), source(kept(true)), '/'))?.status).toBe(503);
   });
 });

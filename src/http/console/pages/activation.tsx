@@ -8,7 +8,7 @@ import { problemOf } from '../../problem.ts';
 import { countInWords, Name, type RowOfCells, Table, Up } from '../elements.tsx';
 import { ActionForm, ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import type { Undo, Verdict } from '../sessions.ts';
+import { summaryOf, type Undo, type Verdict } from '../sessions.ts';
 import { shelfSite, shelfSites } from '../shown-sites.tsx';
 import {
   backTo,
@@ -21,7 +21,7 @@ import {
   type SignedVisit,
   siteAddress,
 } from '../visit.ts';
-import { DiffPages, sumOf } from './diff.tsx';
+import { Diff } from './diff.tsx';
 
 export const activationRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/review', run: showActivation },
@@ -49,7 +49,6 @@ async function showActivation(visit: ConsoleVisit): Promise<Response> {
       <h1>Activate version {version}</h1>
       <section class={`alert ${isPinned ? 'bad' : 'info'}`} id="consequence">
         <h2>{consequenceOf(site, version)}</h2>
-        {compared?.diff && <p>{pagesInWords(compared.diff)}</p>}
         {active?.digest === stored.digest && <p>Both versions have the same files.</p>}
         {isPinned && (
           <p>
@@ -75,7 +74,7 @@ async function showActivation(visit: ConsoleVisit): Promise<Response> {
         </ActionForm>
       </section>
       {compared?.problem && <ActionResult visit={visit} message={compared.problem} />}
-      {compared?.diff && <DiffPages visit={visit} domain={domain} diff={compared.diff} />}
+      {compared?.diff && <Diff visit={visit} domain={domain} diff={compared.diff} />}
     </>
   );
   return showPage(visit, { title: `${domain}: activate ${version}`, isStill: true, content });
@@ -109,20 +108,6 @@ function consequenceOf({ deployment, active }: SiteStatusReport, version: string
   return active.version === version
     ? `${readers} will see the stored files of ${version}.`
     : `${readers} will see ${version} instead of ${active.version}.`;
-}
-
-function pagesInWords(diff: VersionsDiff): string {
-  const verbs = [
-    ['removed', 'disappears', 'disappear'],
-    ['added', 'is new', 'are new'],
-    ['moved', 'moves', 'move'],
-    ['changed', 'has other text', 'have other text'],
-  ] as const;
-  const parts = verbs.flatMap(([kind, one, several]) => {
-    const count = sumOf(diff, kind);
-    return count === 0 ? [] : [`${counted(count, 'page')} ${count === 1 ? one : several}`];
-  });
-  return parts.length === 0 ? 'The text of all pages stays the same.' : `${parts.join(', ')}.`;
 }
 
 async function activateOne(visit: SignedVisit): Promise<Response> {
@@ -259,14 +244,7 @@ async function activateSelected(visit: SignedVisit): Promise<Response> {
     each.push({ ...done.verdict, text: `${domain}: ${done.verdict.text}` });
     back.push(...done.undo);
   }
-  return backTo(visit, '', summary(each, 'activated', back));
-}
-
-function summary(each: readonly Verdict[], done: string, back: readonly Undo[] = []) {
-  const failed = each.filter(({ problem }) => problem !== null);
-  const well = each.filter(({ problem }) => problem === null);
-  const text = `${well.length} of ${counted(each.length, 'version')} ${each.length === 1 ? 'was' : 'were'} ${done}`;
-  return { text, problem: null, each: [...failed, ...well], undo: back };
+  return backTo(visit, '', { ...summaryOf(each, 'version', 'activated'), undo: back });
 }
 
 /** Undoes only activations whose releases are still active, so that later activations stay. */
@@ -282,7 +260,7 @@ async function undo(visit: SignedVisit): Promise<Response> {
   for (const one of all) each.push(await undoOne(visit, status, one));
   const [first, second] = each;
   if (first !== undefined && second === undefined) return backTo(visit, siteAddress(all[0]?.domain ?? ''), first);
-  return backTo(visit, '', summary(each, 'activated again'));
+  return backTo(visit, '', summaryOf(each, 'version', 'activated again'));
 }
 
 async function undoOne(visit: SessionVisit, status: StatusReport, { domain, ...undone }: Undo): Promise<Verdict> {

@@ -43,21 +43,7 @@ interface DiffProps extends VisitProps {
   readonly diff: VersionsDiff;
 }
 
-function Diff(props: DiffProps) {
-  return (
-    <>
-      <p>{diffSummary(props.diff)}</p>
-      <DiffPages {...props} />
-    </>
-  );
-}
-
-/** Number of pages with one kind of difference, including pages that the list omits. */
-export function sumOf(diff: VersionsDiff, kind: keyof VersionsDiff['leftOut']): number {
-  return diff[kind].length + diff.leftOut[kind];
-}
-
-export function DiffPages({ visit, domain, diff }: DiffProps) {
+export function Diff({ visit, domain, diff }: DiffProps) {
   const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
   const linkTo = (version: string, page: string) => (
     <a
@@ -71,6 +57,7 @@ export function DiffPages({ visit, domain, diff }: DiffProps) {
   );
   return (
     <>
+      <p>{diffSummary(diff)}</p>
       <Table
         id="pages"
         title="Changed pages"

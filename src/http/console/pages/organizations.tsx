@@ -1,11 +1,9 @@
 import { DocshelfError } from '../../../domain/errors.ts';
-import { EXPORTING_PLAN, type KeyType, type Organization } from '../../../domain/organization.ts';
-import type { JobBoard } from '../../job-desk.ts';
+import type { Organization } from '../../../domain/organization.ts';
 import type { CreatedKey, ListedKey } from '../../keys/key-schemas.ts';
 import { Chip, Name, type RowOfCells, Table, Time, TimeAgo, Up } from '../elements.tsx';
 import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { shelfSites } from '../shown-sites.tsx';
 import {
   backTo,
   type ConsoleRoute,
@@ -174,12 +172,9 @@ async function createKey(visit: SignedVisit): Promise<Response> {
 }
 
 /** Shows a created key once, because docshelf stores only its digest. */
-async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
+function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
   const organization = organizationOf(visit);
   const name = visit.c.req.query('key');
-  const kept = visit.session?.messages.find(name)?.made;
-  const trial = kept && (await keyTrial(visit, organization, kept.type));
-  // Remove the created API key from the session last, so that the operator can load the page again if an earlier step fails.
   const made = visit.session?.messages.take(name)?.made ?? null;
   const content = (
     <>
@@ -187,12 +182,12 @@ async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
       <div class="heading">
         <h1>{made === null ? 'The key was already shown' : `The key ${made.name}`}</h1>
       </div>
-      {made === null || trial === undefined ? (
+      {made === null ? (
         <p class="card empty">
           docshelf shows each key only once. If you lost the key, revoke it and create another one.
         </p>
       ) : (
-        <CreatedKeyShown visit={visit} made={made} trial={trial} />
+        <CreatedKeyShown visit={visit} made={made} organization={organization} />
       )}
     </>
   );
@@ -216,42 +211,12 @@ function organizationOf(visit: ConsoleVisit): Organization {
   });
 }
 
-type KeyTrial =
-  | { readonly address: string; readonly body: object; readonly missing: null }
-  | { readonly missing: string };
-
-async function keyTrial(visit: ConsoleVisit, organization: Organization, type: KeyType): Promise<KeyTrial> {
-  const { apiUrl } = visit.parts.service();
-  if (apiUrl === null)
-    return { missing: 'The API listener is off. Turn it on with search.enabled or exportApi.enabled.' };
-  const base = `${apiUrl.replace(/\/+$/, '')}/v1`;
-  return type === 'admin' ? exportTrial(visit, organization, base) : searchTrial(visit, organization, base);
+interface CreatedKeyProps extends VisitProps {
+  readonly made: CreatedKey;
+  readonly organization: Organization;
 }
 
-async function exportTrial(visit: ConsoleVisit, { id, plan, sites }: Organization, base: string): Promise<KeyTrial> {
-  if (plan !== EXPORTING_PLAN)
-    return { missing: `The plan of ${id} does not include static exports. Only the plan ${EXPORTING_PLAN} does.` };
-  const board = await call(visit, 'listJobs');
-  if (board.problem !== null) return { missing: [board.problem.error, board.problem.next].join('. ') };
-  const { domains } = board.value as JobBoard;
-  const site = sites.find(({ domain }) => domains.includes(domain));
-  if (site === undefined)
-    return { missing: `No domain of ${id} has a source. Set the source of a domain in the config.` };
-  return { address: `${base}/static-export/jobs`, body: { domain: site.domain }, missing: null };
-}
-
-async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, base: string): Promise<KeyTrial> {
-  const served = shelfSites(await visit.parts.status());
-  const searched = served.filter(({ search }) => search !== null && search.keyword !== 'off');
-  const site = sites.find(({ domain }) => searched.some(({ deployment }) => deployment.domain === domain));
-  if (site === undefined)
-    return {
-      missing: `This daemon serves no site of ${id} with search. Add a site of the organization to the config, and set search.enabled to true.`,
-    };
-  return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
-}
-
-function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: CreatedKey; readonly trial: KeyTrial }) {
+function CreatedKeyShown({ visit, made, organization }: CreatedKeyProps) {
   return (
     <>
       <section class="alert good">
@@ -270,18 +235,12 @@ function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: C
       </section>
       <section class="card">
         <h2>{made.type === 'admin' ? 'Export with this key' : 'Search with this key'}</h2>
-        {trial.missing === null ? (
-          <>
-            <p>
-              <code id="curl">{curlLine(made.key, trial)}</code>
-            </p>
-            <button type="button" data-copy="curl" hidden>
-              Copy command
-            </button>
-          </>
-        ) : (
-          <p>{trial.missing}</p>
-        )}
+        <p>
+          <code id="curl">{curlLine(visit, made, organization)}</code>
+        </p>
+        <button type="button" data-copy="curl" hidden>
+          Copy command
+        </button>
       </section>
       <p role="status" class="soft" id="copied"></p>
       <script type="module" src={visit.root + visit.assets.address('copy.js')}></script>
@@ -289,6 +248,13 @@ function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: C
   );
 }
 
-function curlLine(key: string, { address, body }: Extract<KeyTrial, { missing: null }>): string {
+function curlLine({ parts }: ConsoleVisit, { key, type }: CreatedKey, { sites }: Organization): string {
+  const base = `${(parts.service().apiUrl ?? 'API_URL').replace(/\/+$/, '')}/v1`;
+  const site = type === 'admin' ? sites.find(({ source }) => source !== null) : sites[0];
+  const domain = site?.domain ?? 'DOMAIN';
+  const [address, body] =
+    type === 'admin'
+      ? [`${base}/static-export/jobs`, { domain }]
+      : [`${base}/search/${domain}`, { query: 'getting started', pageSize: 5 }];
   return `curl -s ${address} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }

@@ -47,16 +47,11 @@ async function showOverview(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title, page: '', state: status, content });
 }
 
-/** Reloads the config, which retries failed sites. The message lists each selected site that had an error. */
+/** Reloads the config, which retries failed sites. */
 async function reload(visit: SignedVisit): Promise<Response> {
-  const selected = new Set(visit.form.getAll('site'));
-  const sites = selected.size === 0 ? [] : shelfSites(await visit.parts.status());
   const { problem } = await call(visit, 'reload');
   const text = problem === null ? 'The config was reloaded' : 'The config was not reloaded';
-  const retried = sites.filter((site) => selected.has(site.deployment.domain ?? '') && site.lastError !== null);
-  const each = retried.map(({ deployment }) => ({ text: `docshelf retries ${deployment.domain}`, problem: null }));
-  const list = addressOf(listOf((name) => visit.form.get(name)));
-  return backTo(visit, list, { text, problem, ...(problem === null && { each }) });
+  return backTo(visit, addressOf(listOf((name) => visit.form.get(name))), { text, problem });
 }
 
 type Show = 'all' | 'problems' | DeployState;

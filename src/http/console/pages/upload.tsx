@@ -9,7 +9,7 @@ import { requestIdOf } from '../../listener/request.ts';
 import { problemOf } from '../../problem.ts';
 import { ActionForm } from '../forms.tsx';
 import { type FormPart, formParts } from '../multipart.ts';
-import { type ActionMessage, FORM_TOKEN, requireFormToken, type Verdict } from '../sessions.ts';
+import { FORM_TOKEN, requireFormToken, summaryOf, type Verdict } from '../sessions.ts';
 import { backTo, call, parameterOf, type SessionVisit, siteAddress, type VisitProps } from '../visit.ts';
 
 const ARCHIVES = '.tar,.gz,.tgz,.zst,.zip';
@@ -83,7 +83,9 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   if (verdicts.length === 0) verdicts.push(noArchive(requestIdOf(c.env)));
   const isScript = (c.req.header('accept') ?? '').startsWith('application/json');
   if (isScript) return c.json(verdicts);
-  return backTo(visit, siteAddress(parameterOf(visit, 'domain')), inOne(verdicts));
+  const [only, second] = verdicts;
+  const message = second === undefined && only ? only : summaryOf(verdicts, 'archive', 'imported');
+  return backTo(visit, siteAddress(parameterOf(visit, 'domain')), message);
 }
 
 async function importOne(
@@ -126,13 +128,4 @@ function noArchive(requestId: string | null): Verdict {
     next: 'Select an archive, or drop an archive on the page.',
   });
   return { text: 'No archive was selected', problem: problemOf(error, requestId) };
-}
-
-function inOne(verdicts: readonly Verdict[]): ActionMessage {
-  const [first, second] = verdicts;
-  if (first !== undefined && second === undefined) return first;
-  const refused = verdicts.filter(({ problem }) => problem !== null);
-  const taken = verdicts.filter(({ problem }) => problem === null);
-  const text = `${taken.length} of ${verdicts.length} archives were imported`;
-  return { text, problem: null, each: [...refused, ...taken] };
 }
