@@ -513,10 +513,7 @@ async function writeIndex(folder: string, pages: Pages, embedder: Embedder): Pro
   writer.finish();
   const known = { digest: embedder.digest, load: async () => embedder };
   const order = { searchDir: folder, release: 'r', cacheDir: join(folder, 'cache'), lanesMax: 1, ignoresOthers: true };
-  const embedding = new EmbedProcess(
-    async () => known,
-    async () => 1,
-  );
+  const embedding = new EmbedProcess(async () => known);
   const choice = { kind: 'folder', folder: dirname(MODEL) } as const;
   await embedding.embed({ ...order, model: choice }, () => undefined, new AbortController().signal);
 }

@@ -102,7 +102,7 @@ async function embed(
     await embedRelease({
       passages: () => passageTexts(sections, embedder),
       ...{ embedder, release: USE_PREFIX + digestOf(files), cacheDir, file, onProgress },
-      lanes: () => lanesMax,
+      lanes: lanesMax,
       signal: AbortSignal.any([signal, late]),
     });
   } catch (error) {

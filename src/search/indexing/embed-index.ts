@@ -22,20 +22,13 @@ export interface EmbedIndexRequest {
 
 export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
-const LANES_EVERY_MS = 1_000;
-
 /** Keeps a model loaded between releases, because loading it takes 0.3 s, as long as embedding a small release. */
 export class EmbedProcess {
   readonly #modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>;
-  readonly #askLanes: () => Promise<number>;
   readonly #models = new Map<string, Promise<LoadedOnce>>();
 
-  constructor(
-    modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>,
-    askLanes: () => Promise<number>,
-  ) {
+  constructor(modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>) {
     this.#modelOf = modelOf;
-    this.#askLanes = askLanes;
   }
 
   /**
@@ -69,18 +62,11 @@ export class EmbedProcess {
   }
 
   async #embed(
-    { searchDir, release, cacheDir }: EmbedIndexRequest,
+    { searchDir, release, cacheDir, lanesMax }: EmbedIndexRequest,
     model: LoadedOnce,
     onProgress: (progress: EmbedProgress) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    let lanes = 1;
-    const asking = setInterval(() => {
-      const answered = this.#askLanes().then((now) => {
-        lanes = now;
-      });
-      answered.catch(() => undefined);
-    }, LANES_EVERY_MS);
     const keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE));
     try {
       const { facts } = keyword;
@@ -93,11 +79,10 @@ export class EmbedProcess {
         byImportance: texts(() => byPrior(keyword)),
         ...{ embedder, release, cacheDir, signal, onProgress },
         file: join(searchDir, VECTOR_FILE),
-        lanes: () => lanes,
+        lanes: lanesMax,
       });
       await sweepCache(searchDir, join(cacheDir, model.digest), embedder.dims);
     } finally {
-      clearInterval(asking);
       keyword.close();
     }
   }

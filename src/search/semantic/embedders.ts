@@ -33,14 +33,10 @@ export function rememberQueries(embedder: Embedder): Embedder {
 }
 
 /** Calls to the parent thread, which sends the texts to an embedding service (`parent` in `ModelChoice`). */
-interface EmbedderCalls {
+export interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
-
-export type EmbedParentCalls = EmbedderCalls & {
-  lanes(): number;
-};
 
 export class ParentEmbedder implements Embedder {
   readonly digest: string;
