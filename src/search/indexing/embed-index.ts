@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lockFile } from '../../files/file-lock.ts';
+import { once } from '../../threads/once.ts';
 import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
 import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
@@ -25,7 +26,9 @@ export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 /** Keeps a model loaded between releases, because loading it takes 0.3 s, as long as embedding a small release. */
 export class EmbedProcess {
   readonly #modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>;
-  readonly #models = new Map<string, Promise<LoadedOnce>>();
+  /** All releases of a daemon have the same model. */
+  #model: (() => Promise<KnownModel>) | null = null;
+  readonly #loaded: Embedder[] = [];
 
   constructor(modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>) {
     this.#modelOf = modelOf;
@@ -40,8 +43,9 @@ export class EmbedProcess {
     report: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const { searchDir, lanesMax, ignoresOthers } = order;
-    const model = await this.#model(order.model, lanesMax);
+    const { searchDir, ignoresOthers } = order;
+    this.#model ??= once(() => this.#open(order));
+    const model = await this.#model();
     const onProgress = (progress: EmbedProgress): void => report({ ...progress, modelDigest: model.digest });
     const there = vectorsIn(join(searchDir, VECTOR_FILE), model.digest);
     const isWhole = there.passages !== null && there.embedded === there.passages;
@@ -57,13 +61,12 @@ export class EmbedProcess {
   }
 
   async end(): Promise<void> {
-    const models = await Promise.allSettled(this.#models.values());
-    await Promise.allSettled(models.map((model) => (model.status === 'fulfilled' ? model.value.close() : null)));
+    await Promise.allSettled(this.#loaded.map((embedder) => embedder.close?.()));
   }
 
   async #embed(
     { searchDir, release, cacheDir, lanesMax }: EmbedIndexRequest,
-    model: LoadedOnce,
+    model: KnownModel,
     onProgress: (progress: EmbedProgress) => void,
     signal: AbortSignal,
   ): Promise<void> {
@@ -87,14 +90,14 @@ export class EmbedProcess {
     }
   }
 
-  #model(choice: ModelChoice, modelsMax: number): Promise<LoadedOnce> {
-    const key = choice.kind === 'folder' ? choice.folder : choice.digest;
-    const known = this.#models.get(key);
-    if (known !== undefined) return known;
-    const model = this.#modelOf(choice, modelsMax).then((found) => new LoadedOnce(found));
-    this.#models.set(key, model);
-    model.catch(() => this.#models.delete(key));
-    return model;
+  async #open({ model, lanesMax }: EmbedIndexRequest): Promise<KnownModel> {
+    const { digest, load } = await this.#modelOf(model, lanesMax);
+    const loadNoted = async (): Promise<Embedder> => {
+      const embedder = await load();
+      this.#loaded.push(embedder);
+      return embedder;
+    };
+    return { digest, load: once(loadNoted) };
   }
 }
 
@@ -108,29 +111,6 @@ async function carriedVectors(searchDir: string, { digest, dims }: Embedder): Pr
     return carried?.header.modelDigest === digest && carried.header.dims === dims ? carried : null;
   } catch {
     return null;
-  }
-}
-
-class LoadedOnce {
-  readonly digest: string;
-  readonly #load: () => Promise<Embedder>;
-  #loading: Promise<Embedder> | null = null;
-
-  constructor({ digest, load }: KnownModel) {
-    this.digest = digest;
-    this.#load = load;
-  }
-
-  load(): Promise<Embedder> {
-    this.#loading ??= this.#load().catch((error: unknown) => {
-      this.#loading = null;
-      throw error;
-    });
-    return this.#loading;
-  }
-
-  async close(): Promise<void> {
-    await (await this.#loading)?.close?.();
   }
 }
 
