@@ -122,15 +122,14 @@ export class EmbeddedEngine {
   /**
    * Verifies the index. Other sites with the same release reuse the result. If a site opens the index again, it suspects damage,
    * so docshelf verifies again.
-   * @param isAsked true to keep the index open for queries
    * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
-  async open(release: IndexedRelease, isAsked = false, site: object = this): Promise<IndexFacts> {
+  async open(release: IndexedRelease, site: object = this): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
     const shared = this.#openIndexes.get(searchDir);
     const isShared = shared !== undefined && !shared.sites.has(site);
-    const opened = isShared ? shared : this.#verify(release, isAsked, site);
+    const opened = isShared ? shared : this.#verify(release, site);
     opened.sites.add(site);
     const facts = await opened.facts;
     const openedBySite = this.#opened.get(site) ?? new Map<string, OpenedBySite>();
@@ -138,10 +137,10 @@ export class EmbeddedEngine {
     return facts;
   }
 
-  #verify(release: IndexedRelease, isAsked: boolean, site: object): OpenIndex {
+  #verify(release: IndexedRelease, site: object): OpenIndex {
     const searchDir = searchDirOf(release);
     const open = async (): Promise<IndexFacts> => {
-      const { sections } = await this.#queries.call('open', { searchDir, isAsked }, URGENT);
+      const { sections } = await this.#queries.call('open', searchDir, URGENT);
       return { sections, ...(await this.#factsOf(release)) };
     };
     const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
@@ -234,8 +233,7 @@ export class EmbeddedEngine {
 
   async #build(release: IndexedRelease, signal: AbortSignal, requester: BuildRequester): Promise<IndexFacts> {
     const built = await this.#indexing.build(release, signal, requester);
-    const order = { searchDir: searchDirOf(release), isAsked: false };
-    const sections = built ?? (await this.#queries.call('open', order, URGENT)).sections;
+    const sections = built ?? (await this.#queries.call('open', searchDirOf(release), URGENT)).sections;
     return { sections, ...(await this.#factsOf(release)) };
   }
 

@@ -3,7 +3,7 @@ import type { BundleSearchRequest } from './bundle-data/make-bundle-search.ts';
 import { type BuildIndexRequest, buildIndex } from './indexing/build-index.ts';
 import { type EmbedIndexRequest, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
 import type { EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
-import { type OpenIndexRequest, type QueryRequest, QueryThread } from './query/query-thread.ts';
+import { type QueryRequest, QueryThread } from './query/query-thread.ts';
 import { type EmbedderCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
 const queries = new QueryThread(async (choice) =>
@@ -29,7 +29,7 @@ const handlers = {
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },
-  open: (order: OpenIndexRequest) => queries.open(order),
+  open: (searchDir: string) => queries.open(searchDir),
   close: (searchDir: string) => queries.close(searchDir),
   search: (order: QueryRequest) => queries.search(order),
 };

@@ -155,10 +155,6 @@ export class SectionFacts {
     this.count = this.#languageOf.length;
   }
 
-  get bytes(): number {
-    return this.#languageOf.byteLength + this.#firsts.byteLength + this.#borders.byteLength;
-  }
-
   language(section: number): string | null {
     return this.#languages[this.#languageOf[section] ?? 0] ?? null;
   }

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type { SearchFacet, SearchRequest } from '../../domain/search.ts';
@@ -27,10 +26,6 @@ const BYTES_PER_ENTRY = 200;
 /** Cache size for the term sequences of 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
-const BYTES_PER_SECTION = 16;
-/** SQLite's default `cache_size` of -2000, which means 2,000 KiB (sqlite.org/pragma.html). */
-const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
-const OWN_BYTES = 300_000;
 
 type Impact = ReturnType<typeof impactOf>;
 
@@ -46,7 +41,6 @@ export class IndexFile {
   readonly priors: Float32Array;
   readonly languages: readonly WordLanguage[];
   readonly #database: DatabaseSync;
-  readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #impact: Impact;
   readonly #cache = new LRUCache<string, Postings>({
@@ -61,9 +55,8 @@ export class IndexFile {
   #vocabulary: Vocabulary | undefined;
   #facets: Facets | undefined;
 
-  private constructor(database: DatabaseSync, path: string, ranking: Ranking) {
+  private constructor(database: DatabaseSync, ranking: Ranking) {
     this.#database = database;
-    this.#pageCacheBytes = Math.min(statSync(path).size, PAGE_CACHE_BYTES_MAX);
     this.#statements = prepareStatements(database);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
     const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
@@ -80,16 +73,11 @@ export class IndexFile {
     let database: DatabaseSync | undefined;
     try {
       database = openVerified(path, isSealKnown);
-      return new IndexFile(database, path, ranking);
+      return new IndexFile(database, ranking);
     } catch (error) {
       database?.close();
       throw asDamaged(path, error);
     }
-  }
-
-  get bytes(): number {
-    const caches = this.#cache.calculatedSize + this.#sequences.calculatedSize + (this.#vocabulary?.bytes ?? 0);
-    return OWN_BYTES + this.#pageCacheBytes + this.sections * BYTES_PER_SECTION + caches;
   }
 
   sectionsWith(term: string): number {

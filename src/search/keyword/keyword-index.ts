@@ -73,10 +73,6 @@ export class KeywordIndex {
     this.#alternatives = new Accumulator(this.#file.sections);
   }
 
-  get bytes(): number {
-    return this.#file.bytes + this.#scores.bytes + this.#alternatives.bytes;
-  }
-
   get priors(): Float32Array {
     return this.#file.priors;
   }

@@ -16,8 +16,6 @@ const TWO_EDITS_LENGTH = 8;
 /** Minimum length of a word to correct its first letter. Shorter words that differ in this letter are different words: `look`, `cook`. */
 const OTHER_INITIAL_LENGTH = 6;
 
-const BYTES_PER_WORD = 60;
-
 /** Length of the letter sequences by which docshelf finds related words. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
@@ -58,10 +56,6 @@ export class Vocabulary {
     this.#masks = masks;
     this.#languages = languages;
     this.#spellings = spellings;
-  }
-
-  get bytes(): number {
-    return this.#words.length * BYTES_PER_WORD;
   }
 
   /** Returns the spelling of the index, such as `größe` for `grosse`, or else the word itself. */

