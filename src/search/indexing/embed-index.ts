@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { lockFile } from '../../files/file-lock.ts';
 import { once } from '../../threads/once.ts';
 import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
-import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
 import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
 import { embedRelease, passageText } from '../semantic/embed-release.ts';
@@ -72,13 +71,12 @@ export class EmbedProcess {
   ): Promise<void> {
     const keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE));
     try {
-      const { facts } = keyword;
       const embedder = await model.load();
-      const texts = (order: () => Iterable<number>) => () => passageTexts(keyword, facts, embedder, order());
+      const texts = (order: () => Iterable<number>) => () => passageTexts(keyword, embedder, order());
       const carried = await carriedVectors(searchDir, embedder);
       await embedRelease({
         ...(carried === null ? {} : { carried: () => carried.records() }),
-        passages: texts(() => upTo(facts.count)),
+        passages: texts(() => upTo(keyword.count)),
         byImportance: texts(() => byPrior(keyword)),
         ...{ embedder, release, cacheDir, signal, onProgress },
         file: join(searchDir, VECTOR_FILE),
@@ -148,11 +146,10 @@ function byPrior(keyword: KeywordIndex): Uint32Array {
   return upTo(priors.length).sort((one, other) => priorOf(other) - priorOf(one) || one - other);
 }
 
-function* passageTexts(keyword: KeywordIndex, facts: SectionFacts, embedder: Embedder, sections: Iterable<number>) {
+function* passageTexts(keyword: KeywordIndex, embedder: Embedder, sections: Iterable<number>) {
   for (const number of sections) {
-    if (!embedder.reads(facts.language(number))) continue;
     const section = keyword.section(number);
-    if (section === null) continue;
-    for (const passage of facts.passages(number)) yield { section: number, text: passageText(section, passage) };
+    if (section === null || !embedder.reads(section.language)) continue;
+    for (const passage of section.passages) yield { section: number, text: passageText(section, passage) };
   }
 }

@@ -2,16 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type { SearchFacet, SearchRequest } from '../../domain/search.ts';
 import { languageTag } from '../../web/language-tag.ts';
-import {
-  asDamaged,
-  damaged,
-  type ListKind,
-  languageKey,
-  listName,
-  openVerified,
-  SectionFacts,
-  UNDER,
-} from './format.ts';
+import type { Passage } from '../ports.ts';
+import { asDamaged, damaged, type ListKind, languageKey, listName, openVerified, UNDER } from './format.ts';
 import type { IndexedSection } from './index-writer.ts';
 import { languageOf, type WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
@@ -36,7 +28,6 @@ interface Run {
 
 export class IndexFile {
   readonly sections: number;
-  readonly facts: SectionFacts;
   readonly lifts: Float32Array;
   readonly priors: Float32Array;
   readonly languages: readonly WordLanguage[];
@@ -66,7 +57,6 @@ export class IndexFile {
     this.lifts = this.priors.map((prior) => (prior < 0 ? SECONDARY_PART : 1 + PRIOR_WEIGHT * prior));
     this.sections = this.priors.length;
     this.languages = readLanguages((name) => this.#array(name));
-    this.facts = new SectionFacts((name) => this.#array(name));
   }
 
   static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
@@ -130,6 +120,13 @@ export class IndexFile {
     return Uint32Array.from([this.list('language', key), detected, ...parts].flatMap((list) => [...list]));
   }
 
+  readable(reads: (language: string) => boolean): Mask {
+    const start = listName('language', '');
+    return this.#terms(start).reduce<Mask>((mask, [term]) => {
+      return reads(term.slice(start.length)) ? mask : without(this.#sectionsOf(term), mask, this.sections);
+    }, null);
+  }
+
   /** Sections in which the index terms follow each other directly. */
   withPhrase(terms: readonly string[]): number[] {
     const [first = [], ...others] = terms.map((term) => this.postings(term).sections);
@@ -164,12 +161,13 @@ export class IndexFile {
     return frequent.length > 1 ? frequent.map(([term]) => term.slice(start.length)) : [];
   }
 
-  readSections(numbers: readonly number[]): Map<number, IndexedSection> {
+  readSections(numbers: readonly number[]): Map<number, StoredSection> {
     const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
     return new Map(
-      rows.map(({ n, page, path, title, headings, text, code, language, version, tags }) => {
+      rows.map(({ n, page, path, title, text, language, version, headings, tags, code, passages }) => {
         const lists = { headings: JSON.parse(headings), tags: JSON.parse(tags), code: JSON.parse(code) };
-        return [n, { page, path, title, text, language, version, ...lists, prior: this.priors[n] ?? 0 }] as const;
+        const section = { page, path, title, text, language, version, ...lists, passages: JSON.parse(passages) };
+        return [n, { ...section, prior: this.priors[n] ?? 0 }] as const;
       }),
     );
   }
@@ -247,8 +245,14 @@ interface HeadingRow {
 
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
 
-type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'code' | 'prior' | 'documentTitle'> & {
-  readonly [Column in 'headings' | 'tags' | 'code']: string;
+export interface StoredSection extends IndexedSection {
+  readonly passages: readonly Passage[];
+}
+
+type JsonColumn = 'headings' | 'tags' | 'code' | 'passages';
+
+type SectionRow = Pick<StoredSection, 'page' | 'path' | 'title' | 'text' | 'language' | 'version'> & {
+  readonly [Column in JsonColumn]: string;
 } & { readonly n: number };
 
 function prepareStatements(database: DatabaseSync) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import { VERSION_NAME } from '../../files/index.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
-import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
 import { type Mask, RANKING, SECONDARY_PART } from '../keyword/ranking.ts';
 import type { Embedder } from '../ports.ts';
@@ -146,7 +145,10 @@ export class ReleaseSearch {
 
   async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
-      const leg = load().then(({ embedder, vectors }) => new SemanticLeg(embedder, vectors, this.#keyword.facts));
+      const leg = load().then(({ embedder, vectors }) => {
+        const readable = this.#keyword.readable((language) => embedder.reads(language));
+        return new SemanticLeg(embedder, vectors, readable);
+      });
       this.#semantic = { digest, revision, leg };
     }
     const semantic = this.#semantic;
@@ -166,10 +168,10 @@ export class SemanticLeg {
   readonly #vectors: VectorIndex;
   readonly #readable: Mask;
 
-  constructor(embedder: Embedder, vectors: VectorIndex, facts: SectionFacts) {
+  constructor(embedder: Embedder, vectors: VectorIndex, readable: Mask) {
     this.#embedder = embedder;
     this.#vectors = vectors;
-    this.#readable = readableSections(embedder, facts);
+    this.#readable = readable;
   }
 
   refresh(): this {
@@ -196,18 +198,6 @@ export class SemanticLeg {
     const also = readable === null ? given : given.filter((section) => readable[section] === 1);
     return this.#vectors.search(vector, { limit, allowed: both(allowed, readable), also });
   }
-}
-
-function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
-  const votes = new Map<string | null, boolean>();
-  const readable = new Uint8Array(facts.count);
-  for (let section = 0; section < facts.count; section += 1) {
-    const language = facts.language(section);
-    const mayVote = votes.get(language) ?? embedder.reads(language);
-    votes.set(language, mayVote);
-    readable[section] = mayVote ? 1 : 0;
-  }
-  return readable.includes(0) ? readable : null;
 }
 
 function both(one: Mask, other: Mask): Mask {
