@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
 function writeHostile(folder: string, bytes: number): void {
   const page = '<!doctype html><title>Home</title><main><h1>Home</h1><p>Small.</p></main>';
   writeAt(join(folder, 'site/index.html'), page);
-  using writer = new BundleVectorWriter(searchFolder(folder), { modelDigest, dims: DIMS });
+  const writer = new BundleVectorWriter(searchFolder(folder), { modelDigest, dims: DIMS });
   for (let written = 0; written < bytes; written += KEY_BYTES + DIMS) {
     writer.add({ key: randomBytes(KEY_BYTES), vector: randomFillSync(new Int8Array(DIMS)) });
   }

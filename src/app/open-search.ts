@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
-import { EmbedLanes } from '../search/embedded-engine.ts';
+import { embedLanes } from '../search/embedded-engine.ts';
 import { EmbeddedEngine, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
@@ -17,7 +17,6 @@ const EMBED_AFTER_MS = 500;
 export interface OpenedSearch {
   /** Opens the search of a site. Null if search is off for the site. Call `close` when the daemon removes the site. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
-  readonly lanes: EmbedLanes;
   stop(): Promise<void>;
 }
 
@@ -30,7 +29,6 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: engine, isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
-    lanes: engine.lanes,
     stop: () => engine.stop(),
   };
 }
@@ -52,7 +50,7 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   return new BundleSearchMaker({
     model: modelOf(config, network),
     cacheDir: join(config.storage.dir, 'vectors'),
-    lanesMax: new EmbedLanes(cores, config.search.memory).max,
+    lanesMax: embedLanes(cores, config.search.memory),
   });
 }
 

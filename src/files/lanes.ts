@@ -1,15 +1,15 @@
 /** Runs at most `max` tasks concurrently. After a task fails, `run` and `drain` throw the first error. */
 export class Lanes implements AsyncDisposable {
-  readonly #max: () => number;
+  readonly #max: number;
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(max: number | (() => number)) {
-    this.#max = typeof max === 'number' ? () => max : max;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   async run(task: () => Promise<void>): Promise<void> {
-    while (this.#running.size >= this.#max()) await Promise.race(this.#running);
+    while (this.#running.size >= this.#max) await Promise.race(this.#running);
     this.#throwFailure();
     const running: Promise<void> = task()
       .catch((error: unknown) => {

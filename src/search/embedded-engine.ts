@@ -67,7 +67,6 @@ export class EmbeddedEngine {
   readonly #queries: Thread<SearchCalls>;
   readonly #indexing: IndexBuilds;
   readonly #embedding: Thread<SearchCalls>;
-  readonly lanes: EmbedLanes;
   readonly #queryScheduler = new Scheduler({
     max: QUERIES_RUNNING_MAX,
     waitingMax: QUERIES_WAITING_MAX,
@@ -93,7 +92,6 @@ export class EmbeddedEngine {
     this.#turns = new IndexTurns({ longBuildMs: options.longBuildMs });
     this.#queries = this.#thread({ task: 'search', heap: HEAPS.query, codes: { ended: 'index_damaged' } });
     const { memoryBytesMax } = options;
-    this.lanes = new EmbedLanes(availableParallelism(), memoryBytesMax);
     const process = { isProcess: true, heap: heapWithin(memoryBytesMax), residentBytesMax: memoryBytesMax };
     this.#indexing = new IndexBuilds({
       ...{ turns: this.#turns, memoryBytesMax },
@@ -124,15 +122,14 @@ export class EmbeddedEngine {
   /**
    * Verifies the index. Other sites with the same release reuse the result. If a site opens the index again, it suspects damage,
    * so docshelf verifies again.
-   * @param isAsked true to keep the index open for queries
    * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
-  async open(release: IndexedRelease, isAsked = false, site: object = this): Promise<IndexFacts> {
+  async open(release: IndexedRelease, site: object = this): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
     const shared = this.#openIndexes.get(searchDir);
     const isShared = shared !== undefined && !shared.sites.has(site);
-    const opened = isShared ? shared : this.#verify(release, isAsked, site);
+    const opened = isShared ? shared : this.#verify(release, site);
     opened.sites.add(site);
     const facts = await opened.facts;
     const openedBySite = this.#opened.get(site) ?? new Map<string, OpenedBySite>();
@@ -140,10 +137,10 @@ export class EmbeddedEngine {
     return facts;
   }
 
-  #verify(release: IndexedRelease, isAsked: boolean, site: object): OpenIndex {
+  #verify(release: IndexedRelease, site: object): OpenIndex {
     const searchDir = searchDirOf(release);
     const open = async (): Promise<IndexFacts> => {
-      const { sections } = await this.#queries.call('open', { searchDir, isAsked }, URGENT);
+      const { sections } = await this.#queries.call('open', searchDir, URGENT);
       return { sections, ...(await this.#factsOf(release)) };
     };
     const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
@@ -166,9 +163,10 @@ export class EmbeddedEngine {
     site: object = this,
   ): Promise<void> {
     const { choice: model } = await this.#options.model();
-    const { cacheDir } = this.#options;
+    const { cacheDir, memoryBytesMax } = this.#options;
     const searchDir = searchDirOf(release);
-    const request = { searchDir, release: release.digest, cacheDir, model, lanesMax: this.lanes.max };
+    const lanesMax = embedLanes(availableParallelism(), memoryBytesMax);
+    const request = { searchDir, release: release.digest, cacheDir, model, lanesMax };
     let storedMs = Number.NEGATIVE_INFINITY;
     const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
       const report = (progress: EmbedProgressOf): void => {
@@ -235,8 +233,7 @@ export class EmbeddedEngine {
 
   async #build(release: IndexedRelease, signal: AbortSignal, requester: BuildRequester): Promise<IndexFacts> {
     const built = await this.#indexing.build(release, signal, requester);
-    const order = { searchDir: searchDirOf(release), isAsked: false };
-    const sections = built ?? (await this.#queries.call('open', order, URGENT)).sections;
+    const sections = built ?? (await this.#queries.call('open', searchDirOf(release), URGENT)).sections;
     return { sections, ...(await this.#factsOf(release)) };
   }
 
@@ -261,8 +258,7 @@ export class EmbeddedEngine {
   }
 
   #thread(options: Omit<ThreadOptions, 'entry'>): Thread<SearchCalls> {
-    const embedder = embedWith(async () => (await this.#options.model()).embedder);
-    const handlers = { ...embedder, lanes: () => this.lanes.now() };
+    const handlers = embedWith(async () => (await this.#options.model()).embedder);
     return new Thread({ ...options, entry: threadEntry('./worker', import.meta), handlers });
   }
 }
@@ -294,23 +290,9 @@ const MIB = 1024 ** 2;
 /** Each loaded copy of the model takes memory: the first copy of all-MiniLM-L6-v2 int8 213 MiB, further copies 75 MiB (measured). */
 const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
-const READING_MS = 30_000;
 
-/** Number of texts to embed at once: one for 30 s after a reader's request, else as many as the cores and memory allow. */
-export class EmbedLanes {
-  readonly max: number;
-  #readMs = Number.NEGATIVE_INFINITY;
-
-  constructor(cores: number, memoryBytes: number) {
-    const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
-    this.max = Math.max(1, Math.min(cores - 1, models));
-  }
-
-  noteRead(nowMs = performance.now()): void {
-    this.#readMs = nowMs;
-  }
-
-  now(nowMs = performance.now()): number {
-    return nowMs - this.#readMs < READING_MS ? 1 : this.max;
-  }
+/** Number of texts to embed at once: as many as the memory allows. One core stays free for the requests of readers. */
+export function embedLanes(cores: number, memoryBytes: number): number {
+  const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
+  return Math.max(1, Math.min(cores - 1, models));
 }

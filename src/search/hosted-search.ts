@@ -14,37 +14,45 @@ export interface HostedSearchOptions {
 
 const TIMEOUT_MS = 2_000;
 /** After five failures in a row, docshelf calls the service only once every 30 s, so that few readers wait for a failed service. */
-const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
+const FAILURES_MAX = 5;
+const PAUSE_MS = 30_000;
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 
 export class HostedSearch {
   readonly #options: HostedSearchOptions;
   readonly #url: string;
-  readonly #circuit: CircuitBreaker;
+  readonly #now: () => number;
+  #failures = 0;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: HostedSearchOptions) {
     const { settings, now = () => performance.now() } = options;
     this.#options = options;
     this.#url = `${settings.discoveryUrl.replace(/\/+$/, '')}/v1/search/${encodeURIComponent(settings.domain)}`;
-    this.#circuit = new CircuitBreaker(CIRCUIT, now);
+    this.#now = now;
   }
 
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
     // Skip hosted search while a reader types: it cannot match prefixes, and each letter would count against its rate limit.
-    if (request.prefixLast || !this.#circuit.admits()) return null;
+    if (request.prefixLast || this.#now() < this.#pausedUntilMs) return null;
+    // Pause before the response, so that other readers do not also wait for a service that probably still fails.
+    this.#pauseIfFailing();
     try {
       const results = await this.#ask(request, signal);
-      this.#circuit.succeeded();
+      this.#failures = 0;
+      this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
       return results;
     } catch (error) {
-      if (signal.aborted) {
-        this.#circuit.givenUp();
-        throw signal.reason;
-      }
-      this.#circuit.failed();
+      signal.throwIfAborted();
+      this.#failures += 1;
+      this.#pauseIfFailing();
       this.#options.onFault(this.#faultOf(error));
       return null;
     }
+  }
+
+  #pauseIfFailing(): void {
+    if (this.#failures >= FAILURES_MAX) this.#pausedUntilMs = this.#now() + PAUSE_MS;
   }
 
   async #ask(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]> {
@@ -138,42 +146,4 @@ function placesIn(value: unknown, contentLength: number): SearchResult['metadata
     const [from, to] = [start as number, end as number];
     return from >= 0 && from < to && to <= contentLength ? [{ start: from, end: to }] : [];
   });
-}
-
-/** Rejects calls for `openMs` after `failuresMax` consecutive failures. Then, one trial call closes or reopens the circuit. */
-export class CircuitBreaker {
-  readonly #settings: typeof CIRCUIT;
-  readonly #now: () => number;
-  #failures = 0;
-  #openUntilMs: number | null = null;
-  #isTrying = false;
-
-  constructor(settings: typeof CIRCUIT, now: () => number) {
-    this.#settings = settings;
-    this.#now = now;
-  }
-
-  /** True if the caller may call the service. The caller must then call `succeeded`, `failed` or `givenUp`. */
-  admits(): boolean {
-    if (this.#openUntilMs === null) return true;
-    if (this.#isTrying || this.#now() < this.#openUntilMs) return false;
-    this.#isTrying = true;
-    return true;
-  }
-
-  succeeded(): void {
-    this.#failures = 0;
-    this.#openUntilMs = null;
-    this.#isTrying = false;
-  }
-
-  failed(): void {
-    this.#failures++;
-    this.#isTrying = false;
-    if (this.#failures >= this.#settings.failuresMax) this.#openUntilMs = this.#now() + this.#settings.openMs;
-  }
-
-  givenUp(): void {
-    this.#isTrying = false;
-  }
 }

@@ -65,8 +65,6 @@ const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
-  /** True after the first search. docshelf then keeps the index of each new version open. */
-  #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
     this.#options = options;
@@ -133,12 +131,10 @@ export class SiteSearch {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot continue: serving is turned off'));
     this.#served = null;
-    this.#isAsked = false;
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
 
   async search(request: SearchRequest, form: ResultForm = PLAIN_FORM): Promise<SearchAnswer> {
-    this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
     if (served.keyword === 'building')
@@ -167,13 +163,13 @@ export class SiteSearch {
     const { release, abort } = served;
     const { signal } = abort;
     try {
-      const facts = await index.open(release, this.#isAsked, this).catch(async (error: unknown) => {
+      const facts = await index.open(release, this).catch(async (error: unknown) => {
         signal.throwIfAborted();
         const fault = toDocshelfError(error);
         if (fault.code === 'stopping') throw fault;
         onEvent({ kind: 'rebuilding', error: existsSync(searchDirOf(release)) ? fault : null });
         await this.#build(release, signal);
-        return index.open(release, this.#isAsked, this);
+        return index.open(release, this);
       });
       signal.throwIfAborted();
       served.sections = facts.sections;

@@ -3,13 +3,13 @@ import type { BundleSearchRequest } from './bundle-data/make-bundle-search.ts';
 import { type BuildIndexRequest, buildIndex } from './indexing/build-index.ts';
 import { type EmbedIndexRequest, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
 import type { EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
-import { type OpenIndexRequest, type QueryRequest, QueryThread } from './query/query-thread.ts';
-import { type EmbedParentCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
+import { type QueryRequest, QueryThread } from './query/query-thread.ts';
+import { type EmbedderCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
 const queries = new QueryThread(async (choice) =>
   choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThreads.load(choice.folder),
 );
-const embedding = new EmbedProcess(modelOf, () => parent.call('lanes', null));
+const embedding = new EmbedProcess(modelOf);
 
 const handlers = {
   build: (order: BuildIndexRequest, context: CallContext<string | null>) => {
@@ -29,13 +29,13 @@ const handlers = {
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },
-  open: (order: OpenIndexRequest) => queries.open(order),
+  open: (searchDir: string) => queries.open(searchDir),
   close: (searchDir: string) => queries.close(searchDir),
   search: (order: QueryRequest) => queries.search(order),
 };
 export type SearchCalls = typeof handlers;
 
-const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
+const parent = serve<EmbedderCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
 
 /** Only `load` imports the model runtime, which has 45 MB of code. */
 async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {

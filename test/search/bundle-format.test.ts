@@ -32,7 +32,7 @@ const fileOf = (releaseDir: string, name: string) => join(folderOf(releaseDir), 
 /** @returns the folder of a release whose bundle contains these vectors */
 function written(records: Iterable<(typeof RECORDS)[number]> = RECORDS, dims = DIMS): string {
   const releaseDir = newRelease();
-  using writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims });
+  const writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims });
   for (const record of records) writer.add(record);
   writer.finish();
   return releaseDir;
@@ -212,7 +212,7 @@ describe('BundleVectorWriter (writer of the vectors in a bundle)', () => {
 
   it('does not overwrite an existing file', () => {
     const releaseDir = written();
-    using writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims: DIMS });
+    const writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims: DIMS });
     expect(() => writer.finish()).toThrow('EEXIST');
   });
 });

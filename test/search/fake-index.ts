@@ -24,7 +24,6 @@ export class FakeIndex implements SearchIndex {
   readonly opened = new Set<string>();
   readonly embeddings: Embedding[] = [];
   /** For each opening, whether readers were searching. */
-  readonly kept: boolean[] = [];
   /** Promises for which the steps wait. */
   readonly gates: Partial<Record<'open' | 'build' | 'search', Promise<unknown>>> = {};
   buildFault: Error | null = null;
@@ -47,8 +46,7 @@ export class FakeIndex implements SearchIndex {
     return this.#facts();
   }
 
-  async open({ digest }: IndexedRelease, isUsed: boolean) {
-    this.kept.push(isUsed);
+  async open({ digest }: IndexedRelease) {
     this.calls.push(`open ${digest}`);
     await this.gates.open;
     if (!this.sound.has(digest)) throw damaged();

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchRequestOf } from '../../src/domain/search.ts';
 import { EmbedProcess } from '../../src/search/indexing/embed-index.ts';
-import { readPage, type SectionInPassages } from '../../src/search/indexing/read-page.ts';
+import { readPage } from '../../src/search/indexing/read-page.ts';
 import { KeywordIndexWriter } from '../../src/search/keyword/index-writer.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ReleaseSearch, type SemanticParts } from '../../src/search/query/release-search.ts';
@@ -507,19 +507,13 @@ async function writeIndex(folder: string, pages: Pages, embedder: Embedder): Pro
     const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} | Demo</title><main><h1>${title}</h1>${body}</main>`;
     writeFileSync(join(folder, file), html);
     const url = `/${name}.html`;
-    const read = readPage({ siteDir: folder, version: null }, { path: file, version: null, type: 'text/html', url });
-    for (const { json } of read?.sections ?? []) {
-      const { section, passages } = JSON.parse(json) as SectionInPassages;
-      writer.add({ ...section, page: url }, passages);
-    }
+    const read = readPage(folder, { path: file, version: null, type: 'text/html', url });
+    for (const { section, passages } of read?.sections ?? []) writer.add({ ...section, page: url }, passages);
   }
   writer.finish();
   const known = { digest: embedder.digest, load: async () => embedder };
   const order = { searchDir: folder, release: 'r', cacheDir: join(folder, 'cache'), lanesMax: 1, ignoresOthers: true };
-  const embedding = new EmbedProcess(
-    async () => known,
-    async () => 1,
-  );
+  const embedding = new EmbedProcess(async () => known);
   const choice = { kind: 'folder', folder: dirname(MODEL) } as const;
   await embedding.embed({ ...order, model: choice }, () => undefined, new AbortController().signal);
 }

@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
@@ -50,30 +50,13 @@ describe('readSections()', () => {
     expect(await readdir(dir)).toEqual(before);
   });
 
-  it('reads many pages in worker threads, with the same result and order as without threads', async () => {
-    const paths = Array.from({ length: 2_100 }, (_, at) => `page-${String(at).padStart(4, '0')}.html`);
-    const pages = paths.map((path, at) => {
-      const text = at % 50 === 0 ? 'The same.' : `Only on ${path}.`;
-      return [
-        path,
-        at % 90 === 89 ? '<meta name="robots" content="noindex">' : page(`T ${at % 50}`, text, paths.slice(at % 7, 9)),
-      ];
-    });
-    const site = await siteOf(Object.fromEntries(pages));
-    const huge = paths[2_050] ?? '';
-    site.files.set(huge, { ...site.files.get(huge), size: 2 * 1024 ** 2 } as FileEntry);
-    const read = async (threadsMax: number) => {
-      const large: unknown[] = [];
-      const onLargePage = (path: string | null) => large.push(path);
-      using sections = await readSections({ ...site, onLargePage }, join(dir, 'spool'), { threadsMax });
-      expect(large).toEqual([huge, null]);
-      return [...sections.all()];
-    };
-    const alone = await read(0);
-    expect(alone.length).toBeGreaterThan(2_000);
-    expect(await read(3)).toEqual(alone);
-    // The last file, which another thread reads.
-    await rm(join(dir, paths.at(-1) ?? ''));
-    await expect(readSections(site, join(dir, 'spool'), { threadsMax: 3 })).rejects.toMatchObject({ code: 'ENOENT' });
+  it('reports the path of a large page before reading the page, and null afterwards', async () => {
+    const site = await siteOf({ 'huge.html': page('Huge', 'Much.'), 'small.html': page('Small', 'Little.') });
+    site.files.set('huge.html', { ...(site.files.get('huge.html') as FileEntry), size: 2 * 1024 ** 2 });
+    const large: unknown[] = [];
+    const onLargePage = (path: string | null) => large.push(path);
+    using sections = await readSections({ ...site, onLargePage }, join(dir, 'spool'));
+    expect(sections.count).toBe(2);
+    expect(large).toEqual(['huge.html', null]);
   });
 });

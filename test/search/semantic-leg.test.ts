@@ -37,7 +37,9 @@ function leg(faked: Faked = {}): SemanticLeg {
   onTestFinished(() => keyword.close());
   const values = Int8Array.from([1, -1, 1, 1].flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
   const vectors = memoryRows(values, DIMS);
-  return new SemanticLeg(embedder(faked), new VectorIndex(vectors, COMMON_SCALE), keyword.facts);
+  const model = embedder(faked);
+  const readable = keyword.readable((language) => model.reads(language));
+  return new SemanticLeg(model, new VectorIndex(vectors, COMMON_SCALE), readable);
 }
 const QUERY = vector(1);
 const sectionsOf = (args: number[], options: { readonly allowed: Uint8Array | null; readonly limit: number }) => [

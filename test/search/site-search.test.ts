@@ -254,16 +254,3 @@ it('SiteSearch emits no event for a failure that a stop of the daemon causes', a
   await until(({ keyword }) => keyword === 'failed');
   expect(kinds()).toEqual([]);
 });
-
-it('SiteSearch keeps the index of the next version open only if readers have searched the previous version', async () => {
-  const index = new FakeIndex(JUNE, JULY);
-  const { search, path, until } = siteSearch(index);
-  search.switchTo(JUNE, 'v1');
-  await path();
-  search.switchTo(JULY, 'v2');
-  await until(({ keyword }) => keyword === 'ready');
-  search.close();
-  search.switchTo(JUNE, 'v3');
-  await until(({ keyword }) => keyword === 'ready');
-  expect(index.kept).toEqual([false, true, false]);
-});

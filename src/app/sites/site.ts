@@ -172,7 +172,6 @@ export class Site {
     const { access, config } = this.#site.state.settings;
     const { basePath } = config;
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
-    this.#host.search.lanes.noteRead();
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
     // Leave a 404 response to the slower request handler, which has the endpoint for assistants and can load a release that

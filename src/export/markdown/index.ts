@@ -6,28 +6,16 @@ import { type Page, relativeReference } from './page.ts';
 import { type PageText, readPage } from './read-page.ts';
 import { type LanguageSite, type MarkdownSite, plainTitle, readSite } from './read-site.ts';
 import { createRenderer, type MarkdownRenderer } from './render-markdown.ts';
-import { canonicalOf, readTheme, type TextFile, type View, viewOf } from './view.ts';
+import { canonicalOf, readTheme, type View, viewOf } from './view.ts';
 
-/** Maximum addresses of a sitemap (sitemaps.org, 0.9). */
+/** Maximum addresses of a sitemap (sitemaps.org, 0.9). The sitemap omits further pages. */
 const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-export function layoutSitemap(site: MarkdownSite, pages: readonly Page[]): readonly TextFile[] {
-  const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
-  const listed = pages.filter(({ isNoindex }) => !isNoindex);
-  if (listed.length <= URLS_MAX) return [{ path: 'sitemap.xml', text: urlSet(site, listed) }, robots];
-  const parts = Array.from({ length: Math.ceil(listed.length / URLS_MAX) }, (_, index): TextFile => {
-    const text = urlSet(site, listed.slice(index * URLS_MAX, (index + 1) * URLS_MAX));
-    return { path: `sitemap-${index + 1}.xml`, text };
-  });
-  const entries = parts.map(({ path }) => `<sitemap><loc>${escapeHtml(`${site.url}/${path}`)}</loc></sitemap>`);
-  const index = `${XML}<sitemapindex ${NAMESPACE}>\n${entries.join('\n')}\n</sitemapindex>\n`;
-  return [{ path: 'sitemap.xml', text: index }, ...parts, robots];
-}
-
-function urlSet(site: MarkdownSite, pages: readonly Page[]): string {
-  const urls = pages.map((page) => `<url><loc>${escapeHtml(canonicalOf(site, page))}</loc></url>`);
+export function layoutSitemap(site: MarkdownSite): string {
+  const listed = site.pages.filter(({ isNoindex }) => !isNoindex).slice(0, URLS_MAX);
+  const urls = listed.map((page) => `<url><loc>${escapeHtml(canonicalOf(site, page))}</loc></url>`);
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
@@ -105,7 +93,8 @@ export async function collectMarkdown(dir: string, ...[request, sink, signal]: P
     const target = relativeReference('index.html', home.path);
     await write('index.html', layoutRedirect(site.name, target, canonicalOf(site, home)));
   }
-  for (const { path, text } of layoutSitemap(site, site.pages)) await write(path, text);
+  await write('sitemap.xml', layoutSitemap(site));
+  await write('robots.txt', `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n`);
   await write('llms.txt', layoutLlms(site));
   if (full !== '' && Buffer.byteLength(full) < FULL_BYTES_MAX) await write('llms-full.txt', full);
   for (const { path, text } of [theme.css, theme.js]) await write(path, text);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkerOf, type DocumentFault, parseJson } from '../../archive/versioned-json.ts';
@@ -38,7 +38,6 @@ type Header = ShapeOf<typeof HEADER>;
 const checkHeader = checkerOf<Header>(HEADER);
 
 function parseHeader(bytes: Uint8Array): Header | null {
-  if (bytes.length > HEADER_BYTES_MAX) throw bad(HEADER_NAME, `it has more than ${HEADER_BYTES_MAX} bytes`);
   const faultOf: DocumentFault = (state, { cause } = {}) => bad(HEADER_NAME, state, cause);
   const header = parseJson(bytes, faultOf);
   const { formatVersion } = (header ?? {}) as { readonly formatVersion?: unknown };
@@ -54,8 +53,6 @@ function bad(name: string, state: string, cause?: unknown): DocshelfError {
   );
 }
 
-const RECORDS_A_READ = 1024;
-
 export class BundleVectors {
   readonly header: Header;
   readonly #folder: string;
@@ -68,8 +65,11 @@ export class BundleVectors {
   /** Verifies all shards. Null if the search data is missing or has an older format. @throws DocshelfError `bad_search_data` */
   static open(releaseDir: string): BundleVectors | null {
     const folder = join(releaseDir, SEARCH_FOLDER);
-    const bytes = readHeader(join(folder, HEADER_NAME));
-    const header = bytes === null ? null : parseHeader(bytes);
+    const memory = Buffer.alloc(HEADER_BYTES_MAX);
+    const bytes = readInto(memory, folder, HEADER_NAME);
+    if (bytes === null) return null;
+    if (bytes > HEADER_BYTES_MAX) throw bad(HEADER_NAME, `it has more than ${HEADER_BYTES_MAX} bytes`);
+    const header = parseHeader(memory.subarray(0, bytes));
     if (header === null) return null;
     const vectors = new BundleVectors(folder, header);
     vectors.#verify();
@@ -79,13 +79,10 @@ export class BundleVectors {
   /** Yields text keys with vectors. A record is valid only until the next iteration, which may overwrite its memory. */
   *records(): Generator<VectorRecord> {
     const { dims } = this.header;
-    const size = KEY_BYTES + dims;
-    for (const at of this.header.shards.keys()) {
-      for (const chunk of this.#chunks(at)) {
-        for (let start = 0; start < chunk.length; start += size) {
-          const vector = new Int8Array(chunk.buffer, chunk.byteOffset + start + KEY_BYTES, dims);
-          yield { key: chunk.subarray(start, start + KEY_BYTES), vector };
-        }
+    for (const shard of this.#shards()) {
+      for (let start = 0; start < shard.length; start += KEY_BYTES + dims) {
+        const vector = new Int8Array(shard.buffer, shard.byteOffset + start + KEY_BYTES, dims);
+        yield { key: shard.subarray(start, start + KEY_BYTES), vector };
       }
     }
   }
@@ -96,72 +93,49 @@ export class BundleVectors {
     if (wrong !== -1) throw bad(shardName(wrong), 'its last vector is incomplete');
     const records = shards.reduce((sum, { bytes }) => sum + bytes / (KEY_BYTES + dims), 0);
     if (records !== count) throw bad(HEADER_NAME, `it has ${records} vectors, not ${count}`);
-    for (const [at, { sha256 }] of shards.entries()) {
-      const name = shardName(at);
-      const digest = createHash('sha256');
-      for (const chunk of this.#chunks(at)) digest.update(chunk);
-      if (digest.digest('hex') !== sha256) throw bad(name, 'its SHA-256 digest is not the one in the header');
-    }
+    for (const _ of this.#shards());
   }
 
-  *#chunks(at: number): Generator<Buffer> {
-    const name = shardName(at);
-    const bytes = this.header.shards[at]?.bytes ?? 0;
-    const fd = openShard(join(this.#folder, name), name);
-    try {
-      const stat = fstatSync(fd);
-      const size = stat.isFile() ? stat.size : 0;
-      if (size !== bytes) throw bad(name, `it has ${size} bytes, not ${bytes}`);
-      const chunk = Buffer.alloc(RECORDS_A_READ * (KEY_BYTES + this.header.dims));
-      for (let done = 0; done < bytes; ) {
-        const wanted = Math.min(chunk.length, bytes - done);
-        for (let filled = 0; filled < wanted; ) {
-          const bytesRead = readSync(fd, chunk, filled, wanted - filled, done + filled);
-          if (bytesRead === 0) throw bad(name, 'it became shorter while docshelf read it');
-          filled += bytesRead;
-        }
-        done += wanted;
-        yield chunk.subarray(0, wanted);
-      }
-    } finally {
-      closeSync(fd);
+  /** Reads all shards into the same memory, one after the other, and checks the size and digest of each one. */
+  *#shards(): Generator<Buffer<ArrayBuffer>> {
+    const { shards } = this.header;
+    const memory = Buffer.alloc(shards.reduce((most, { bytes }) => Math.max(most, bytes), 0));
+    for (const [at, { bytes, sha256 }] of shards.entries()) {
+      const name = shardName(at);
+      const shard = memory.subarray(0, bytes);
+      const size = readInto(shard, this.#folder, name);
+      if (size !== bytes) throw bad(name, size === null ? 'it is missing' : `it has ${size} bytes, not ${bytes}`);
+      if (hash('sha256', shard) !== sha256) throw bad(name, 'its SHA-256 digest is not the one in the header');
+      yield shard;
     }
   }
 }
 
-function readHeader(file: string): Buffer | null {
+/** Reads a file up to the length of `memory`. @returns size of the file, or null if it is missing */
+function readInto(memory: Buffer, folder: string, name: string): number | null {
   let fd: number;
   try {
-    fd = openSync(file, 'r');
+    fd = openSync(join(folder, name), 'r');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
-    throw bad(HEADER_NAME, 'it cannot be opened', error);
+    throw bad(name, 'it cannot be opened', error);
   }
   try {
-    if (!fstatSync(fd).isFile()) throw bad(HEADER_NAME, 'it is not a file');
-    const bytes = Buffer.alloc(HEADER_BYTES_MAX + 1);
-    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw bad(name, 'it is not a file');
+    readSync(fd, memory, 0, memory.length, 0);
+    return stat.size;
   } finally {
     closeSync(fd);
   }
 }
 
-function openShard(file: string, name: string): number {
-  try {
-    return openSync(file, 'r');
-  } catch (error) {
-    throw bad(name, 'it is missing', error);
-  }
-}
-
 /** Writes `_docshelf/search/`. Writes the header last, so that partial data has no header. */
-export class BundleVectorWriter implements Disposable {
+export class BundleVectorWriter {
   readonly #folder: string;
   readonly #model: Pick<Header, 'modelDigest' | 'dims'>;
   readonly #shards: { bytes: number; sha256: string }[] = [];
-  #fd: number | null = null;
-  #digest = createHash('sha256');
-  #bytes = 0;
+  #records: Buffer[] = [];
   #count = 0;
 
   constructor(folder: string, model: Pick<Header, 'modelDigest' | 'dims'>) {
@@ -171,31 +145,23 @@ export class BundleVectorWriter implements Disposable {
 
   add({ key, vector }: VectorRecord): void {
     const record = Buffer.concat([key, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)]);
-    if (this.#bytes + record.length > SHARD_BYTES_MAX) this.#endShard();
-    this.#fd ??= openSync(join(this.#folder, shardName(this.#shards.length)), 'wx', 0o644);
-    this.#digest.update(record);
-    writeFileSync(this.#fd, record);
-    this.#bytes += record.length;
+    if ((this.#records.length + 1) * record.length > SHARD_BYTES_MAX) this.#writeShard();
+    this.#records.push(record);
     this.#count += 1;
   }
 
   finish(): void {
-    if (this.#fd !== null) this.#endShard();
+    if (this.#records.length > 0) this.#writeShard();
     const { modelDigest, dims } = this.#model;
     const facts = { count: this.#count, shards: this.#shards, modelDigest, dims };
     const header: Header = { formatVersion: SEARCH_FORMAT_VERSION, ...facts };
     writeFileSync(join(this.#folder, HEADER_NAME), `${JSON.stringify(header, null, 2)}\n`, { flag: 'wx' });
   }
 
-  [Symbol.dispose](): void {
-    if (this.#fd !== null) closeSync(this.#fd);
-    this.#fd = null;
-  }
-
-  #endShard(): void {
-    this.#shards.push({ bytes: this.#bytes, sha256: this.#digest.digest('hex') });
-    this[Symbol.dispose]();
-    this.#digest = createHash('sha256');
-    this.#bytes = 0;
+  #writeShard(): void {
+    const bytes = Buffer.concat(this.#records);
+    writeFileSync(join(this.#folder, shardName(this.#shards.length)), bytes, { flag: 'wx' });
+    this.#shards.push({ bytes: bytes.length, sha256: hash('sha256', bytes) });
+    this.#records = [];
   }
 }

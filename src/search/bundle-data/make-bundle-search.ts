@@ -55,7 +55,7 @@ function writeVectors(into: string, file: string, embedder: Embedder, passages: 
   const table = VectorTable.open(file, modelDigest);
   if (table === null) throw new Error('the vectors of the export are not where they were written');
   try {
-    using writer = new BundleVectorWriter(into, { modelDigest, dims });
+    const writer = new BundleVectorWriter(into, { modelDigest, dims });
     const seen = new Set<string>();
     let row = -1;
     for (const { text } of passages) {
@@ -102,7 +102,7 @@ async function embed(
     await embedRelease({
       passages: () => passageTexts(sections, embedder),
       ...{ embedder, release: USE_PREFIX + digestOf(files), cacheDir, file, onProgress },
-      lanes: () => lanesMax,
+      lanes: lanesMax,
       signal: AbortSignal.any([signal, late]),
     });
   } catch (error) {

@@ -14,21 +14,20 @@ export interface BuildIndexRequest {
   readonly searchDir: string;
   readonly leftOut: readonly string[];
   readonly leavesOutLarge?: boolean;
-  readonly threadsMax: number;
 }
 
 export async function buildIndex(
   order: BuildIndexRequest,
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<number> {
-  const { releaseDir, searchDir, trailingSlash, threadsMax } = order;
+  const { releaseDir, searchDir, trailingSlash } = order;
   const files = await readFileTable(releaseDir);
   const leftOut = order.leavesOutLarge === true ? largePagesOf(files) : order.leftOut;
   await mkdir(searchDir);
   if (leftOut.length > 0) await writeFile(join(searchDir, LEFT_OUT_FILE), JSON.stringify(leftOut));
   await checkCarried(releaseDir, searchDir);
   const site = { siteDir: join(releaseDir, 'site'), files, trailingSlash, leftOut: new Set(leftOut), onLargePage };
-  using sections = await readSections(site, join(searchDir, '.sections'), { threadsMax });
+  using sections = await readSections(site, join(searchDir, '.sections'));
   using writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE), firstLanguage(sections));
   for (const { section, passages } of sections.all()) writer.add(section, passages);
   writer.finish();

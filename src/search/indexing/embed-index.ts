@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lockFile } from '../../files/file-lock.ts';
+import { once } from '../../threads/once.ts';
 import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
-import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
 import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
 import { embedRelease, passageText } from '../semantic/embed-release.ts';
@@ -22,20 +22,15 @@ export interface EmbedIndexRequest {
 
 export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
-const LANES_EVERY_MS = 1_000;
-
 /** Keeps a model loaded between releases, because loading it takes 0.3 s, as long as embedding a small release. */
 export class EmbedProcess {
   readonly #modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>;
-  readonly #askLanes: () => Promise<number>;
-  readonly #models = new Map<string, Promise<LoadedOnce>>();
+  /** All releases of a daemon have the same model. */
+  #model: (() => Promise<KnownModel>) | null = null;
+  readonly #loaded: Embedder[] = [];
 
-  constructor(
-    modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>,
-    askLanes: () => Promise<number>,
-  ) {
+  constructor(modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>) {
     this.#modelOf = modelOf;
-    this.#askLanes = askLanes;
   }
 
   /**
@@ -47,8 +42,9 @@ export class EmbedProcess {
     report: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const { searchDir, lanesMax, ignoresOthers } = order;
-    const model = await this.#model(order.model, lanesMax);
+    const { searchDir, ignoresOthers } = order;
+    this.#model ??= once(() => this.#open(order));
+    const model = await this.#model();
     const onProgress = (progress: EmbedProgress): void => report({ ...progress, modelDigest: model.digest });
     const there = vectorsIn(join(searchDir, VECTOR_FILE), model.digest);
     const isWhole = there.passages !== null && there.embedded === there.passages;
@@ -64,52 +60,42 @@ export class EmbedProcess {
   }
 
   async end(): Promise<void> {
-    const models = await Promise.allSettled(this.#models.values());
-    await Promise.allSettled(models.map((model) => (model.status === 'fulfilled' ? model.value.close() : null)));
+    await Promise.allSettled(this.#loaded.map((embedder) => embedder.close?.()));
   }
 
   async #embed(
-    { searchDir, release, cacheDir }: EmbedIndexRequest,
-    model: LoadedOnce,
+    { searchDir, release, cacheDir, lanesMax }: EmbedIndexRequest,
+    model: KnownModel,
     onProgress: (progress: EmbedProgress) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    let lanes = 1;
-    const asking = setInterval(() => {
-      const answered = this.#askLanes().then((now) => {
-        lanes = now;
-      });
-      answered.catch(() => undefined);
-    }, LANES_EVERY_MS);
     const keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE));
     try {
-      const { facts } = keyword;
       const embedder = await model.load();
-      const texts = (order: () => Iterable<number>) => () => passageTexts(keyword, facts, embedder, order());
+      const texts = (order: () => Iterable<number>) => () => passageTexts(keyword, embedder, order());
       const carried = await carriedVectors(searchDir, embedder);
       await embedRelease({
         ...(carried === null ? {} : { carried: () => carried.records() }),
-        passages: texts(() => upTo(facts.count)),
+        passages: texts(() => upTo(keyword.count)),
         byImportance: texts(() => byPrior(keyword)),
         ...{ embedder, release, cacheDir, signal, onProgress },
         file: join(searchDir, VECTOR_FILE),
-        lanes: () => lanes,
+        lanes: lanesMax,
       });
       await sweepCache(searchDir, join(cacheDir, model.digest), embedder.dims);
     } finally {
-      clearInterval(asking);
       keyword.close();
     }
   }
 
-  #model(choice: ModelChoice, modelsMax: number): Promise<LoadedOnce> {
-    const key = choice.kind === 'folder' ? choice.folder : choice.digest;
-    const known = this.#models.get(key);
-    if (known !== undefined) return known;
-    const model = this.#modelOf(choice, modelsMax).then((found) => new LoadedOnce(found));
-    this.#models.set(key, model);
-    model.catch(() => this.#models.delete(key));
-    return model;
+  async #open({ model, lanesMax }: EmbedIndexRequest): Promise<KnownModel> {
+    const { digest, load } = await this.#modelOf(model, lanesMax);
+    const loadNoted = async (): Promise<Embedder> => {
+      const embedder = await load();
+      this.#loaded.push(embedder);
+      return embedder;
+    };
+    return { digest, load: once(loadNoted) };
   }
 }
 
@@ -123,29 +109,6 @@ async function carriedVectors(searchDir: string, { digest, dims }: Embedder): Pr
     return carried?.header.modelDigest === digest && carried.header.dims === dims ? carried : null;
   } catch {
     return null;
-  }
-}
-
-class LoadedOnce {
-  readonly digest: string;
-  readonly #load: () => Promise<Embedder>;
-  #loading: Promise<Embedder> | null = null;
-
-  constructor({ digest, load }: KnownModel) {
-    this.digest = digest;
-    this.#load = load;
-  }
-
-  load(): Promise<Embedder> {
-    this.#loading ??= this.#load().catch((error: unknown) => {
-      this.#loading = null;
-      throw error;
-    });
-    return this.#loading;
-  }
-
-  async close(): Promise<void> {
-    await (await this.#loading)?.close?.();
   }
 }
 
@@ -183,11 +146,10 @@ function byPrior(keyword: KeywordIndex): Uint32Array {
   return upTo(priors.length).sort((one, other) => priorOf(other) - priorOf(one) || one - other);
 }
 
-function* passageTexts(keyword: KeywordIndex, facts: SectionFacts, embedder: Embedder, sections: Iterable<number>) {
+function* passageTexts(keyword: KeywordIndex, embedder: Embedder, sections: Iterable<number>) {
   for (const number of sections) {
-    if (!embedder.reads(facts.language(number))) continue;
     const section = keyword.section(number);
-    if (section === null) continue;
-    for (const passage of facts.passages(number)) yield { section: number, text: passageText(section, passage) };
+    if (section === null || !embedder.reads(section.language)) continue;
+    for (const passage of section.passages) yield { section: number, text: passageText(section, passage) };
   }
 }

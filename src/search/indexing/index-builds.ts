@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { toDocshelfError } from '../../domain/errors.ts';
 import { whileLocked } from '../../files/file-lock.ts';
@@ -19,10 +18,6 @@ const DERIVED = 'search';
  * (measured).
  */
 const ASIDE_PART = 0.5;
-const MIB = 1024 ** 2;
-/** Memory for a build of 100,000 pages (measured). Each thread that reads pages needs 50 to 65 MiB more. */
-const FIRST_BYTES = 256 * MIB;
-const READER_BYTES = 64 * MIB;
 /** Estimated size of a release per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
 const BYTES_A_TABLE_BYTE = 100;
 /** Maximum processor time to read a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
@@ -111,9 +106,7 @@ export class IndexBuilds {
   ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
-      const readersMax = Math.floor((this.#options.memoryBytesMax - FIRST_BYTES) / READER_BYTES);
-      const threadsMax = place === 'main' ? Math.max(0, Math.min(availableParallelism() - 1, readersMax)) : 0;
-      const order = { releaseDir, trailingSlash, searchDir, threadsMax, leftOut: [], leavesOutLarge: false };
+      const order = { releaseDir, trailingSlash, searchDir, leftOut: [], leavesOutLarge: false };
       const sections = await this.#attempt(order, place, signal, report);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
       return sections;

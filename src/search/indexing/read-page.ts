@@ -2,50 +2,33 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileEntry } from '../../domain/release.ts';
 import { pageText } from '../../web/media-type.ts';
-import { fingerprintOf, rankOf } from '../extract/duplicates.ts';
+import { rankOf } from '../extract/duplicates.ts';
 import { extractPage } from '../extract/extract-page.ts';
 import { cutPassages } from '../extract/passages.ts';
 import type { Passage, Section } from '../ports.ts';
 import { isSecondary } from './page-priors.ts';
 
-export interface PagesFrom {
-  readonly siteDir: string;
-  readonly version: string | null;
-}
-
-export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
+interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
-  /** Version in the name of the page's folder. Used for a page that does not declare a version. */
+  /** Version of the documentation for a page that states no version. */
   readonly version: string | null;
 }
 
-export interface PageForIndex {
+interface PageForIndex {
   readonly distance: number;
   readonly links: readonly string[];
   readonly isSecondary: boolean;
-  /** Fingerprint of each section, and the section with its passages in JSON. */
-  readonly sections: readonly { readonly fingerprint: string; readonly json: string }[];
+  readonly sections: readonly SectionInPassages[];
 }
 
-export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null {
-  const read = extractPage({
-    path: page.path,
-    html: textOf(from.siteDir, page),
-    url: page.url,
-    version: page.version ?? from.version,
-  });
+export function readPage(siteDir: string, { path, type, url, version }: PageToRead): PageForIndex | null {
+  const read = extractPage({ path, html: textOf(siteDir, { path, type }), url, version });
   if (read === null) return null;
   return {
     distance: rankOf(read).distance,
     links: read.links,
     isSecondary: isSecondary(read.page, read.title),
-    sections: read.sections.map((section) => ({
-      fingerprint: fingerprintOf(section),
-      json: JSON.stringify({
-        section,
-        passages: cutPassages(section.text, estimateTokens),
-      } satisfies SectionInPassages),
-    })),
+    sections: read.sections.map((section) => ({ section, passages: cutPassages(section.text, estimateTokens) })),
   };
 }
 

@@ -3,21 +3,21 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { Passage, Section } from '../ports.ts';
+import type { Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
 /** Format version. Increase it with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
-export const FORMAT_VERSION = 13;
+export const FORMAT_VERSION = 14;
 
 /**
  * Sections are numbered from 0 in page order.
  * - `postings`: sections of each index term, one table row (run) per flush of the writer. A term with a space, such as
  *   `language de`, lists the sections of a language, title, version or tag.
  * - `sequences`: index terms of each section in order, hashed to 16 bits, for proximity and phrases.
- * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
+ * - `arrays`: column lengths and priors by section, and the vocabulary.
  */
 export const SCHEMA = `
-  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, code TEXT, language TEXT, version TEXT, tags TEXT);
+  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, code TEXT, passages TEXT, language TEXT, version TEXT, tags TEXT);
   CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
   CREATE TABLE sequences (n INTEGER PRIMARY KEY, terms BLOB);
   CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;
@@ -138,61 +138,4 @@ export function listsOf(
 
 export function languageKey(language: string): string {
   return language.toLowerCase().replaceAll('_', '-');
-}
-
-export class SectionFacts {
-  readonly count: number;
-  readonly #languages: readonly (string | null)[];
-  readonly #languageOf: Uint32Array;
-  readonly #firsts: Uint32Array;
-  readonly #borders: Uint32Array;
-
-  constructor(array: (name: string) => Uint8Array<ArrayBuffer>) {
-    this.#languages = JSON.parse(Buffer.from(array('languages')).toString()) as (string | null)[];
-    this.#languageOf = new Uint32Array(array('language numbers').buffer);
-    this.#firsts = new Uint32Array(array('first passages').buffer);
-    this.#borders = new Uint32Array(array('passage borders').buffer);
-    this.count = this.#languageOf.length;
-  }
-
-  get bytes(): number {
-    return this.#languageOf.byteLength + this.#firsts.byteLength + this.#borders.byteLength;
-  }
-
-  language(section: number): string | null {
-    return this.#languages[this.#languageOf[section] ?? 0] ?? null;
-  }
-
-  passages(section: number): Passage[] {
-    const passages: Passage[] = [];
-    for (let at = this.#firsts[section] ?? 0; at < (this.#firsts[section + 1] ?? 0); at += 1)
-      passages.push({ start: this.#borders[2 * at] ?? 0, end: this.#borders[2 * at + 1] ?? 0 });
-    return passages;
-  }
-}
-
-export class SectionFactsBuilder {
-  readonly #numberOf = new Map<string | null, number>();
-  readonly #languageOf: number[] = [];
-  readonly #firsts: number[] = [];
-  readonly #borders: number[] = [];
-
-  add(language: string | null, passages: readonly Passage[]): void {
-    const number = this.#numberOf.get(language) ?? this.#numberOf.size;
-    this.#numberOf.set(language, number);
-    this.#languageOf.push(number);
-    this.#firsts.push(this.#borders.length / 2);
-    for (const { start, end } of passages) this.#borders.push(start, end);
-  }
-
-  arrays(): readonly (readonly [name: string, bytes: Uint8Array])[] {
-    this.#firsts.push(this.#borders.length / 2);
-    const bytesOf = (numbers: readonly number[]): Uint8Array => new Uint8Array(Uint32Array.from(numbers).buffer);
-    return [
-      ['languages', Buffer.from(JSON.stringify([...this.#numberOf.keys()]))],
-      ['language numbers', bytesOf(this.#languageOf)],
-      ['first passages', bytesOf(this.#firsts)],
-      ['passage borders', bytesOf(this.#borders)],
-    ];
-  }
 }

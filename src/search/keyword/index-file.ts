@@ -1,18 +1,9 @@
-import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type { SearchFacet, SearchRequest } from '../../domain/search.ts';
 import { languageTag } from '../../web/language-tag.ts';
-import {
-  asDamaged,
-  damaged,
-  type ListKind,
-  languageKey,
-  listName,
-  openVerified,
-  SectionFacts,
-  UNDER,
-} from './format.ts';
+import type { Passage } from '../ports.ts';
+import { asDamaged, damaged, type ListKind, languageKey, listName, openVerified, UNDER } from './format.ts';
 import type { IndexedSection } from './index-writer.ts';
 import { languageOf, type WordLanguage } from './languages.ts';
 import { type Postings, readPostings } from './postings.ts';
@@ -27,10 +18,6 @@ const BYTES_PER_ENTRY = 200;
 /** Cache size for the term sequences of 7,000 sections. Reading the sequences of 50 sections from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
-const BYTES_PER_SECTION = 16;
-/** SQLite's default `cache_size` of -2000, which means 2,000 KiB (sqlite.org/pragma.html). */
-const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
-const OWN_BYTES = 300_000;
 
 type Impact = ReturnType<typeof impactOf>;
 
@@ -41,12 +28,10 @@ interface Run {
 
 export class IndexFile {
   readonly sections: number;
-  readonly facts: SectionFacts;
   readonly lifts: Float32Array;
   readonly priors: Float32Array;
   readonly languages: readonly WordLanguage[];
   readonly #database: DatabaseSync;
-  readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #impact: Impact;
   readonly #cache = new LRUCache<string, Postings>({
@@ -61,9 +46,8 @@ export class IndexFile {
   #vocabulary: Vocabulary | undefined;
   #facets: Facets | undefined;
 
-  private constructor(database: DatabaseSync, path: string, ranking: Ranking) {
+  private constructor(database: DatabaseSync, ranking: Ranking) {
     this.#database = database;
-    this.#pageCacheBytes = Math.min(statSync(path).size, PAGE_CACHE_BYTES_MAX);
     this.#statements = prepareStatements(database);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
     const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
@@ -73,23 +57,17 @@ export class IndexFile {
     this.lifts = this.priors.map((prior) => (prior < 0 ? SECONDARY_PART : 1 + PRIOR_WEIGHT * prior));
     this.sections = this.priors.length;
     this.languages = readLanguages((name) => this.#array(name));
-    this.facts = new SectionFacts((name) => this.#array(name));
   }
 
   static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
     let database: DatabaseSync | undefined;
     try {
       database = openVerified(path, isSealKnown);
-      return new IndexFile(database, path, ranking);
+      return new IndexFile(database, ranking);
     } catch (error) {
       database?.close();
       throw asDamaged(path, error);
     }
-  }
-
-  get bytes(): number {
-    const caches = this.#cache.calculatedSize + this.#sequences.calculatedSize + (this.#vocabulary?.bytes ?? 0);
-    return OWN_BYTES + this.#pageCacheBytes + this.sections * BYTES_PER_SECTION + caches;
   }
 
   sectionsWith(term: string): number {
@@ -142,6 +120,13 @@ export class IndexFile {
     return Uint32Array.from([this.list('language', key), detected, ...parts].flatMap((list) => [...list]));
   }
 
+  readable(reads: (language: string) => boolean): Mask {
+    const start = listName('language', '');
+    return this.#terms(start).reduce<Mask>((mask, [term]) => {
+      return reads(term.slice(start.length)) ? mask : without(this.#sectionsOf(term), mask, this.sections);
+    }, null);
+  }
+
   /** Sections in which the index terms follow each other directly. */
   withPhrase(terms: readonly string[]): number[] {
     const [first = [], ...others] = terms.map((term) => this.postings(term).sections);
@@ -176,12 +161,13 @@ export class IndexFile {
     return frequent.length > 1 ? frequent.map(([term]) => term.slice(start.length)) : [];
   }
 
-  readSections(numbers: readonly number[]): Map<number, IndexedSection> {
+  readSections(numbers: readonly number[]): Map<number, StoredSection> {
     const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
     return new Map(
-      rows.map(({ n, page, path, title, headings, text, code, language, version, tags }) => {
+      rows.map(({ n, page, path, title, text, language, version, headings, tags, code, passages }) => {
         const lists = { headings: JSON.parse(headings), tags: JSON.parse(tags), code: JSON.parse(code) };
-        return [n, { page, path, title, text, language, version, ...lists, prior: this.priors[n] ?? 0 }] as const;
+        const section = { page, path, title, text, language, version, ...lists, passages: JSON.parse(passages) };
+        return [n, { ...section, prior: this.priors[n] ?? 0 }] as const;
       }),
     );
   }
@@ -259,8 +245,14 @@ interface HeadingRow {
 
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
 
-type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'code' | 'prior' | 'documentTitle'> & {
-  readonly [Column in 'headings' | 'tags' | 'code']: string;
+export interface StoredSection extends IndexedSection {
+  readonly passages: readonly Passage[];
+}
+
+type JsonColumn = 'headings' | 'tags' | 'code' | 'passages';
+
+type SectionRow = Pick<StoredSection, 'page' | 'path' | 'title' | 'text' | 'language' | 'version'> & {
+  readonly [Column in JsonColumn]: string;
 } & { readonly n: number };
 
 function prepareStatements(database: DatabaseSync) {

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Passage, Section } from '../ports.ts';
-import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
+import { listsOf, SCHEMA, seal } from './format.ts';
 import { detectLanguage, ENGLISH, languageOf, languageOfPath, type WordLanguage } from './languages.ts';
 import { PostingsBuilder } from './postings.ts';
 import { SECONDARY_PRIOR, sequenceOf } from './ranking.ts';
@@ -31,7 +31,6 @@ export class KeywordIndexWriter implements Disposable {
   readonly #insertSequence: StatementSync;
   readonly #lengths = COLUMNS.map((): number[] => []);
   readonly #priors: number[] = [];
-  readonly #facts = new SectionFactsBuilder();
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words = new KnownWords();
@@ -53,7 +52,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
     this.#database.exec('BEGIN');
-    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
   }
 
@@ -64,9 +63,11 @@ export class KeywordIndexWriter implements Disposable {
     if (isOfPage) this.#pages.add(page);
     this.#page = page;
     this.#priors.push(section.isList ? SECONDARY_PRIOR : Math.min(1, Math.max(-1, prior)));
-    this.#facts.add(language, passages);
-    const [heads, code, marks] = [JSON.stringify(headings), JSON.stringify(section.code ?? []), JSON.stringify(tags)];
-    this.#insertSection.run(...[n, page, path, title, documentTitle, heads, text, code, language, version, marks]);
+    const [heads, code] = [JSON.stringify(headings), JSON.stringify(section.code ?? [])];
+    const [cuts, marks] = [JSON.stringify(passages), JSON.stringify(tags)];
+    this.#insertSection.run(
+      ...[n, page, path, title, documentTitle, heads, text, code, cuts, language, version, marks],
+    );
     this.#setLanguage(section, isOfPage);
     const terms = sectionTerms(section, isOfPage, this.#words.in(this.#language));
     const sequences = [...terms.sequences, terms.parts];
@@ -127,7 +128,7 @@ export class KeywordIndexWriter implements Disposable {
     for (const [column, name] of COLUMNS.entries())
       insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column] ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
-    for (const [name, bytes] of [...this.#words.arrays(), ...this.#facts.arrays()]) insert.run(name, bytes);
+    for (const [name, bytes] of this.#words.arrays()) insert.run(name, bytes);
   }
 }
 

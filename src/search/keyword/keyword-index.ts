@@ -1,8 +1,7 @@
 import type { SearchFacts } from '../../domain/search.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
-import { asDamaged, type SectionFacts } from './format.ts';
-import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
-import type { IndexedSection } from './index-writer.ts';
+import { asDamaged } from './format.ts';
+import { type Facets, type Filter, IndexFile, maskOf, only, type StoredSection, without } from './index-file.ts';
 import type { WordLanguage } from './languages.ts';
 import {
   correctedQuery,
@@ -73,10 +72,6 @@ export class KeywordIndex {
     this.#alternatives = new Accumulator(this.#file.sections);
   }
 
-  get bytes(): number {
-    return this.#file.bytes + this.#scores.bytes + this.#alternatives.bytes;
-  }
-
   get priors(): Float32Array {
     return this.#file.priors;
   }
@@ -89,8 +84,9 @@ export class KeywordIndex {
     return this.#file.languages;
   }
 
-  get facts(): SectionFacts {
-    return this.#file.facts;
+  /** Sections in a language that `reads` accepts, or in an unknown language. */
+  readable(reads: (language: string) => boolean): Mask {
+    return this.#read(() => this.#file.readable(reads));
   }
 
   find(query: string, options: SearchOptions) {
@@ -146,11 +142,11 @@ export class KeywordIndex {
     return this.#read(() => this.#file.facets);
   }
 
-  sections(numbers: readonly number[]): ReadonlyMap<number, IndexedSection> {
+  sections(numbers: readonly number[]): ReadonlyMap<number, StoredSection> {
     return this.#read(() => this.#file.readSections(numbers));
   }
 
-  section(n: number): IndexedSection | null {
+  section(n: number): StoredSection | null {
     return this.sections([n]).get(n) ?? null;
   }
 

@@ -106,10 +106,6 @@ export class Accumulator {
     this.#touched = new Uint32Array(sections);
   }
 
-  get bytes(): number {
-    return this.#scores.byteLength + this.#touched.byteLength;
-  }
-
   add({ sections, impacts }: Postings, weight: number, mask: Mask): void {
     for (let at = 0; at < sections.length; at += 1) {
       const section = sections[at] as number;

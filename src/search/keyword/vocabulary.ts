@@ -1,7 +1,7 @@
 import { editDistance } from '../../domain/text.ts';
 import { firstFrom } from '../../files/flat-tables.ts';
 import { bitCount } from '../bit-count.ts';
-import { ENGLISH, keyOf, languageOf, simplify, type WordLanguage } from './languages.ts';
+import { keyOf, languageOf, simplify, type WordLanguage } from './languages.ts';
 import type { Surface, Terms } from './words.ts';
 
 export interface Candidate {
@@ -16,8 +16,6 @@ const TWO_EDITS_LENGTH = 8;
 /** Minimum length of a word to correct its first letter. Shorter words that differ in this letter are different words: `look`, `cook`. */
 const OTHER_INITIAL_LENGTH = 6;
 
-const BYTES_PER_WORD = 60;
-
 /** Length of the letter sequences by which docshelf finds related words. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
@@ -31,10 +29,10 @@ interface CountedWords {
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
   /** Languages of each word, one bit per element of `languages`. */
-  readonly masks?: Uint32Array | undefined;
-  readonly languages?: readonly WordLanguage[];
+  readonly masks: Uint32Array;
+  readonly languages: readonly WordLanguage[];
   /** Spelling with diacritics, by the same word without diacritics. */
-  readonly spellings?: ReadonlyMap<string, string>;
+  readonly spellings: ReadonlyMap<string, string>;
 }
 
 export interface Related extends Candidate {
@@ -43,30 +41,20 @@ export interface Related extends Candidate {
 }
 
 export class Vocabulary {
+  readonly #counted: CountedWords;
   readonly #words: CountedWords['words'];
-  readonly #counts: CountedWords['counts'];
   readonly #letters: Uint32Array;
-  readonly #masks: CountedWords['masks'];
-  readonly #languages: readonly WordLanguage[];
-  readonly #spellings: ReadonlyMap<string, string>;
   #joined: Joined | undefined;
 
-  constructor({ words, counts, masks, languages = [ENGLISH], spellings = new Map() }: CountedWords) {
-    this.#words = words;
-    this.#counts = counts;
-    this.#letters = Uint32Array.from(words, lettersOf);
-    this.#masks = masks;
-    this.#languages = languages;
-    this.#spellings = spellings;
-  }
-
-  get bytes(): number {
-    return this.#words.length * BYTES_PER_WORD;
+  constructor(counted: CountedWords) {
+    this.#counted = counted;
+    this.#words = counted.words;
+    this.#letters = Uint32Array.from(counted.words, lettersOf);
   }
 
   /** Returns the spelling of the index, such as `größe` for `grosse`, or else the word itself. */
   spellingOf(word: string): string {
-    return this.#spellings.get(word) ?? word;
+    return this.#counted.spellings.get(word) ?? word;
   }
 
   /** True if a section in this language has a word with this beginning. Checks up to `BEGINNINGS_MAX` words. */
@@ -111,12 +99,12 @@ export class Vocabulary {
   }
 
   #maskOf(at: number): number {
-    return this.#masks === undefined ? 1 : (this.#masks[at] ?? 0);
+    return this.#counted.masks[at] ?? 0;
   }
 
   #bitsOf(languages: readonly WordLanguage[]): number {
     let bits = 0;
-    for (const [at, { code }] of this.#languages.entries())
+    for (const [at, { code }] of this.#counted.languages.entries())
       if (languages.some((each) => each.code === code)) bits |= bitOf(at);
     return bits;
   }
@@ -154,7 +142,7 @@ export class Vocabulary {
   }
 
   #candidate(at: number, distance: number): Candidate {
-    return { word: this.#words[at] ?? '', distance, count: this.#counts[at] ?? 0 };
+    return { word: this.#words[at] ?? '', distance, count: this.#counted.counts[at] ?? 0 };
   }
 }
 
@@ -198,7 +186,7 @@ export function readCountedWords(
     words: linesOf('vocabulary'),
     counts: new Uint32Array(array('vocabulary counts').buffer),
     languages,
-    masks: languages.length > 1 ? new Uint32Array(array('vocabulary languages').buffer) : undefined,
+    masks: new Uint32Array(array('vocabulary languages').buffer),
     spellings: new Map(linesOf('vocabulary spellings').map((line) => line.split('\t') as [string, string])),
   };
 }
@@ -262,7 +250,7 @@ export class KnownWords {
     return [
       ['vocabulary', Buffer.from(words.join('\n'))],
       ['vocabulary counts', numbers(({ count }) => count)],
-      ['vocabulary languages', languages.length > 1 ? numbers((word) => word.languages) : new Uint8Array()],
+      ['vocabulary languages', numbers((word) => word.languages)],
       ['vocabulary spellings', Buffer.from(spellings.join('\n'))],
       ['analysed languages', Buffer.from(JSON.stringify(languages))],
     ];

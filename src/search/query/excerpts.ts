@@ -43,10 +43,9 @@ export function excerptsOf(
   return ranked.flatMap(({ section, score }) => {
     const found = read.get(section);
     if (found === undefined) return [];
-    const { title, headings, language, tags } = found;
+    const { title, headings, language, tags, passages } = found;
     const languages = language === null ? keyword.languages : [languageOf(language)];
     const marker = new Marker(matchedIn(section), languages);
-    const passages = keyword.facts.passages(section);
     const row = fromRow(passages, rows.get(section));
     const { content, highlights, code } = excerptOf(
       found,

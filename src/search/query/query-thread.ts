@@ -9,11 +9,6 @@ import { type CosineScale, measureScale, VectorIndex } from '../semantic/vector-
 import { VectorTable } from '../semantic/vector-table.ts';
 import { ReleaseSearch, type SemanticParts } from './release-search.ts';
 
-export interface OpenIndexRequest {
-  readonly searchDir: string;
-  readonly isAsked: boolean;
-}
-
 export interface UsableVectors {
   readonly modelDigest: string;
   readonly model: ModelChoice;
@@ -45,8 +40,8 @@ export class QueryThread {
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
   }
 
-  open({ searchDir, isAsked }: OpenIndexRequest): { readonly sections: number } {
-    return this.#releases.check(searchDir, isAsked);
+  open(searchDir: string): { readonly sections: number } {
+    return this.#releases.check(searchDir);
   }
 
   close(searchDir: string): void {
@@ -95,43 +90,25 @@ export class QueryThread {
   }
 }
 
-/**
- * Wrapper of a release. docshelf creates a new one for each `set`, because LRUCache does not update the size of an object that it
- * contains.
- */
-interface Open {
-  readonly release: ReleaseSearch;
-}
-
 /** Opens an index at its first query. Over `bytesMax`, closes the least recently used index, except that of the current query. */
 export class OpenReleases {
-  readonly #open: LRUCache<string, Open>;
-  readonly #bytesMax: number;
+  readonly #open: LRUCache<string, ReleaseSearch>;
   readonly #checked = new Set<string>();
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-    this.#open = new LRUCache<string, Open>({
+    this.#open = new LRUCache<string, ReleaseSearch>({
       maxSize: bytesMax,
-      noDisposeOnSet: true,
-      dispose: ({ release }) => release.close(),
+      sizeCalculation: ({ bytes }) => Math.min(bytes, bytesMax),
+      dispose: (release) => release.close(),
     });
-  }
-
-  get bytes(): number {
-    return this.#open.calculatedSize;
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  /**
-   * Reads the whole index, even if it is open.
-   * @param isAsked true to keep the index open for queries
-   * @throws DocshelfError `index_damaged`
-   */
-  check(searchDir: string, isAsked: boolean): { readonly sections: number } {
+  /** Reads the whole index, even if it is open. @throws DocshelfError `index_damaged` */
+  check(searchDir: string): { readonly sections: number } {
     let release: ReleaseSearch;
     try {
       release = new ReleaseSearch(searchDir);
@@ -140,18 +117,13 @@ export class OpenReleases {
       throw error;
     }
     this.#checked.add(searchDir);
-    if (isAsked || this.#open.has(searchDir)) this.#keep(searchDir, release);
+    if (this.#open.has(searchDir)) this.#open.set(searchDir, release);
     else release.close();
     return { sections: release.sections };
   }
 
   async use<Result>(searchDir: string, act: (release: ReleaseSearch) => Promise<Result>): Promise<Result> {
-    const release = this.#open.get(searchDir)?.release ?? this.#reopen(searchDir);
-    try {
-      return await act(release);
-    } finally {
-      if (this.#open.peek(searchDir)?.release === release) this.#keep(searchDir, release);
-    }
+    return act(this.#open.get(searchDir) ?? this.#reopen(searchDir));
   }
 
   close(searchDir: string): void {
@@ -161,13 +133,7 @@ export class OpenReleases {
 
   #reopen(searchDir: string): ReleaseSearch {
     const release = new ReleaseSearch(searchDir, this.#checked.has(searchDir));
-    this.#keep(searchDir, release);
+    this.#open.set(searchDir, release);
     return release;
-  }
-
-  #keep(searchDir: string, release: ReleaseSearch): void {
-    const former = this.#open.peek(searchDir)?.release;
-    if (former !== undefined && former !== release) former.close();
-    this.#open.set(searchDir, { release }, { size: Math.min(release.bytes, this.#bytesMax) });
   }
 }

@@ -1,8 +1,8 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import { VERSION_NAME } from '../../files/index.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
-import type { SectionFacts } from '../keyword/format.ts';
 import { KeywordIndex } from '../keyword/keyword-index.ts';
 import { type Mask, RANKING, SECONDARY_PART } from '../keyword/ranking.ts';
 import type { Embedder } from '../ports.ts';
@@ -31,6 +31,10 @@ function comparePages(one: string, other: string): number {
   return groupOf(left) - groupOf(right) || right.localeCompare(left, 'en', { numeric: true });
 }
 
+const OWN_BYTES = 2 * 1024 ** 2;
+/** Maximum memory of an open index, because its caches are limited. */
+const BYTES_MAX = 48 * 1024 ** 2;
+
 export interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
@@ -44,24 +48,23 @@ interface SemanticSource {
 }
 
 export class ReleaseSearch {
+  /** Estimated memory of the open index after many queries, with an error of up to 3 MB (measured). */
+  readonly bytes: number;
   readonly #keyword: KeywordIndex;
   #semantic: { readonly digest: string; revision: number; readonly leg: Promise<SemanticLeg> } | null = null;
-  #vectorBytes = 0;
   #underway = 0;
   #isClosing = false;
   #isClosed = false;
 
   /** @throws DocshelfError `index_damaged` */
   constructor(searchDir: string, isSealKnown = false) {
-    this.#keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown);
+    const file = join(searchDir, KEYWORD_FILE);
+    this.#keyword = new KeywordIndex(file, RANKING, isSealKnown);
+    this.bytes = Math.min(BYTES_MAX, OWN_BYTES + statSync(file).size);
   }
 
   get sections(): number {
     return this.#keyword.count;
-  }
-
-  get bytes(): number {
-    return this.#keyword.bytes + this.#keyword.facts.bytes + this.#vectorBytes;
   }
 
   async search(
@@ -143,8 +146,8 @@ export class ReleaseSearch {
   async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
-        this.#vectorBytes = vectors.bytes;
-        return new SemanticLeg(embedder, vectors, this.#keyword.facts);
+        const readable = this.#keyword.readable((language) => embedder.reads(language));
+        return new SemanticLeg(embedder, vectors, readable);
       });
       this.#semantic = { digest, revision, leg };
     }
@@ -165,10 +168,10 @@ export class SemanticLeg {
   readonly #vectors: VectorIndex;
   readonly #readable: Mask;
 
-  constructor(embedder: Embedder, vectors: VectorIndex, facts: SectionFacts) {
+  constructor(embedder: Embedder, vectors: VectorIndex, readable: Mask) {
     this.#embedder = embedder;
     this.#vectors = vectors;
-    this.#readable = readableSections(embedder, facts);
+    this.#readable = readable;
   }
 
   refresh(): this {
@@ -195,18 +198,6 @@ export class SemanticLeg {
     const also = readable === null ? given : given.filter((section) => readable[section] === 1);
     return this.#vectors.search(vector, { limit, allowed: both(allowed, readable), also });
   }
-}
-
-function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
-  const votes = new Map<string | null, boolean>();
-  const readable = new Uint8Array(facts.count);
-  for (let section = 0; section < facts.count; section += 1) {
-    const language = facts.language(section);
-    const mayVote = votes.get(language) ?? embedder.reads(language);
-    votes.set(language, mayVote);
-    readable[section] = mayVote ? 1 : 0;
-  }
-  return readable.includes(0) ? readable : null;
 }
 
 function both(one: Mask, other: Mask): Mask {

@@ -24,7 +24,8 @@ interface EmbedRequest {
   readonly file: string;
   /** Texts to embed between two checks of the signal. Default: 4, which take 80 ms of one core with the built-in model. */
   readonly batchSize?: number;
-  readonly lanes?: () => number;
+  /** Number of batches to embed at once. Default: 1. */
+  readonly lanes?: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EmbedProgress) => void;
 }

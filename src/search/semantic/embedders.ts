@@ -10,37 +10,27 @@ const BYTES_PER_ENTRY = 200;
 
 /** Caches query vectors. Readers repeat queries, and embedding takes most of the time of a query (0.13 ms per token). */
 export function rememberQueries(embedder: Embedder): Embedder {
-  const vectors = new LRUCache<string, Promise<Float32Array>>({
+  const vectors = new LRUCache<string, Float32Array>({
     maxSize: BYTES_MAX,
-    sizeCalculation: (_, text) => Float32Array.BYTES_PER_ELEMENT * embedder.dims + 2 * text.length + BYTES_PER_ENTRY,
+    sizeCalculation: (vector, text) => vector.byteLength + 2 * text.length + BYTES_PER_ENTRY,
+    // Passes no signal, because several sites can wait for the same query, and one site must not abort the query for the others.
+    fetchMethod: (text) => embedder.embedQuery(text),
   });
   return {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    // Passes no signal, because several sites can wait for the same query, and one site must not abort the query for the others.
-    embedQuery(text) {
-      const known = vectors.get(text);
-      if (known !== undefined) return known;
-      const asked = embedder.embedQuery(text);
-      vectors.set(text, asked);
-      asked.catch(() => vectors.delete(text));
-      return asked;
-    },
+    embedQuery: (text) => vectors.forceFetch(text),
     embedPassages: (texts, signal) => embedder.embedPassages(texts, signal),
     close: async () => embedder.close?.(),
   };
 }
 
 /** Calls to the parent thread, which sends the texts to an embedding service (`parent` in `ModelChoice`). */
-interface EmbedderCalls {
+export interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
-
-export type EmbedParentCalls = EmbedderCalls & {
-  lanes(): number;
-};
 
 export class ParentEmbedder implements Embedder {
   readonly digest: string;

@@ -1,5 +1,6 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { bitCount } from '../bit-count.ts';
+import { Best } from '../keyword/ranking.ts';
 import type { Embedder } from '../ports.ts';
 
 export interface VectorHit {
@@ -32,10 +33,6 @@ export class VectorIndex {
     this.#firsts = firstsOf(vectors.sections);
   }
 
-  get bytes(): number {
-    return this.#kernel.bytes + this.#vectors.sections.byteLength + this.#firsts.byteLength;
-  }
-
   refresh(): void {
     this.#kernel.refresh();
   }
@@ -56,35 +53,20 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /**
-   * Returns the rows with the nearest vectors. Counts the rows of each distance instead of sorting, because distances are small
-   * integers.
-   */
+  /** Returns the rows with the nearest vectors, in ascending order. */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
-    const counts = new Uint32Array(dims + 1);
-    for (let at = 0; at < distances.length; at += 1) {
-      if (allowed !== null && allowed[sections[at] as number] !== 1) distances[at] = OUT;
-      else if (distances[at] !== OUT) (counts[distances[at] as number] as number) += 1;
+    const best = new Best(limit);
+    for (let row = 0; row < distances.length; row += 1) {
+      const nearness = dims + 1 - (distances[row] as number);
+      if (nearness > best.least && (allowed === null || allowed[sections[row] as number] === 1))
+        best.offer(row, nearness);
     }
-    let reach = 0;
-    let inside = 0;
-    while (reach <= dims && inside + (counts[reach] as number) <= limit) {
-      inside += counts[reach] as number;
-      reach += 1;
-    }
-    let atBorder = limit - inside;
-    const nearest: number[] = [];
-    for (let at = 0; at < distances.length; at += 1) {
-      const distance = distances[at] as number;
-      if (distance < reach) nearest.push(at);
-      else if (distance === reach && atBorder > 0) {
-        atBorder -= 1;
-        nearest.push(at);
-      }
-    }
-    return nearest;
+    return best
+      .ranked()
+      .map(({ section: row }) => row)
+      .sort((one, other) => one - other);
   }
 
   #bestOfSections(query: Float32Array, passages: readonly number[]): Map<number, VectorHit> {
@@ -145,10 +127,6 @@ export class VectorKernel {
       this.#bits.set(signBits(vector), (row * vector.length) / 32);
       isThere[row] = 1;
     }
-  }
-
-  get bytes(): number {
-    return this.#bits.byteLength + this.#distances.byteLength + this.#isThere.byteLength;
   }
 
   /** Distance of each row's vector from the query, or `OUT` for a row without a vector. The next call overwrites the array. */

@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { serve } from '../../threads/index.ts';
+import { once } from '../../threads/once.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import { EmbeddingModel } from './model.ts';
 
 export interface ModelFacts {
@@ -17,21 +19,18 @@ export interface ModelCalls {
 serveModel(workerData as string);
 
 function serveModel(folder: string): void {
-  let loading: Promise<EmbeddingModel> | null = null;
-  let last: Promise<unknown> = Promise.resolve();
-  const enqueue = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> => {
-    loading ??= EmbeddingModel.load(folder).catch((error: unknown) => {
-      loading = null;
-      throw error;
-    });
-    const answering = Promise.all([loading, last]).then(([model]) => answer(model));
-    last = answering.catch(() => undefined);
-    return answering;
-  };
+  let loaded: EmbeddingModel | null = null;
+  const load = once(async () => {
+    loaded = await EmbeddingModel.load(folder);
+    return loaded;
+  });
+  const turns = new Scheduler(1);
+  const inTurn = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> =>
+    turns.run(async () => answer(await load()));
   const handlers: ModelCalls = {
-    facts: () => enqueue(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
-    embedQuery: (text) => enqueue((model) => model.embedQuery(text)),
-    embedPassages: (texts) => enqueue((model) => model.embedPassages(texts)),
+    facts: () => inTurn(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
+    embedQuery: (text) => inTurn((model) => model.embedQuery(text)),
+    embedPassages: (texts) => inTurn((model) => model.embedPassages(texts)),
   };
-  serve(handlers, { end: async () => (await loading?.catch(() => null))?.close() });
+  serve(handlers, { end: () => loaded?.close() });
 }

@@ -6,13 +6,10 @@ import { attribute, render, renderFolder, textOf, writeTree } from './render-fol
 
 const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle: Start\n---\nBegin.\n' };
 
-it('layoutSitemap() writes a sitemap index if a site has more than 50,000 pages', () => {
+it('layoutSitemap() lists at most 50,000 pages, as sitemaps.org requires', () => {
   const pages = Array.from({ length: 50_001 }, (_, index) => ({ address: `p${index}`, isNoindex: false }) as Page);
-  const files = layoutSitemap({ url: 'https://acme.test' } as MarkdownSite, pages);
-  expect(files.map(({ path }) => path)).toEqual(['sitemap.xml', 'sitemap-1.xml', 'sitemap-2.xml', 'robots.txt']);
-  const [index, first, second] = files.map(({ text }) => text.match(/(?<=<loc>)[^<]+/g) ?? []);
-  expect(index).toEqual(['https://acme.test/sitemap-1.xml', 'https://acme.test/sitemap-2.xml']);
-  expect([first?.length, second]).toEqual([50_000, ['https://acme.test/p50000']]);
+  const text = layoutSitemap({ url: 'https://acme.test', pages } as unknown as MarkdownSite);
+  expect(text.match(/<loc>/g)).toHaveLength(50_000);
 });
 
 describe('collectMarkdown()', () => {

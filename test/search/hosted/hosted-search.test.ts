@@ -106,8 +106,7 @@ describe('HostedSearch', () => {
     for (let index = 0; index < 8; index++) expect(await searchWith()).toBeNull();
     expect(server.requests).toHaveLength(5);
     clock.nowMs = 30_000;
-    await searchWith();
-    await searchWith();
+    await Promise.all([searchWith(), searchWith()]);
     expect(server.requests).toHaveLength(6);
     isUp = true;
     clock.nowMs = 60_000;

@@ -33,10 +33,9 @@ describe('KeywordIndexWriter', () => {
     );
     const index = new KeywordIndex(path);
     onTestFinished(() => index.close());
-    const { facts } = index;
-    expect(facts.count).toBe(5);
-    expect(languages.map((_, at) => facts.language(at))).toEqual(languages);
-    expect(languages.map((_, at) => facts.passages(at))).toEqual(languages.map((_, at) => passagesOf(at)));
+    expect(index.count).toBe(5);
+    expect(languages.map((_, at) => index.section(at)?.language)).toEqual(languages);
+    expect(languages.map((_, at) => index.section(at)?.passages)).toEqual(languages.map((_, at) => passagesOf(at)));
   });
 
   it('writes the same bytes for the same sections', () => {

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { editDistance } from '../../../src/domain/text.ts';
+import { ENGLISH } from '../../../src/search/keyword/languages.ts';
 import { Vocabulary } from '../../../src/search/keyword/vocabulary.ts';
 
 const WORDS = ['authentication', 'authorization', 'cache', 'catch', 'config', 'configuration', 'configure', 'port'];
-const vocabulary = new Vocabulary({ words: WORDS, counts: Uint32Array.from([5, 4, 3, 9, 7, 8, 2, 1]) });
+const vocabulary = new Vocabulary({
+  words: WORDS,
+  counts: Uint32Array.from([5, 4, 3, 9, 7, 8, 2, 1]),
+  masks: new Uint32Array(WORDS.length).fill(1),
+  languages: [ENGLISH],
+  spellings: new Map(),
+});
 const near = (word: string) => vocabulary.near(word, 4).map((candidate) => candidate.word);
 
 describe('editDistance()', () => {

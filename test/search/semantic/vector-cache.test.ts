@@ -140,13 +140,6 @@ describe('sweepVectors() (cleanup of the vector cache)', () => {
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
   });
 
-  it('returns the same result if the keys are processed in several parts', async () => {
-    await fill(...upTo(40));
-    await noteUse(folder, releases.kept, keys(...upTo(20)));
-    expect(await sweepVectors(folder, DIMS, new Set([releases.kept]), Date.now() + HOUR_MS, 3)).toBe(20);
-    expect(await storedKeys(...upTo(40))).toEqual(upTo(20));
-  });
-
   it('keeps all segments if few of their records are unused', async () => {
     await fill(...upTo(10));
     await noteUse(folder, releases.kept, keys(...upTo(9)));
