@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoState } from '../domain/errors.ts';
+import { openNamed } from '../files/index.ts';
 
 /** Interval to poll files, because file watchers miss changes on network volumes and in a folder that is replaced. */
 const POLL_MS = 2_000;
@@ -146,10 +146,16 @@ async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promi
 
 async function lookAt(file: string) {
   try {
-    await using handle = await open(file, 'r');
-    const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });
-    const content = await handle.readFile();
-    return { digest: hash('sha256', content), place: `${dev}:${ino}`, changedNs: ctimeNs, bytes: content.length };
+    await using handle = await openNamed(file);
+    const info = await handle.stat({ bigint: true });
+    // Only the config may read a pipe, because a pipe returns its content once.
+    const content = info.isFIFO() ? new Uint8Array() : await handle.readFile();
+    return {
+      digest: hash('sha256', content),
+      place: `${info.dev}:${info.ino}`,
+      changedNs: info.ctimeNs,
+      bytes: content.length,
+    };
   } catch (error) {
     return { digest: `unreadable: ${errnoState(error)}`, place: null, changedNs: 0n, bytes: 0 };
   }
