@@ -68,6 +68,8 @@ export const LAST_WRITES_MS = 300;
 
 const RETRY_MS = 100;
 const FLUSH_POLL_MS = 10;
+/** A flush ends if the reader of the log reads no bytes for this time. */
+const STALL_MS = 1_000;
 
 /**
  * Writes bytes to standard output in their order, and repeats a failed write. Pino's stream instead ends or blocks the process,
@@ -80,6 +82,8 @@ class Output {
   #waitingBytes = 0;
   /** `stalled`: the reader of a pipe does not read. `failed`: another error, so that no operation waits for the output. */
   #state: 'idle' | 'writing' | 'stalled' | 'failed' = 'idle';
+  /** True if a flush ended because the reader is stalled. The process then exits without waiting for the reader. */
+  #isAbandoned = false;
 
   write(bytes: Buffer): void {
     if (this.#waitingBytes + bytes.length > WAITING_BYTES_MAX) return;
@@ -88,9 +92,12 @@ class Output {
     if (this.#state === 'idle') this.#writeFirst();
   }
 
-  flush(done: () => void): void {
-    if (this.#state === 'idle' || this.#state === 'failed') done();
-    else setTimeout(() => this.flush(done), FLUSH_POLL_MS);
+  flush(done: () => void, leftBytes = Number.POSITIVE_INFINITY, endMs = 0): void {
+    const hasProgress = this.#waitingBytes < leftBytes;
+    const untilMs = hasProgress ? performance.now() + STALL_MS : endMs;
+    this.#isAbandoned = performance.now() >= untilMs;
+    if (this.#state === 'idle' || this.#state === 'failed' || this.#isAbandoned) done();
+    else setTimeout(() => this.flush(done, this.#waitingBytes, untilMs), FLUSH_POLL_MS);
   }
 
   /** Writes the last bytes while the process exits. */
@@ -116,7 +123,7 @@ class Output {
       if (error === null) return this.#writeFirst();
       this.#state = isStall(error) ? 'stalled' : 'failed';
       const timer = setTimeout(() => this.#writeFirst(), RETRY_MS);
-      if (this.#state === 'failed') timer.unref();
+      if (this.#state === 'failed' || this.#isAbandoned) timer.unref();
     });
   }
 
