@@ -150,12 +150,8 @@ async function lookAt(file: string) {
     const info = await handle.stat({ bigint: true });
     // Only the config may read a pipe, because a pipe returns its content once.
     const content = info.isFIFO() ? new Uint8Array() : await handle.readFile();
-    return {
-      digest: hash('sha256', content),
-      place: `${info.dev}:${info.ino}`,
-      changedNs: info.ctimeNs,
-      bytes: content.length,
-    };
+    const place = `${info.dev}:${info.ino}`;
+    return { digest: hash('sha256', content), place, changedNs: info.ctimeNs, bytes: content.length };
   } catch (error) {
     return { digest: `unreadable: ${errnoState(error)}`, place: null, changedNs: 0n, bytes: 0 };
   }

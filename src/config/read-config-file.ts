@@ -90,19 +90,15 @@ export async function readText(file: string, bytesMax: number): Promise<string> 
   await using handle = await openNamed(file);
   const buffer = Buffer.alloc(bytesMax + 1);
   let length = 0;
-  let waitedMs = 0;
+  const endMs = performance.now() + PIPE_WAIT_MS;
   while (length <= bytesMax) {
-    try {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    } catch (error) {
-      if (errnoOf(error) !== 'EAGAIN') throw error;
-      if (waitedMs >= PIPE_WAIT_MS)
-        throw new UnusableText('it is a pipe, and the program that writes to it is too slow');
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length).catch(async (error: unknown) => {
+      if (errnoOf(error) !== 'EAGAIN' || performance.now() > endMs) throw error;
       await delay(PIPE_POLL_MS);
-      waitedMs += PIPE_POLL_MS;
-    }
+      return { bytesRead: null };
+    });
+    if (bytesRead === 0) break;
+    length += bytesRead ?? 0;
   }
   if (length === 0 && (await handle.stat()).isFIFO())
     throw new UnusableText('it is a pipe, and no program writes to it');
