@@ -81,10 +81,9 @@ export class FolderKeys extends KeyStore {
 
   /** Opens the file before `stat`, because on NFS `open` contacts the server, and `stat` alone can return cached values. */
   protected async readKeys(): Promise<void> {
-    const opened = await ifThere(openNamed(this.#file)).catch(
+    await using handle = await ifThere(openNamed(this.#file)).catch(
       rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
     );
-    await using handle = opened;
     const info = await handle?.stat({ bigint: true });
     const identity = info === undefined ? 'none' : `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`;
     if (identity !== this.#identity) {
