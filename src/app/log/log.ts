@@ -93,8 +93,7 @@ class Output {
   }
 
   flush(done: () => void, leftBytes = Number.POSITIVE_INFINITY, endMs = 0): void {
-    const hasProgress = this.#waitingBytes < leftBytes;
-    const untilMs = hasProgress ? performance.now() + STALL_MS : endMs;
+    const untilMs = this.#waitingBytes < leftBytes ? performance.now() + STALL_MS : endMs;
     this.#isAbandoned = performance.now() >= untilMs;
     if (this.#state === 'idle' || this.#state === 'failed' || this.#isAbandoned) done();
     else setTimeout(() => this.flush(done, this.#waitingBytes, untilMs), FLUSH_POLL_MS);
