@@ -103,6 +103,7 @@ const HEAVY = [
   'helm/matrix',
   'helm/names',
   'helm/network',
+  'helm/nulls',
   'helm/sites',
   'helm/usual-settings',
   'http/keys/postgres-keys',

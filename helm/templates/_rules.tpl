@@ -1,3 +1,23 @@
+{{/*
+Restores the defaults of values that are null: {values, defaults}. Helm removes the default of such a value, also if it is a section with only
+commented lines. For the values in $removed, null means empty. Every template calls this first, because Helm does not define the order of templates.
+*/}}
+{{- define "docshelf.restore" -}}
+{{- $removed := list "resources" "probes" "podSecurityContext" "securityContext" "labels" "topologySpreadConstraints" "targetCPUUtilizationPercentage" -}}
+{{- range $key, $default := .defaults -}}
+{{- $value := index $.values $key -}}
+{{- if kindIs "invalid" $value -}}
+{{- $_ := set $.values $key (ternary (ternary list dict (kindIs "slice" $default)) $default (has $key $removed)) -}}
+{{- else if and (kindIs "map" $default) (not (has $key $removed)) -}}
+{{- include "docshelf.restore" (dict "values" $value "defaults" $default) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "docshelf.defaults" -}}
+{{- include "docshelf.restore" (dict "values" .Values "defaults" (.Files.Get "files/default-values.yaml" | fromYaml)) -}}
+{{- end -}}
+
 {{/* Rejects values of other charts, and versions that YAML read as numbers. Runs before all templates that use such values. */}}
 {{- define "docshelf.valueRules" -}}
 {{- $sentences := list -}}
@@ -75,9 +95,6 @@
 {{- $where := .where -}}
 {{- $static := .Values.staticExport -}}
 {{- $secretName := $static.existingSecret.name -}}
-{{- if and $secretName (not $static.existingSecret.key) -}}
-{{- fail (printf "%sstaticExport.existingSecret has no key: set staticExport.existingSecret.key to the key of the link" $where) -}}
-{{- end -}}
 {{- if and $static.bundleUrl $secretName -}}
 {{- fail (printf "%sstaticExport.bundleUrl and staticExport.existingSecret are both set, and both contain the link: keep one of them" $where) -}}
 {{- end -}}

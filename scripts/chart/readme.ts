@@ -36,6 +36,9 @@ table. \`config\` accepts the sections of [docshelf's config](../docs/config.md)
 \`deployment\` and \`staticExport\` (separate values), \`storage\`, hosts and ports, and \`exportApi.enabled\` and \`role\`. The chart
 moves credentials in \`config\` (a token, a proxy with a password, keys of S3) into its Secret.
 
+A value of \`null\` restores the default, also for a whole section. It removes \`resources\`, \`probes\`, \`podSecurityContext\`,
+\`securityContext\`, \`topologySpreadConstraints\`, the labels of \`dashboard\`, targets of \`autoscaling\`, and single settings in them.
+
 | Value | Default | What it does |
 |---|---|---|
 `;

@@ -103,13 +103,6 @@ const out = (of: string, keys: readonly string[]): Schema => ({
   properties: Object.fromEntries(keys.map((key) => [key, nameAndKey])),
 });
 
-/** Values that templates need. Helm removes the default of a value that is empty in a values file, such as `config:`. */
-const NEEDED = [
-  ...['image', 'deployment', 'staticExport', 'sites', 'config', 'fromSecret', 'fromConfigMap', 'bundles', 'exportApi'],
-  ...['autoscaling', 'podDisruptionBudget', 'persistence', 'tls', 'service', 'ingress', 'httpRoute', 'networkPolicy'],
-  ...['serviceMonitor', 'prometheusRule', 'dashboard', 'probes', 'serviceAccount', 'initContainers'],
-];
-
 /** Schema of all values. Settings of docshelf use the schema of its config, and the other values use the schema of Kubernetes. */
 export function valuesSchema(): Schema {
   const fromSecret = [...secretKeys().filter((key) => key !== 'staticExport.bundleUrl'), ...fileKeys()];
@@ -117,7 +110,6 @@ export function valuesSchema(): Schema {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the docshelf chart',
     type: 'object',
-    required: NEEDED,
     ...strict,
     properties: {
       deployment: deployment(),

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoState } from '../domain/errors.ts';
+import { openNamed } from '../files/index.ts';
 
 /** Interval to poll files, because file watchers miss changes on network volumes and in a folder that is replaced. */
 const POLL_MS = 2_000;
@@ -110,7 +110,10 @@ async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promi
 
 async function lookAt(file: string): Promise<string> {
   try {
-    return hash('sha256', await readFile(file));
+    await using handle = await openNamed(file);
+    // Only the config may read a pipe, because a pipe returns its content once.
+    if ((await handle.stat()).isFIFO()) return 'named pipe';
+    return hash('sha256', await handle.readFile());
   } catch (error) {
     return `unreadable: ${errnoState(error)}`;
   }

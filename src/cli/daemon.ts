@@ -33,7 +33,10 @@ export function serveCommand(programVersion: string): Command {
     await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
     await stopped;
     progress.end();
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
+    // Ignore a repeated signal in the first second, because npm and timeout(1) send a signal that the process has also received.
+    const endsFromMs = performance.now() + 1_000;
+    const endNow = (): unknown => performance.now() > endsFromMs && process.exit(1);
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, endNow);
     say('stopping: waiting for open requests');
     void notifyServiceManager('STOPPING=1', 'waiting for open requests', say);
     await stop();

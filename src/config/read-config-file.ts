@@ -1,8 +1,9 @@
-import { constants } from 'node:fs';
-import { access, open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf, nextFor, stateOf } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
+import { openNamed } from '../files/index.ts';
 import type { YamlReading } from './read-yaml.ts';
 import { fits, type SchemaNode } from './schema-node.ts';
 import { type ConfigFault, type FileReading, faultOf, type Settings } from './setting.ts';
@@ -77,19 +78,30 @@ export async function readOrganizationsFile(
   }
 }
 
+/** Maximum wait for a program that has opened a pipe, such as a shell with `--config <(command)`, but has not written to it. */
+const PIPE_WAIT_MS = 10_000;
+const PIPE_POLL_MS = 20;
+
 /**
  * Reads at most `bytesMax` bytes instead of checking the size first, so that pipes work and a growing file cannot exceed the
  * bound. @throws NodeJS.ErrnoException, or UnusableText with a clause such as `it is larger than 1048576 bytes`
  */
 export async function readText(file: string, bytesMax: number): Promise<string> {
-  await using handle = await open(file, 'r');
+  await using handle = await openNamed(file);
   const buffer = Buffer.alloc(bytesMax + 1);
   let length = 0;
+  const endMs = performance.now() + PIPE_WAIT_MS;
   while (length <= bytesMax) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length).catch(async (error: unknown) => {
+      if (errnoOf(error) !== 'EAGAIN' || performance.now() > endMs) throw error;
+      await delay(PIPE_POLL_MS);
+      return { bytesRead: null };
+    });
     if (bytesRead === 0) break;
-    length += bytesRead;
+    length += bytesRead ?? 0;
   }
+  if (length === 0 && (await handle.stat()).isFIFO())
+    throw new UnusableText('it is a pipe, and no program writes to it');
   if (length > bytesMax) throw new UnusableText(`it is larger than ${bytesMax} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, length));
@@ -169,7 +181,10 @@ const isFile = ({ schema }: NamedPath): boolean => schema['x-names'] !== 'folder
 async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string | null> {
   const { 'x-names': kind, 'x-holds': holds } = schema;
   if (kind === 'folder') return (await stat(path)).isDirectory() ? null : 'it is not a folder';
-  if (holds === undefined) return access(path, constants.R_OK).then(() => null);
+  if (holds === undefined) {
+    await using handle = await openNamed(path);
+    return (await handle.stat()).isFile() ? null : 'it is not a regular file';
+  }
   const text = (await readText(path, holds.bytesMax ?? CONTENT_BYTES_MAX)).trim();
   if (text === '') return 'it is empty';
   if (holds.eachLine) {

@@ -111,7 +111,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
     return { pointer: `${pointer}${pointerOf([error.propertyName])}`, message };
   }
   const isOfOtherKind = error.keyword === 'type' && !typesOf(schema).has(typeof error.data);
-  const not = isOfOtherKind ? `, not ${kindOf(error.data)}` : '';
+  const not = isOfOtherKind ? kindClause(error.data) : '';
   return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
 }
 
@@ -165,11 +165,11 @@ export function expectationOf(schema: SchemaNode): string {
   return TYPES[String(schema.type)] ?? 'a value';
 }
 
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'empty';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'boolean') return String(value);
-  return TYPES[typeof value] ?? 'a value';
+function kindClause(value: unknown): string {
+  if (value === null || value === undefined) return ', but it has no value';
+  if (Array.isArray(value)) return ', not a list';
+  if (typeof value === 'boolean') return `, not ${value}`;
+  return `, not ${TYPES[typeof value] ?? 'a value'}`;
 }
 
 const lower = (name: string): string => name.toLowerCase();

@@ -1,6 +1,7 @@
 import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ConfigFile, DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf, largeBundle } from './bundles.ts';
@@ -79,12 +80,23 @@ describe('SIGTERM', () => {
     expect(Date.now() - startedMs).toBeLessThan(DEFAULT_SHUTDOWN_MS);
   });
 
-  test('ends the daemon immediately if the signal is sent a second time', async () => {
+  test('ends the daemon immediately if the signal is sent again after more than a second', async () => {
     const daemon = await startWithLargeFile();
     await beginDownload(daemon);
     daemon.signal('SIGTERM');
     await daemon.untilLogged(/stopping/);
+    await sleep(1_100);
     expect(await daemon.stop()).toBe(1);
+  });
+
+  test('lets a slow download finish if the signal is repeated at once, as npm and timeout(1) do', async () => {
+    const daemon = await startWithLargeFile();
+    const response = await beginDownload(daemon);
+    daemon.signal('SIGTERM');
+    await daemon.untilLogged(/stopping/);
+    daemon.signal('SIGTERM');
+    expect(await bytesOf(response)).toBe(LARGE_BYTES);
+    expect(await daemon.ended()).toBe(0);
   });
 
   test('makes the daemon respond to an upload in progress with 503, the code stopping and Connection: close', async () => {

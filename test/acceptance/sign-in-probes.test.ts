@@ -185,13 +185,16 @@ const PROBES: readonly Probe[] = [
     `Authorization: Bearer ${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`,
   ),
   withHeaders('a token in the query and in a form', 'Content-Type: application/x-www-form-urlencoded'),
-  withHeaders('a session that nobody has sealed', `Cookie: __Host-docshelf=${sealed}; __Secure-docshelf=${sealed}`),
-  withHeaders('an empty session', 'Cookie: __Host-docshelf=; __Secure-docshelf='),
+  withHeaders(
+    'a session that nobody has sealed',
+    `Cookie: __Host-docshelf-8080=${sealed}; __Secure-docshelf-8080=${sealed}`,
+  ),
+  withHeaders('an empty session', 'Cookie: __Host-docshelf-8080=; __Secure-docshelf-8080='),
   withHeaders(
     'sessions of many',
-    `Cookie: ${Array.from({ length: 50 }, () => `__Host-docshelf=${sealed}`).join('; ')}`,
+    `Cookie: ${Array.from({ length: 50 }, () => `__Host-docshelf-8080=${sealed}`).join('; ')}`,
   ),
-  withHeaders('a session without its prefix', `Cookie: docshelf=${sealed}; __host-docshelf=${sealed}`),
+  withHeaders('a session without its prefix', `Cookie: docshelf-8080=${sealed}; __host-docshelf-8080=${sealed}`),
 ];
 
 const textOf = (probe: Probe, site: ProbedSite): string => {

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { appendFile, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileWatch } from '../../src/app/file-watch.ts';
 import { newFolder } from '../helpers/new-folder.ts';
@@ -37,6 +39,13 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await rename(join(folder, 'to-first'), file);
     await watch.start([file]);
     await rename(join(folder, 'to-second'), file);
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
+  });
+
+  it('reports a named pipe that replaces a file, although no program writes to the pipe', async () => {
+    await watch.start([file]);
+    await promisify(execFile)('mkfifo', [join(folder, 'pipe')]);
+    await rename(join(folder, 'pipe'), file);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 

@@ -80,6 +80,15 @@ describe('validate()', () => {
     },
   );
 
+  it.each([
+    ['sites:', 'sites must be a list, but it has no value'],
+    ['network:\n  allowedHosts:', 'network.allowedHosts must be a list, but it has no value'],
+    ['staticExport:\n  enabled:', 'staticExport.enabled must be true or false, but it has no value'],
+    ['network: { allowedHosts: 1 }', 'network.allowedHosts must be a list, not a number'],
+  ])('states the type of the wrong value: %j', async (yaml, message) => {
+    expect((await faultsOf(yaml)).map((fault) => fault.message)).toEqual([expect.stringContaining(message)]);
+  });
+
   it('reports each invalid value once', async () => {
     expect(await faultsOf('log: { level: 5 }')).toHaveLength(1);
     expect(await faultsOf('server: { cacheBytes: [] }')).toHaveLength(1);

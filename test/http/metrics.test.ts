@@ -212,6 +212,26 @@ describe('Metrics', () => {
     expect(text).not.toContain('site=');
   });
 
+  it('drops and adds site labels if a reload changes metrics.sites', async () => {
+    const metrics = new Metrics();
+    const sites = ['acme', 'beta'];
+    const both = sites.map((domain) => metrics.forSite(domain));
+    const count = (): void => {
+      for (const site of both) site.onCache(true);
+      metrics.onRequest({ ...SERVED, site: 'acme' });
+    };
+    count();
+    metrics.useConfig({ sites, metrics: { sites: 1 } });
+    count();
+    const without = await metrics.expose(READINGS);
+    expect(without).not.toContain('site=');
+    expect(without).toContain('docshelf_cache_hits_total 2');
+    metrics.useConfig({ sites, metrics: { sites: 2 } });
+    const withLabels = await metrics.expose(READINGS);
+    for (const site of sites) expect(withLabels).toContain(`docshelf_cache_hits_total{site="${site}"} 0`);
+    expect(withLabels).not.toMatch(/^docshelf_cache_hits_total /m);
+  });
+
   it('sets every metric to a value above 0 after events of every kind', async () => {
     const metrics = new Metrics('1.2.3');
     const site = metrics.forSite('acme');

@@ -57,6 +57,8 @@ export const LAST_WRITES_MS = 300;
 
 const RETRY_MS = 100;
 const FLUSH_POLL_MS = 10;
+/** A flush ends if the reader of the log reads no bytes for this time. */
+const STALL_MS = 1_000;
 
 /**
  * Writes lines to standard output in their order, and repeats a failed write. Pino's stream instead ends or blocks the process,
@@ -69,6 +71,8 @@ class Output {
   /** `stalled`: the reader of a pipe does not read. `failed`: another error, so that no operation waits for the output. */
   #state: 'idle' | 'writing' | 'stalled' | 'failed' = 'idle';
   #isDue = false;
+  /** True if a flush ended because the reader is stalled. The process then exits without waiting for the reader. */
+  #isAbandoned = false;
 
   constructor() {
     process.on('exit', () => this.#writeLast());
@@ -90,10 +94,13 @@ class Output {
     }, BATCH_MS).unref();
   }
 
-  flush(done: () => void): void {
+  flush(done: () => void, leftMax = Number.POSITIVE_INFINITY, endMs = 0): void {
     this.#writeIfIdle();
-    if (this.#state === 'idle' || this.#state === 'failed') done();
-    else setTimeout(() => this.flush(done), FLUSH_POLL_MS);
+    const left = this.#lines.length + this.#bytes.length;
+    const untilMs = left < leftMax ? performance.now() + STALL_MS : endMs;
+    this.#isAbandoned = performance.now() >= untilMs;
+    if (this.#state === 'idle' || this.#state === 'failed' || this.#isAbandoned) done();
+    else setTimeout(() => this.flush(done, left, untilMs), FLUSH_POLL_MS);
   }
 
   #add(line: string): void {
@@ -115,7 +122,7 @@ class Output {
       }
       this.#state = isStall(error) ? 'stalled' : 'failed';
       const timer = setTimeout(() => this.#writeFirst(), RETRY_MS);
-      if (this.#state === 'failed') timer.unref();
+      if (this.#state === 'failed' || this.#isAbandoned) timer.unref();
     });
   }
 

@@ -75,6 +75,7 @@ export class SignIns {
         seals: new Seals(await sessionKeys(config)),
         site: JSON.stringify([site, issuer, clientId]),
         basePath,
+        port: new URL(publicUrl ?? '').port,
         originOf: (host) => siteOrigin(publicUrl ?? '', hosts, host),
       });
     };

@@ -1,11 +1,9 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { KEY_TYPES } from '../../domain/organization.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { whileLocked } from '../../files/file-lock.ts';
-import { ifThere, readIfThere, replaceFile } from '../../files/index.ts';
+import { ifThere, openNamed, readIfThere, replaceFile } from '../../files/index.ts';
 import {
   joinedUses,
   KEYS_MAX,
@@ -83,10 +81,9 @@ export class FolderKeys extends KeyStore {
 
   /** Opens the file before `stat`, because on NFS `open` contacts the server, and `stat` alone can return cached values. */
   protected async readKeys(): Promise<void> {
-    const opened = await ifThere(open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)).catch(
+    await using handle = await ifThere(openNamed(this.#file)).catch(
       rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
     );
-    await using handle = opened;
     const info = await handle?.stat({ bigint: true });
     const identity = info === undefined ? 'none' : `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`;
     if (identity !== this.#identity) {

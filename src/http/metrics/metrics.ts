@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
@@ -50,6 +50,7 @@ export class Metrics {
   readonly #metrics = defineMetrics(this.#registry);
 
   #namesSites = true;
+  readonly #sites = new Map<string | null, SiteMetrics>();
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
   constructor(programVersion: string | null = null) {
@@ -65,11 +66,19 @@ export class Metrics {
 
   /** Adds the label `site` only if there are at most `metrics.sites` sites. */
   useConfig(config: { readonly sites: readonly unknown[]; readonly metrics: { readonly sites: number } }): void {
-    this.#namesSites = config.sites.length <= config.metrics.sites;
+    const namesSites = config.sites.length <= config.metrics.sites;
+    if (namesSites === this.#namesSites) return;
+    this.#namesSites = namesSites;
+    const { reloads: _, wrongTokens: __, ...ofSites } = this.#metrics;
+    for (const metric of Object.values(ofSites)) if (metric instanceof Counter) metric.reset();
+    for (const [site, counts] of this.#sites) counts.start(namesSites ? site : null);
   }
 
   forSite(site: string | null): SiteMetrics {
-    return new SiteMetrics(this.#metrics, this.#namesSites ? site : null);
+    const counts = new SiteMetrics(this.#metrics);
+    this.#sites.set(site, counts);
+    counts.start(this.#namesSites ? site : null);
+    return counts;
   }
 
   async expose({ states, isReady, jobs, volume, dependencies, certificates }: Readings): Promise<string> {
@@ -150,14 +159,18 @@ const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUN
 
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
-  readonly #label: { readonly site?: string };
+  #label: { readonly site?: string } = {};
 
-  constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
+  constructor(metrics: ReturnType<typeof defineMetrics>) {
     this.#metrics = metrics;
+  }
+
+  /** Starts the series at 0. @param site null if there are too many sites for the label `site` */
+  start(site: string | null): void {
     this.#label = labelOf(site);
-    for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
-    for (const result of SEARCH_RESULTS) metrics.searches.inc({ ...this.#label, result }, 0);
-    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections } = metrics;
+    for (const result of ['ok', 'failed']) this.#metrics.fetches.inc({ ...this.#label, result }, 0);
+    for (const result of SEARCH_RESULTS) this.#metrics.searches.inc({ ...this.#label, result }, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections } = this.#metrics;
     const counters = [cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, searchCorrections];
     for (const counter of counters) counter.inc(this.#label, 0);
   }

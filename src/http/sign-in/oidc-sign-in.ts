@@ -19,6 +19,8 @@ interface OidcSignInOptions extends SignInEvents, OidcSettings {
   /** Domain of the site. Cookies are sealed for this domain, so that a session of one site does not open another site. */
   readonly site: string;
   readonly basePath: string;
+  /** Port for the names of cookies, because browsers send cookies to all ports of a host. Empty for the default port. */
+  readonly port: string;
   readonly originOf: (host: string | undefined) => string;
 }
 
@@ -46,8 +48,9 @@ export class OidcSignIn implements SignIn {
 
   constructor(options: OidcSignInOptions) {
     this.#options = options;
-    this.#session = new SiteCookie('docshelf', options.basePath);
-    this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
+    const suffix = options.port === '' ? '' : `-${options.port}`;
+    this.#session = new SiteCookie(`docshelf${suffix}`, options.basePath);
+    this.#flow = new SiteCookie(`docshelf-sign-in${suffix}`, options.basePath);
   }
 
   admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {

@@ -105,6 +105,29 @@ describe('openLogs()', () => {
     },
   );
 
+  it('ends a flush, and lets the process end, if no program reads the full output pipe', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const fifo = join(folder, 'out');
+    await promisify(execFile)('mkfifo', [fifo]);
+    const reader = await open(fifo, 'r+');
+    const out = await open(fifo, 'w');
+    const script = programOf(`
+      for (let at = 0; at < 50; at++) log.info(String(at).padEnd(10_000, ' '));
+      log.flush(() => process.stderr.write('flushed'));`);
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', out.fd, 'pipe'],
+      timeout: 10_000,
+    });
+    let errorOutput = '';
+    program.stderr?.on('data', (data: Buffer) => {
+      errorOutput += data.toString();
+    });
+    const [code] = await once(program, 'close');
+    await Promise.all([reader.close(), out.close()]);
+    expect([code, errorOutput]).toEqual([0, 'flushed']);
+  });
+
   it('continues and exits at once if the disk of the log file is full', async () => {
     const full = await open('/dev/full', 'w');
     onTestFinished(() => full.close());

@@ -12,6 +12,7 @@ export const KEY = 'a-key-of-sessions-that-is-long-enough';
 
 interface OidcSiteOptions extends Partial<OidcSettings> {
   readonly basePath?: string;
+  readonly port?: string;
   readonly site?: string;
   readonly keys?: readonly string[];
   readonly network?: ClientSettings;
@@ -33,6 +34,7 @@ export async function oidcSite(
   provider: TestIdentityProvider,
   {
     basePath = '/',
+    port = '',
     site = 'acme',
     keys = [KEY],
     network,
@@ -67,6 +69,7 @@ export async function oidcSite(
     seals: new Seals(keys),
     site,
     basePath,
+    port,
     originOf: () => origin,
     onWrong: () => wrong.push('wrong'),
     onRefused: (error) => refused.push(error),

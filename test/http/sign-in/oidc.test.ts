@@ -55,6 +55,15 @@ describe('OIDC sign-in', () => {
     expect((await browser.send(`${site.origin}/docs`)).status).toBe(308);
   });
 
+  it('puts the port of its public address into cookie names, because browsers send cookies to all ports', async () => {
+    await using site = await oidcSite(provider, { port: '8443' });
+    const browser = new BrowserLike();
+    const begun = await browser.send(site.home);
+    expect(begun.headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-docshelf-sign-in-8443=/)]);
+    expect((await browser.visit(site.home)).status).toBe(200);
+    expect([...browser.cookies(site.origin).keys()]).toEqual(['__Host-docshelf-8443']);
+  });
+
   it.each<[string, Record<string, string>, string]>([
     ['a script', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }, 'GET'],
     ['a picture', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, 'GET'],
