@@ -172,6 +172,19 @@ describe('crawl of a site', () => {
       expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });
 
+  it('adds a byte order mark to a page that only its header declares as UTF-8', async () => {
+    const crawled = await bench.crawl({
+      '/': { type: 'text/html; charset=utf-8', body: '<p>é <a href="/b">b</a> <a href="/c">c</a> <a href="/d">d</a>' },
+      '/b': { type: 'text/html; charset=utf-8', body: '<meta charset=latin1><p>é' },
+      '/c': { type: 'text/html; charset=utf-8', body: '<meta charset=utf-8><p>é' },
+      '/d': { type: 'text/html; charset=utf-8', body: '<p>e' },
+    });
+    expect(crawled.text('index.html')).toMatch(/^\ufeff<p>é/);
+    expect(crawled.text('b.html')).toBe('\ufeff<meta charset=latin1><p>é');
+    expect(crawled.text('c.html')).toBe('<meta charset=utf-8><p>é');
+    expect(crawled.text('d.html')).toBe('<p>e');
+  });
+
   it('starts with the pages in sitemaps and llms.txt, including the sitemaps that robots.txt lists', async () => {
     const page = (name: string) => `<p>${name}`;
     const site: Origin = await bench.open({
