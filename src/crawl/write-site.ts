@@ -1,6 +1,7 @@
 import type { SiteSink, StoredContent } from '../domain/job.ts';
+import { isPage } from '../domain/release.ts';
 import { Lanes } from '../files/lanes.ts';
-import { escapeHtml } from '../web/escape.ts';
+import { escapeHtml, percentDecode } from '../web/escape.ts';
 import { mediaTypeOf } from '../web/media-type.ts';
 import { encodePath, relativeUrl } from '../web/rewrite/write.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent, isPageType } from './entry.ts';
@@ -143,13 +144,14 @@ async function writeRedirects(
   const typeOf = (redirect: Redirect): string => copied(redirect)?.type ?? 'text/html';
   const answers = own.map((redirect) => ({ url: redirect.url, type: typeOf(redirect), sha256: redirect.url }));
   const names = assignNames(answers, scope.origin, used);
-  const lines: string[] = [];
+  const lines = [...paths].flatMap(([url, path]) => ruleOfRenamed(new URL(url), path, scope) ?? []);
   for (const redirect of own) {
     const { url, target, fragment } = redirect;
     const { pathname, search } = new URL(url);
     const path = paths.get(target);
     const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
-    if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
+    const needsRule = search === '' && destination !== pathname && !NO_RULE.test(pathname);
+    if (needsRule) lines.push(`${pathname} ${destination}${fragment} 301\n`);
     const name = names.get(url);
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
@@ -161,6 +163,18 @@ async function writeRedirects(
     }
   }
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
+}
+
+/** Matches paths that a rule cannot name literally: wildcards, placeholders, and characters that a rule rejects. */
+const NO_RULE = /\*|\/:[a-z]|\/\/|%(?:[01]|2[3af]|3f|5c|7f)/i;
+
+/** Rule for the address of a page whose file has a name that no host serves there: `wiki/Help_Start.html` for `/wiki/Help:Start`. */
+function ruleOfRenamed({ origin, pathname, search }: URL, path: string, scope: Scope): string | null {
+  const address = percentDecode(pathname)?.normalize('NFC').slice(1);
+  const served = [path, path.replace(/\.x?html?$/i, ''), path.replace(/(?<=^|\/)index\.x?html?$/i, '')];
+  if (origin !== scope.origin || search !== '' || !isPage(path) || path === NOT_FOUND_PATH) return null;
+  if (address === undefined || served.includes(address) || NO_RULE.test(pathname)) return null;
+  return `${pathname} /${encodePath(path)} 301\n`;
 }
 
 /** If the root has no page, writes a page that redirects to the start page. Importers require a page at the root. */

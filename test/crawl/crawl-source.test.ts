@@ -465,6 +465,21 @@ describe('crawled page', () => {
     ]);
     expect(site.text('_redirects')).toBe('/old /late.html 301\n');
   });
+
+  it('has a redirect from its address to its file if the file has another name', async () => {
+    const site = await bench.crawl({
+      '/': '<a href="/Help:Start">x</a><a href="/EN/">x</a><a href="/en/">x</a><a href="/en/index.html">x</a><a href="/a%3Fb">x</a>',
+      '/Help:Start': '<p>start',
+      '/EN/': '<p>upper case',
+      '/en/': '<p>lower case',
+      '/en/index.html': { status: 301, headers: { location: '/en/' } },
+      '/a%3Fb': '<p>name that no rule can contain',
+    });
+    expect(site.text('en/index.html')).toBe('<p>lower case');
+    expect(site.text('_redirects')).toMatch(
+      /^\/EN\/ \/EN\/index-[0-9a-f]{8}\.html 301\n\/Help:Start \/Help_Start\.html 301\n$/,
+    );
+  });
 });
 
 describe('crawled style sheet', () => {
