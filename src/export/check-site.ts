@@ -98,7 +98,8 @@ function* findFaults(page: CheckedPage, site: ServedSite, anchors: Anchors): Gen
 function hasAnchor(anchors: string | undefined, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   const decoded = decodeOrKeep(name);
-  if (name === '' || anchors === undefined || decoded.toLowerCase() === 'top') return true;
+  // A fragment with a slash at its start is an address of a script, such as `#/guide` or `#!/guide`.
+  if (/^(?:$|!?\/)/.test(name) || anchors === undefined || decoded.toLowerCase() === 'top') return true;
   return anchors.includes(`\n${name}\n`) || anchors.includes(`\n${decoded}\n`);
 }
 

@@ -173,8 +173,8 @@ describe('fragments of links in checkSite()', () => {
     expect(await check(site)).toEqual(urls.map((url) => missing('index.html', url)));
   });
 
-  it('are valid if they are empty, #top or a text fragment', async () => {
-    const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b'];
+  it('are valid if they are empty, #top, a text fragment or an address of a script', async () => {
+    const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b', '#/route', '#!/route?a=b'];
     expect(await check({ 'index.html': `<p id=x>${links(...urls)}`, 'a.html': '' })).toEqual([]);
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
   });
