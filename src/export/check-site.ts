@@ -113,7 +113,7 @@ type ServedTarget =
 
 const OWN_ORIGIN = 'http://site.invalid';
 /** Matches references such as `mailto:` and `data:`, which need no check. Most pages have many, so skip the slow URL parser. */
-const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
+const NO_PLACE = /^(?!https?:|file:)[a-z][a-z0-9+.-]*:/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 class ServedSite {
@@ -142,6 +142,8 @@ class ServedSite {
   targetOf(reference: string, base: string): ServedTarget | null {
     if (NO_PLACE.test(reference)) return null;
     const url = URL.parse(reference, base);
+    // Browsers open no file of the reader's machine from a site.
+    if (url?.protocol === 'file:') return { kind: 'own', path: null, fragment: '' };
     if (url === null || !/^https?:$/.test(url.protocol)) return null;
     const pathname = this.#ownPathname(url);
     if (pathname === null) return { kind: 'elsewhere', host: url.host };

@@ -100,6 +100,15 @@ describe('references in checkSite()', () => {
     expect(await check({ 'index.html': links('/%ff') })).toEqual([broken('index.html', '/%ff')]);
   });
 
+  it('are broken if they name a file on the machine of the author', async () => {
+    const url = 'file:///C:/docs/a.html';
+    const site = { 'a.html': `<script src="file:///usr/share/x.js"></script>${links(url)}` };
+    expect(await check(site)).toEqual([
+      'broken_reference a.html script src="file:///usr/share/x.js"',
+      broken('a.html', url),
+    ]);
+  });
+
   it('are resolved against <base href>, including fragments', async () => {
     const site = { 'a/b.html': `<base href="/c/">${links('d', '#x', '../a/b#y')}<p id=y>`, 'c/d.html': '' };
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
