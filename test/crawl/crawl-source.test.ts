@@ -482,6 +482,22 @@ describe('crawled page', () => {
   });
 });
 
+describe('crawled download', () => {
+  it('stays compressed if the server declares the compression of a .gz file as Content-Encoding', async () => {
+    const packed = gzipSync('file');
+    const headers = { 'content-encoding': 'x-gzip' };
+    const site = await bench.crawl({
+      '/': '<a href="/tool.tar.gz">x</a><a href="/page.gz">x</a><a href="/data.json">x</a>',
+      '/tool.tar.gz': { type: 'application/x-tar', headers, body: packed },
+      '/page.gz': { type: 'text/html', headers, body: gzipSync('<p>page') },
+      '/data.json': { type: 'application/json', headers, body: gzipSync('{}') },
+    });
+    expect(site.files.get('tool.tar.gz')).toEqual(packed);
+    expect(site.text('page.gz.html')).toBe('<p>page');
+    expect(site.text('data.json')).toBe('{}');
+  });
+});
+
 describe('crawled style sheet', () => {
   it('is decoded by its byte order mark regardless of its header, and written as UTF-8', async () => {
     const sheet = Buffer.from('\ufeffa{background:url("a.png")}', 'utf16le');
