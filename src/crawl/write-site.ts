@@ -4,6 +4,7 @@ import { Lanes } from '../files/lanes.ts';
 import { escapeHtml, percentDecode } from '../web/escape.ts';
 import { mediaTypeOf } from '../web/media-type.ts';
 import { encodePath, relativeUrl } from '../web/rewrite/write.ts';
+import { RULE_FILE_BYTES_MAX } from '../web/rules/index.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent, isPageType } from './entry.ts';
 import { assignNames, naturalName, pathOf } from './names.ts';
 import type { PageThreads } from './pages/page-threads.ts';
@@ -135,7 +136,6 @@ async function writeRedirects(
   { scope, entries, sink }: WriteSiteOptions,
   writing: Writing,
 ): Promise<void> {
-  const used = new Set([...paths.values(), REDIRECTS_PATH]);
   const own = redirects.filter(({ url }) => url.startsWith(`${scope.origin}/`));
   const copied = ({ target }: Redirect): ContentEntry | null => {
     const entry = entries.get(target);
@@ -143,8 +143,8 @@ async function writeRedirects(
   };
   const typeOf = (redirect: Redirect): string => copied(redirect)?.type ?? 'text/html';
   const answers = own.map((redirect) => ({ url: redirect.url, type: typeOf(redirect), sha256: redirect.url }));
-  const names = assignNames(answers, scope.origin, used);
-  const lines = [...paths].flatMap(([url, path]) => ruleOfRenamed(new URL(url), path, scope) ?? []);
+  const names = assignNames(answers, scope.origin, [...paths.values(), REDIRECTS_PATH]);
+  const lines: string[] = [];
   for (const redirect of own) {
     const { url, target, fragment } = redirect;
     const { pathname, search } = new URL(url);
@@ -162,7 +162,10 @@ async function writeRedirects(
       await sink.add(name, Buffer.from(redirectPage(href + fragment, scope.published(target) + fragment)));
     }
   }
-  if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
+  const renamed = [...paths].flatMap(([url, path]) => ruleOfRenamed(new URL(url), path, scope) ?? []);
+  const text = [...lines.sort(), ...renamed.sort()].join('');
+  const rules = text.slice(0, text.lastIndexOf('\n', RULE_FILE_BYTES_MAX - 1) + 1);
+  if (rules !== '') await sink.add(REDIRECTS_PATH, Buffer.from(rules));
 }
 
 /** Matches paths that a rule cannot name literally: wildcards, placeholders, and characters that a rule rejects. */
@@ -191,11 +194,10 @@ type Redirect = { readonly url: string; readonly target: string; readonly fragme
 const HOPS_MAX = 20;
 
 function findRedirects(entries: ReadonlyMap<string, Entry>, scope: Scope) {
-  const redirects: Redirect[] = [];
-  for (const { url } of entries.values()) {
+  const redirects = [...entries.values()].flatMap(({ url }): Redirect[] => {
     const end = endOf(url, entries, scope);
-    if (end !== null && /^https?:/.test(end.target)) redirects.push({ url, ...end });
-  }
+    return end !== null && /^https?:/.test(end.target) ? [{ url, ...end }] : [];
+  });
   return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
 }
 

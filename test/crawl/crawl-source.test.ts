@@ -482,6 +482,20 @@ describe('crawled page', () => {
   });
 });
 
+describe('redirects of a crawled site', () => {
+  it('fill at most one rule file, and precede those of renamed pages', async () => {
+    const names = Array.from({ length: 1_200 }, (_, at) => `/${'x'.repeat(800)}:${at}`);
+    const pages = Object.fromEntries(names.map((name) => [name, `<p>${name.slice(-3)}`]));
+    const links = ['/old', ...names].map((name) => `<a href="${name}">x</a>`).join('');
+    const site = await bench.crawl({ ...pages, '/': links, '/old': { status: 301, headers: { location: '/' } } });
+    const rules = site.text('_redirects');
+    expect(rules).toMatch(/^\/old \/index\.html 301\n\/x+:0 \//);
+    expect(rules.length).toBeLessThanOrEqual(1024 ** 2);
+    expect(rules.length).toBeGreaterThan(1024 ** 2 - 2_000);
+    expect(rules.endsWith(' 301\n')).toBe(true);
+  });
+});
+
 describe('crawled download', () => {
   it('stays compressed if the server declares the compression of a .gz file as Content-Encoding', async () => {
     const packed = gzipSync('file');
