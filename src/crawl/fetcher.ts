@@ -148,8 +148,6 @@ function tooSlow(thing: string, requestTimeoutMs: number): DocshelfError {
   return new DocshelfError('source_timeout', message, { fields: { retryable: false } });
 }
 
-const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
-
 const UNUSED_BYTES_MAX = 64 * 1024;
 
 async function readBody(
@@ -160,7 +158,7 @@ async function readBody(
 ): Promise<FetchedAnswer['body']> {
   // Ignore errors that the body reports after docshelf has read it. Without a listener, they would end the process.
   body.on('error', () => undefined);
-  if (hasNoUse(statusCode)) {
+  if (statusCode === 204 || (statusCode >= 300 && statusCode < 400)) {
     await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);
     return new Uint8Array();
   }
@@ -184,7 +182,8 @@ async function readBody(
   }
   try {
     const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
-    if (coding === '' || coding === 'identity') {
+    // Some servers send a charset or `none`. Browsers ignore these values.
+    if (/^(?:|identity|none|utf-?8)$/.test(coding)) {
       if (Number(headers['content-length'] ?? 0) > limits.bytesMax) throw tooLarge();
       return await gather(received(), limits, tooLarge, spoolDir);
     }

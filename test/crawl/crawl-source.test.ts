@@ -482,6 +482,13 @@ describe('crawled page', () => {
   });
 });
 
+describe('Content-Encoding of a crawled page', () => {
+  it.each(['utf-8', 'none'])('is ignored if it is %s', async (coding) => {
+    const site = await bench.crawl({ '/': { headers: { 'content-encoding': coding }, body: '<p>text' } });
+    expect(site.text('index.html')).toBe('<p>text');
+  });
+});
+
 describe('redirects of a crawled site', () => {
   it('fill at most one rule file, and precede those of renamed pages', async () => {
     const names = Array.from({ length: 1_200 }, (_, at) => `/${'x'.repeat(800)}:${at}`);
