@@ -12,7 +12,7 @@ import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher } from '../net/dispatcher.ts';
 import { EgressPolicy } from '../net/egress.ts';
 import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/http-response.ts';
-import { mediaTypeOf } from './entry.ts';
+import { isPageType, mediaTypeOf } from './entry.ts';
 
 interface FileRequest {
   /** An http or https address. Requests omit its fragment. */
@@ -125,8 +125,12 @@ export class GuardedFetcher {
       const answer = await unlessAborted(send(), either).catch((error: unknown) => {
         throw requestFault(error, facts);
       });
-      const body = await readBody(answer, request.limitsOf, facts, spoolDir);
       const header = (name: string): string | null => headerOf(answer.headers, name);
+      // Some servers declare the compression of a download such as `tool.tar.gz` as that of their response. Keep such a file.
+      const isPacked = /\.t?gz$/i.test(url.pathname) && /^(?:x-)?gzip$/i.test(header('content-encoding') ?? '');
+      const isPage = isPageType(mediaTypeOf({ contentType: header('content-type') ?? '' }));
+      if (isPacked && !isPage) answer.headers['content-encoding'] = 'identity';
+      const body = await readBody(answer, request.limitsOf, facts, spoolDir);
       return { status: answer.statusCode, header, body };
     } catch (error) {
       signal.throwIfAborted();
@@ -140,16 +144,9 @@ export class GuardedFetcher {
 }
 
 function tooSlow(thing: string, requestTimeoutMs: number): DocshelfError {
-  return new DocshelfError(
-    'source_timeout',
-    `Cannot fetch ${thing}: the request took longer than ${requestTimeoutMs / 1000} s`,
-    {
-      fields: { retryable: false },
-    },
-  );
+  const message = `Cannot fetch ${thing}: the request took longer than ${requestTimeoutMs / 1000} s`;
+  return new DocshelfError('source_timeout', message, { fields: { retryable: false } });
 }
-
-const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
 
 const UNUSED_BYTES_MAX = 64 * 1024;
 
@@ -161,7 +158,7 @@ async function readBody(
 ): Promise<FetchedAnswer['body']> {
   // Ignore errors that the body reports after docshelf has read it. Without a listener, they would end the process.
   body.on('error', () => undefined);
-  if (hasNoUse(statusCode)) {
+  if (statusCode === 204 || (statusCode >= 300 && statusCode < 400)) {
     await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);
     return new Uint8Array();
   }
@@ -185,7 +182,8 @@ async function readBody(
   }
   try {
     const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
-    if (coding === '' || coding === 'identity') {
+    // Some servers send a charset or `none`. Browsers ignore these values.
+    if (/^(?:|identity|none|utf-?8)$/.test(coding)) {
       if (Number(headers['content-length'] ?? 0) > limits.bytesMax) throw tooLarge();
       return await gather(received(), limits, tooLarge, spoolDir);
     }

@@ -17,7 +17,7 @@ const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 /**
  * Assigns a file path to each address. Paths do not depend on the order of addresses. If addresses differ only in the query, the
  * shortest address gets a path without query: `list.html`, `list@page=2.html`. Addresses with equal path and content share a
- * file. Paths that differ only in case get suffixes.
+ * file. If paths differ only in case, all but the one with the fewest capitals get suffixes.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,
@@ -80,8 +80,13 @@ class Names {
   }
 }
 
+const capitalsIn = (url: string): number => url.replace(/[^A-Z]/g, '').length;
+
 const byPreference = (a: Named, b: Named): number =>
-  a.query.length - b.query.length || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
+  a.query.length - b.query.length ||
+  a.url.length - b.url.length ||
+  capitalsIn(a.url) - capitalsIn(b.url) ||
+  (a.url < b.url ? -1 : 1);
 
 const querySuffix = (query: string): string =>
   PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;

@@ -1,8 +1,10 @@
 import type { SiteSink, StoredContent } from '../domain/job.ts';
+import { isPage } from '../domain/release.ts';
 import { Lanes } from '../files/lanes.ts';
-import { escapeHtml } from '../web/escape.ts';
+import { escapeHtml, percentDecode } from '../web/escape.ts';
 import { mediaTypeOf } from '../web/media-type.ts';
 import { encodePath, relativeUrl } from '../web/rewrite/write.ts';
+import { RULE_FILE_BYTES_MAX } from '../web/rules/index.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent, isPageType } from './entry.ts';
 import { assignNames, naturalName, pathOf } from './names.ts';
 import type { PageThreads } from './pages/page-threads.ts';
@@ -134,7 +136,6 @@ async function writeRedirects(
   { scope, entries, sink }: WriteSiteOptions,
   writing: Writing,
 ): Promise<void> {
-  const used = new Set([...paths.values(), REDIRECTS_PATH]);
   const own = redirects.filter(({ url }) => url.startsWith(`${scope.origin}/`));
   const copied = ({ target }: Redirect): ContentEntry | null => {
     const entry = entries.get(target);
@@ -142,14 +143,15 @@ async function writeRedirects(
   };
   const typeOf = (redirect: Redirect): string => copied(redirect)?.type ?? 'text/html';
   const answers = own.map((redirect) => ({ url: redirect.url, type: typeOf(redirect), sha256: redirect.url }));
-  const names = assignNames(answers, scope.origin, used);
+  const names = assignNames(answers, scope.origin, [...paths.values(), REDIRECTS_PATH]);
   const lines: string[] = [];
   for (const redirect of own) {
     const { url, target, fragment } = redirect;
     const { pathname, search } = new URL(url);
     const path = paths.get(target);
     const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
-    if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
+    const needsRule = search === '' && destination !== pathname && !NO_RULE.test(pathname);
+    if (needsRule) lines.push(`${pathname} ${destination}${fragment} 301\n`);
     const name = names.get(url);
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
@@ -160,7 +162,22 @@ async function writeRedirects(
       await sink.add(name, Buffer.from(redirectPage(href + fragment, scope.published(target) + fragment)));
     }
   }
-  if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
+  const renamed = [...paths].flatMap(([url, path]) => ruleOfRenamed(new URL(url), path, scope) ?? []);
+  const text = [...lines.sort(), ...renamed.sort()].join('');
+  const rules = text.slice(0, text.lastIndexOf('\n', RULE_FILE_BYTES_MAX - 1) + 1);
+  if (rules !== '') await sink.add(REDIRECTS_PATH, Buffer.from(rules));
+}
+
+/** Matches paths that a rule cannot name literally: wildcards, placeholders, and characters that a rule rejects. */
+const NO_RULE = /\*|\/:[a-z]|\/\/|%(?:[01]|2[3af]|3f|5c|7f)/i;
+
+/** Rule for the address of a page whose file has a name that no host serves there: `wiki/Help_Start.html` for `/wiki/Help:Start`. */
+function ruleOfRenamed({ origin, pathname, search }: URL, path: string, scope: Scope): string | null {
+  const address = percentDecode(pathname)?.normalize('NFC').slice(1);
+  const served = [path, path.replace(/\.x?html?$/i, ''), path.replace(/(?<=^|\/)index\.x?html?$/i, '')];
+  if (origin !== scope.origin || search !== '' || !isPage(path) || path === NOT_FOUND_PATH) return null;
+  if (address === undefined || served.includes(address) || NO_RULE.test(pathname)) return null;
+  return `${pathname} /${encodePath(path)} 301\n`;
 }
 
 /** If the root has no page, writes a page that redirects to the start page. Importers require a page at the root. */
@@ -177,11 +194,10 @@ type Redirect = { readonly url: string; readonly target: string; readonly fragme
 const HOPS_MAX = 20;
 
 function findRedirects(entries: ReadonlyMap<string, Entry>, scope: Scope) {
-  const redirects: Redirect[] = [];
-  for (const { url } of entries.values()) {
+  const redirects = [...entries.values()].flatMap(({ url }): Redirect[] => {
     const end = endOf(url, entries, scope);
-    if (end !== null && /^https?:/.test(end.target)) redirects.push({ url, ...end });
-  }
+    return end !== null && /^https?:/.test(end.target) ? [{ url, ...end }] : [];
+  });
   return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
 }
 

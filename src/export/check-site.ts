@@ -98,7 +98,8 @@ function* findFaults(page: CheckedPage, site: ServedSite, anchors: Anchors): Gen
 function hasAnchor(anchors: string | undefined, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   const decoded = decodeOrKeep(name);
-  if (name === '' || anchors === undefined || decoded.toLowerCase() === 'top') return true;
+  // A fragment with a slash at its start is an address of a script, such as `#/guide` or `#!/guide`.
+  if (/^(?:$|!?\/)/.test(name) || anchors === undefined || decoded.toLowerCase() === 'top') return true;
   return anchors.includes(`\n${name}\n`) || anchors.includes(`\n${decoded}\n`);
 }
 
@@ -112,7 +113,7 @@ type ServedTarget =
 
 const OWN_ORIGIN = 'http://site.invalid';
 /** Matches references such as `mailto:` and `data:`, which need no check. Most pages have many, so skip the slow URL parser. */
-const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
+const NO_PLACE = /^(?!https?:|file:)[a-z][a-z0-9+.-]*:/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 class ServedSite {
@@ -141,6 +142,8 @@ class ServedSite {
   targetOf(reference: string, base: string): ServedTarget | null {
     if (NO_PLACE.test(reference)) return null;
     const url = URL.parse(reference, base);
+    // Browsers open no file of the reader's machine from a site.
+    if (url?.protocol === 'file:') return { kind: 'own', path: null, fragment: '' };
     if (url === null || !/^https?:$/.test(url.protocol)) return null;
     const pathname = this.#ownPathname(url);
     if (pathname === null) return { kind: 'elsewhere', host: url.host };

@@ -63,7 +63,9 @@ export const isTextType = (type: string): boolean => TEXT.test(withoutParameters
 export function shownTypeOf(path: string): string {
   const extension = extensionOf(path);
   if (TEXT_EXTENSIONS.has(extension) || TEXT_NAME.test(path.slice(path.lastIndexOf('/') + 1))) return 'text/plain';
-  return ARCHIVES.get(extension) ?? knownTypeOf(path) ?? UNKNOWN;
+  // `wget` writes the query of an address into the name of the file: `style.css?v=1.2`.
+  const withoutQuery = path.replace(/\?[^/]*$/, '');
+  return ARCHIVES.get(extension) ?? knownTypeOf(path) ?? (withoutQuery === path ? UNKNOWN : shownTypeOf(withoutQuery));
 }
 
 export function mediaTypeOf(path: string, charset = 'utf-8'): string {

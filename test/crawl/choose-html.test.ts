@@ -62,12 +62,6 @@ describe('chooseHtml() (original or rendered page for the export)', () => {
     expect(chooseHtml(original, rendered(words(30)), 'keep').kind).toBe('original');
   });
 
-  it('adds a UTF-8 byte order mark if the rendered document declares another charset', () => {
-    const html = `<!DOCTYPE html><meta charset="windows-1252"><p>ü</p>`;
-    const chosen = chooseHtml('', rendered('ü', html), 'keep');
-    expect(chosen).toEqual({ kind: 'settled', html: `\uFEFF${html}` });
-  });
-
   it('removes scripts from the rendered document if the scripts option is drop', () => {
     const html = '<!DOCTYPE html><meta charset="utf-8"><p>text</p><script src="a.js"></script>';
     expect(chooseHtml('', rendered('text', html), 'drop')).toEqual({

@@ -172,6 +172,19 @@ describe('crawl of a site', () => {
       expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });
 
+  it('adds a byte order mark to a page that only its header declares as UTF-8', async () => {
+    const crawled = await bench.crawl({
+      '/': { type: 'text/html; charset=utf-8', body: '<p>é <a href="/b">b</a> <a href="/c">c</a> <a href="/d">d</a>' },
+      '/b': { type: 'text/html; charset=utf-8', body: '<meta charset=latin1><p>é' },
+      '/c': { type: 'text/html; charset=utf-8', body: '<meta charset=utf-8><p>é' },
+      '/d': { type: 'text/html; charset=utf-8', body: '<p>e' },
+    });
+    expect(crawled.text('index.html')).toMatch(/^\ufeff<p>é/);
+    expect(crawled.text('b.html')).toBe('\ufeff<meta charset=latin1><p>é');
+    expect(crawled.text('c.html')).toBe('<meta charset=utf-8><p>é');
+    expect(crawled.text('d.html')).toBe('<p>e');
+  });
+
   it('starts with the pages in sitemaps and llms.txt, including the sitemaps that robots.txt lists', async () => {
     const page = (name: string) => `<p>${name}`;
     const site: Origin = await bench.open({
@@ -451,6 +464,58 @@ describe('crawled page', () => {
       '<p>news',
     ]);
     expect(site.text('_redirects')).toBe('/old /late.html 301\n');
+  });
+
+  it('has a redirect from its address to its file if the file has another name', async () => {
+    const site = await bench.crawl({
+      '/': '<a href="/Help:Start">x</a><a href="/EN/">x</a><a href="/en/">x</a><a href="/en/index.html">x</a><a href="/a%3Fb">x</a>',
+      '/Help:Start': '<p>start',
+      '/EN/': '<p>upper case',
+      '/en/': '<p>lower case',
+      '/en/index.html': { status: 301, headers: { location: '/en/' } },
+      '/a%3Fb': '<p>name that no rule can contain',
+    });
+    expect(site.text('en/index.html')).toBe('<p>lower case');
+    expect(site.text('_redirects')).toMatch(
+      /^\/EN\/ \/EN\/index-[0-9a-f]{8}\.html 301\n\/Help:Start \/Help_Start\.html 301\n$/,
+    );
+  });
+});
+
+describe('Content-Encoding of a crawled page', () => {
+  it.each(['utf-8', 'none'])('is ignored if it is %s', async (coding) => {
+    const site = await bench.crawl({ '/': { headers: { 'content-encoding': coding }, body: '<p>text' } });
+    expect(site.text('index.html')).toBe('<p>text');
+  });
+});
+
+describe('redirects of a crawled site', () => {
+  it('fill at most one rule file, and precede those of renamed pages', async () => {
+    const names = Array.from({ length: 1_200 }, (_, at) => `/${'x'.repeat(800)}:${at}`);
+    const pages = Object.fromEntries(names.map((name) => [name, `<p>${name.slice(-3)}`]));
+    const links = ['/old', ...names].map((name) => `<a href="${name}">x</a>`).join('');
+    const site = await bench.crawl({ ...pages, '/': links, '/old': { status: 301, headers: { location: '/' } } });
+    const rules = site.text('_redirects');
+    expect(rules).toMatch(/^\/old \/index\.html 301\n\/x+:0 \//);
+    expect(rules.length).toBeLessThanOrEqual(1024 ** 2);
+    expect(rules.length).toBeGreaterThan(1024 ** 2 - 2_000);
+    expect(rules.endsWith(' 301\n')).toBe(true);
+  });
+});
+
+describe('crawled download', () => {
+  it('stays compressed if the server declares the compression of a .gz file as Content-Encoding', async () => {
+    const packed = gzipSync('file');
+    const headers = { 'content-encoding': 'x-gzip' };
+    const site = await bench.crawl({
+      '/': '<a href="/tool.tar.gz">x</a><a href="/page.gz">x</a><a href="/data.json">x</a>',
+      '/tool.tar.gz': { type: 'application/x-tar', headers, body: packed },
+      '/page.gz': { type: 'text/html', headers, body: gzipSync('<p>page') },
+      '/data.json': { type: 'application/json', headers, body: gzipSync('{}') },
+    });
+    expect(site.files.get('tool.tar.gz')).toEqual(packed);
+    expect(site.text('page.gz.html')).toBe('<p>page');
+    expect(site.text('data.json')).toBe('{}');
   });
 });
 

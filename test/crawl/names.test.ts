@@ -106,8 +106,8 @@ describe('assignNames() (file names for crawled addresses)', () => {
 
   it('assigns different names to addresses that differ only in case or Unicode form', () => {
     const [upper, lower] = namesOf([['/Guide'], ['/guide']]);
-    expect([upper, lower].filter((path) => path === 'Guide.html' || path === 'guide.html')).toHaveLength(1);
-    expect(new Set([upper?.toLowerCase(), lower?.toLowerCase()]).size).toBe(2);
+    expect(upper).toMatch(/^Guide-[0-9a-f]{8}\.html$/);
+    expect(lower).toBe('guide.html');
     const [composed, decomposed] = namesOf([['/%C3%A9'], ['/e%CC%81']]);
     expect(composed).not.toBe(decomposed);
   });

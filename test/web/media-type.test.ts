@@ -45,6 +45,9 @@ describe('mediaTypeOf()', () => {
     ['a.dat', 'application/octet-stream'],
     ['objects.inv', 'application/octet-stream'],
     ['.html', 'application/octet-stream'],
+    ['css/style.css?v=1.2', 'text/css; charset=utf-8'],
+    ['page.php?id=1.html', 'text/html; charset=utf-8'],
+    ['what.css?/data', 'application/octet-stream'],
   ])('returns for the file %s the media type %s', (path, type) => {
     expect(mediaTypeOf(path)).toBe(type);
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
-import { markedCharset } from '../../web/media-type.ts';
+import { encodingOf, htmlCharset, markedCharset } from '../../web/media-type.ts';
 import { findReferences } from '../../web/rewrite/find-references.ts';
 import type { FoundKind, FoundReference, FoundReferences } from '../../web/rewrite/reference.ts';
 import { resolveSpecifier } from '../../web/rewrite/resolve-specifier.ts';
@@ -204,6 +204,12 @@ const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'scope', 'pattern']);
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
+/** Adds a byte order mark to a page that only its header declares as UTF-8, because another host may send another header. */
+function withMark(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
+  const isUtf8ByHeader = type === 'html' && encodingOf(charset ?? '') === 'utf-8' && htmlCharset(bytes) !== 'utf-8';
+  return isUtf8ByHeader && bytes.some((byte) => byte > 0x7f) ? Buffer.concat([Buffer.from('\ufeff'), bytes]) : bytes;
+}
+
 interface Written {
   readonly base: ReferenceBase;
   readonly from: string;
@@ -227,7 +233,7 @@ export class PageWork {
 
   read({ url, type, charset, content }: ReadRequest): ReadPage {
     const given = content instanceof Uint8Array ? content : readFileSync(this.#store.pathOf(content.sha256));
-    const bytes = utf8Bytes(given, type, charset);
+    const bytes = withMark(utf8Bytes(given, type, charset), type, charset);
     const kept = content instanceof Uint8Array || bytes !== given ? this.#store.putBlocking(bytes) : content;
     const { origin, pathname } = new URL(url);
     const found = findReferences({ type, bytes, path: pathname });

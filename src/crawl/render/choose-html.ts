@@ -1,6 +1,5 @@
 import { type DefaultTreeAdapterTypes, parse, type Token } from 'parse5';
 import type { RenderSettings } from '../../domain/crawl.ts';
-import { htmlCharset } from '../../web/media-type.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
 /** The export uses the original HTML if it lacks at most this share of the rendered words. Scripts often add buttons or dates. */
@@ -12,8 +11,6 @@ const MISSING_SHARE_MAX = 0.3;
  */
 const MISSING_WORDS_MAX = 100;
 
-const BYTE_ORDER_MARK = '\uFEFF';
-
 /** Chooses the original HTML, unless it lacks many words of the rendered page. The order of words does not matter. */
 export function chooseHtml(original: string, { dom }: Pick<BrowserPage, 'dom'>, scripts: RenderSettings['scripts']) {
   if (dom === null) return { kind: 'original' } as const;
@@ -23,11 +20,8 @@ export function chooseHtml(original: string, { dom }: Pick<BrowserPage, 'dom'>, 
   const share = total === 0 ? 0 : missing / total;
   const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
   if (isOwn) return { kind: 'original' } as const;
-  return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) } as const;
+  return { kind: 'settled', html: scripts === 'drop' ? dropScripts(dom.html) : dom.html } as const;
 }
-
-/** Adds a byte order mark if the document declares another charset than UTF-8, because the mark takes precedence. */
-const asUtf8 = (html: string): string => (htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html);
 
 const WORD = /[\p{L}\p{N}]+/gu;
 

@@ -4,7 +4,7 @@ import { layoutNotFound, layoutPage, layoutRedirect, type PageBody } from './lay
 import { pagesBelow } from './navigation.ts';
 import { type Page, relativeReference } from './page.ts';
 import { type PageText, readPage } from './read-page.ts';
-import { type LanguageSite, type MarkdownSite, plainTitle, readSite } from './read-site.ts';
+import { type LanguageSite, type MarkdownSite, readSite } from './read-site.ts';
 import { createRenderer, type MarkdownRenderer } from './render-markdown.ts';
 import { canonicalOf, readTheme, type View, viewOf } from './view.ts';
 
@@ -123,7 +123,7 @@ async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find
   const { notFound, language } = view.local;
   if (notFound === null) return layoutNotFound(view, null);
   const source = await readPage(notFound, find);
-  const title = source.matter.title ?? plainTitle(source.heading) ?? language.words.notFound;
+  const title = source.matter.title ?? language.words.notFound;
   return layoutNotFound(view, renderText(view, notFound.path, title, source, renderer, find));
 }
 
@@ -131,7 +131,7 @@ function renderText(
   view: View,
   from: string,
   title: string,
-  { heading, body }: PageText,
+  source: PageText,
   renderer: MarkdownRenderer,
   find: Find,
 ): PageBody {
@@ -143,8 +143,6 @@ function renderText(
     return reference;
   };
   const context = { words: view.local.language.words, rewrite };
-  return {
-    heading: heading === null ? escapeHtml(title) : renderer.renderInline(heading, context),
-    text: renderer.render(body, context),
-  };
+  const text = renderer.render(source.text, context);
+  return { heading: text.title?.html || escapeHtml(title), text };
 }

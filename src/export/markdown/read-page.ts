@@ -49,6 +49,8 @@ type TitledBody = { readonly heading: string | null; readonly body: string };
 
 export interface PageText extends TitledBody {
   readonly matter: FrontMatter;
+  /** Markdown of the page with its title, without front matter. */
+  readonly text: string;
 }
 
 /** Maximum bytes of a page. A long book has 2 MiB, and rendering takes about fifty times as much memory. */
@@ -59,7 +61,7 @@ export async function readPage(source: FoundFile, find: SiteSink['find']): Promi
   if (!isUnicode)
     find({ kind: 'not_utf8', page: source.path, detail: 'it is not UTF-8, so docshelf read it as Windows-1252' });
   const { matter, body } = readFrontMatter(source.path, text);
-  return { matter, ...splitTitle(body) };
+  return { matter, text: body, ...splitTitle(body) };
 }
 
 /** Decodes UTF-8, UTF-16 (by its byte order mark), or else Windows-1252 like browsers. Converts line ends to line feeds. */
@@ -79,13 +81,15 @@ const HEADING_LENGTH_MAX = 1_000;
 /** Matches lines that begin another block, such as a list, and so cannot be setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
+/** Matches comments at the start of a page, such as its license, and white space. */
+const COMMENTS = /^(?:\s*<!--[^-]*(?:-(?!->)[^-]*)*-->[ \t]*(?=\n))*\s*/;
+
 /** Splits the title off a page. The title can be a one-line ATX or setext heading (CommonMark, sections 4.2 and 4.3). */
 function splitTitle(markdown: string): TitledBody {
-  const start = markdown.search(/\S/);
-  const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
-  if (line.length > HEADING_LENGTH_MAX || /\n {4}|^ {4}|\t/.test(markdown.slice(0, start)))
-    return { heading: null, body: markdown };
-  const after = (lines: string) => markdown.slice(start + lines.length + 1);
+  const before = COMMENTS.exec(markdown)?.[0] ?? '';
+  const [line = '', below = ''] = markdown.slice(before.length).split('\n', 2);
+  if (line.length > HEADING_LENGTH_MAX || /(?: {4}|\t)$/.test(before)) return { heading: null, body: markdown };
+  const after = (lines: string) => before + markdown.slice(before.length + lines.length + 1);
   if (/^#\s/.test(line)) {
     const heading = line.slice(1).trim();
     return { heading: heading.replace(/(?:^|\s)#+$/, '').trim() || null, body: after(line) };

@@ -1,3 +1,4 @@
+import MarkdownIt from 'markdown-it';
 import type { ExportRequest, SiteSink } from '../../domain/job.ts';
 import type { FoundFile } from '../sources/walk-folder.ts';
 import { findLanguages, type Language, languageOfPage, translationKey } from './languages.ts';
@@ -123,13 +124,11 @@ interface Draft {
   readonly title: string;
 }
 
-const TITLE_MARKUP =
-  /!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|(?<![\p{L}\p{N}\\])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\p{L}\p{N}])|`/gu;
-
 async function readDrafts(files: readonly FoundFile[], find: SiteSink['find'], signal: AbortSignal) {
   const sources = files.filter(({ path }) => isPageSource(path));
   const stems = new Set(sources.map(({ path }) => path.replace(/\.[^.]*$/, '')));
   const drafts: Draft[] = [];
+  const plainTitle = titleReader();
   for (const source of sources) {
     signal.throwIfAborted();
     const { matter, heading } = await readPage(source, find);
@@ -142,19 +141,23 @@ async function readDrafts(files: readonly FoundFile[], find: SiteSink['find'], s
       source,
       stem,
       matter,
-      title: matter.title ?? plainTitle(heading) ?? titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, '')),
+      title:
+        matter.title ?? plainTitle(heading ?? '') ?? titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, '')),
     });
   }
   return drafts;
 }
 
-export function plainTitle(heading: string | null): string | null {
-  return (
-    heading
-      ?.replace(TITLE_MARKUP, '$1')
-      .replace(/\\([!-/:-@[-`{-~])/g, '$1')
-      .trim() || null
-  );
+/** Matches reference links, whose definitions are outside of the title. */
+const REFERENCE_LINK = /\[([^[\]]*)\]\[[^[\]]*\]/g;
+
+function titleReader() {
+  const markdown = new MarkdownIt({ html: true });
+  return (heading: string): string | null => {
+    const [inline] = markdown.parseInline(heading.replace(REFERENCE_LINK, '[$1]()'), {});
+    const texts = (inline?.children ?? []).map(({ type, content }) => (type === 'html_inline' ? '' : content));
+    return texts.join('').trim() || null;
+  };
 }
 
 interface PageSet {

@@ -14,6 +14,8 @@ type PageContext = { readonly words: Words; rewrite(reference: string): string |
 type Heading = { readonly level: 2 | 3; readonly id: string; readonly text: string };
 
 export interface RenderedText {
+  /** First heading of the page, which the layout places above the description. */
+  readonly title: { readonly html: string; readonly id: string } | null;
   readonly html: string;
   readonly headings: readonly Heading[];
   readonly opening: string | null;
@@ -21,10 +23,7 @@ export interface RenderedText {
 
 export type MarkdownRenderer = ReturnType<typeof createRenderer>;
 
-interface Env extends PageContext {
-  headings: Heading[];
-  opening: string | null;
-}
+type Env = PageContext & { title: Token | null; headings: Heading[]; opening: string | null };
 
 export function createRenderer() {
   const md = new MarkdownIt({ html: true, linkify: true });
@@ -35,16 +34,23 @@ export function createRenderer() {
     state.tokens = makeCallouts(state.tokens, envOf(state).words);
   });
   md.core.ruler.push('tasks', ({ tokens }) => makeTasks(tokens));
+  md.core.ruler.push('title', (state) => {
+    const first = state.tokens.find(({ type, content }) => type !== 'html_block' || !/^ *<!--/.test(content));
+    envOf(state).title = first?.tag === 'h1' ? first : null;
+  });
+  const permalink = anchor.permalink.linkInsideHeader({
+    symbol: '#',
+    placement: 'after',
+    class: 'anchor',
+    renderAttrs: (id, state) => ({ 'aria-label': `${(state.env as unknown as Env).words.linkTo} ${id}` }),
+  });
   md.use(anchor, {
     level: [1, 2, 3, 4, 5, 6],
     slugify,
     tabIndex: false,
-    permalink: anchor.permalink.linkInsideHeader({
-      symbol: '#',
-      placement: 'after',
-      class: 'anchor',
-      renderAttrs: (id, state) => ({ 'aria-label': `${(state.env as unknown as Env).words.linkTo} ${id}` }),
-    }),
+    permalink: (id, options, state, index) => {
+      if (state.tokens[index] !== (state.env as unknown as Env).title) permalink(id, options, state, index);
+    },
   });
   md.core.ruler.push('facts', (state) => {
     const env = envOf(state);
@@ -61,12 +67,14 @@ export function createRenderer() {
 
   return {
     render: (markdown: string, context: PageContext): RenderedText => {
-      const env = { ...context, headings: [], opening: null };
-      const html = md.render(markdown, env);
-      return { html, headings: env.headings, opening: env.opening };
+      const env: Env = { ...context, title: null, headings: [], opening: null };
+      const tokens = md.parse(markdown, env);
+      const write = (written: Token[]): string => md.renderer.render(written, md.options, env);
+      const [heading, text] = env.title === null ? [] : tokens.splice(tokens.indexOf(env.title), 3);
+      const title =
+        heading === undefined || text === undefined ? null : { html: write([text]), id: `${heading.attrGet('id')}` };
+      return { title, html: write(tokens), headings: env.headings, opening: env.opening };
     },
-    renderInline: (markdown: string, context: PageContext): string =>
-      md.renderInline(markdown, { ...context, headings: [], opening: null }),
   };
 }
 

@@ -100,6 +100,15 @@ describe('references in checkSite()', () => {
     expect(await check({ 'index.html': links('/%ff') })).toEqual([broken('index.html', '/%ff')]);
   });
 
+  it('are broken if they name a file on the machine of the author', async () => {
+    const url = 'file:///C:/docs/a.html';
+    const site = { 'a.html': `<script src="file:///usr/share/x.js"></script>${links(url)}` };
+    expect(await check(site)).toEqual([
+      'broken_reference a.html script src="file:///usr/share/x.js"',
+      broken('a.html', url),
+    ]);
+  });
+
   it('are resolved against <base href>, including fragments', async () => {
     const site = { 'a/b.html': `<base href="/c/">${links('d', '#x', '../a/b#y')}<p id=y>`, 'c/d.html': '' };
     expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
@@ -173,8 +182,8 @@ describe('fragments of links in checkSite()', () => {
     expect(await check(site)).toEqual(urls.map((url) => missing('index.html', url)));
   });
 
-  it('are valid if they are empty, #top or a text fragment', async () => {
-    const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b'];
+  it('are valid if they are empty, #top, a text fragment or an address of a script', async () => {
+    const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b', '#/route', '#!/route?a=b'];
     expect(await check({ 'index.html': `<p id=x>${links(...urls)}`, 'a.html': '' })).toEqual([]);
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { render, renderFolder, textOf, writeTree } from './render-folder.ts';
+import { attribute, render, renderFolder, textOf, writeTree } from './render-folder.ts';
 
 /** Nested lists, each ten times as long as the one before: a billion words in ten lines. */
 const bombLines = (levels: number) =>
@@ -98,6 +98,34 @@ describe('files of a Markdown folder', () => {
     const site = await renderFolder(dir);
     expect(site.files.has('über.html')).toBe(true);
     expect(site.links('index.html', 'article')).toEqual(Array(3).fill('%C3%BCber.html'));
+  });
+});
+
+describe('title of a Markdown page', () => {
+  const titleOf = async (markdown: string) => {
+    const site = await render({ 'index.md': '# Home\n', 'a.md': markdown });
+    return [textOf(site.element('a.html', 'title')).replace(' · Home', ''), textOf(site.element('a.html', 'h1'))];
+  };
+
+  it('is the first heading, even if comments precede it', async () => {
+    const comments = '<!-- License: MIT\n-- all rights -->\n\n<!-- lint -->\n';
+    expect(await titleOf(`${comments}# Set up\n\ntext`)).toEqual(['Set up', 'Set up']);
+    expect(await titleOf(`${comments}Set up\n===\n\ntext`)).toEqual(['Set up', 'Set up']);
+  });
+
+  it('is plain text without the Markdown of the heading', async () => {
+    const site = await render({
+      'index.md': '# `a` &amp; *b* [c][site] \\* <i>d</i> ![e](e.svg)\n\n[site]: https://a.example\n',
+    });
+    expect(textOf(site.element('index.html', 'title'))).toBe('a & b c * d e');
+    expect(site.links('index.html', 'h1')).toEqual(['https://a.example']);
+  });
+
+  it('can be the target of links, like each other heading', async () => {
+    const markdown = '# Set up\n\n[first](#set-up) [second](#set-up-1)\n\n## Set up\n';
+    const site = await render({ 'index.md': '# Home\n', 'a.md': markdown });
+    expect(attribute(site.element('a.html', 'article'), 'id')).toBe('set-up');
+    expect(attribute(site.element('a.html', 'h2'), 'id')).toBe('set-up-1');
   });
 });
 
