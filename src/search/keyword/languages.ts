@@ -5,7 +5,6 @@ import { stemmer as finnish } from '@orama/stemmers/finnish';
 import { stemmer as french } from '@orama/stemmers/french';
 import { stemmer as german } from '@orama/stemmers/german';
 import { stemmer as greek } from '@orama/stemmers/greek';
-import { stemmer as hungarian } from '@orama/stemmers/hungarian';
 import { stemmer as indonesian } from '@orama/stemmers/indonesian';
 import { stemmer as italian } from '@orama/stemmers/italian';
 import { stemmer as lithuanian } from '@orama/stemmers/lithuanian';
@@ -15,8 +14,6 @@ import { stemmer as romanian } from '@orama/stemmers/romanian';
 import { stemmer as russian } from '@orama/stemmers/russian';
 import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
-import { stemmer as turkish } from '@orama/stemmers/turkish';
-import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import { stopwords as arabicStops } from '@orama/stopwords/arabic';
 import { stopwords as bulgarianStops } from '@orama/stopwords/bulgarian';
 import { stopwords as danishStops } from '@orama/stopwords/danish';
@@ -115,55 +112,105 @@ function participles(stemmer: (word: string) => string, prefixes: string, ...mor
 const germanForms = participles(
   german,
   'ab|an|auf|aus|bei|ein|fest|frei|heraus|herunter|hin|hinzu|hoch|los|mit|nach|um|vor|weg|weiter|wieder|zu|zuruck|zusammen',
+  [/eln$/, 'el'],
+  [/(?<=\p{L}{4})(?:e?t)+$/u, ''],
+  [/(?<=\p{L}{3})os?$/u, ''],
 );
-/** Removes the prefixes of Dutch participles. Also unifies `prijs` and `prijzen`, `brief` and `brieven`. */
+/**
+ * Removes the prefixes of Dutch participles, and the endings of verbs. Also unifies `prijs` and `prijzen`, `brief` and `brieven`,
+ * `knop` and `knoppen`.
+ */
 const dutchForms = participles(
   dutch,
   'aan|af|bij|door|in|mee|na|om|onder|op|over|samen|terug|toe|uit|vast|voor|weg',
+  [/(?<=\p{L}{2}[^aeioun])d$|(?<=\p{L}{2}[^aeiou])t$/u, ''],
+  [/([aeou])\1(?=[^aeiou]$)/, '$1'],
+  [/([^aeiou])\1$/, '$1'],
   [/v$/, 'f'],
   [/z$/, 's'],
 );
-/** Removes the article at the end of a Swedish noun, because the stemmer does not remove it: `kort`, `kortet`. */
-const swedishForms = replacing([/(?<=\p{L}{3})(?:et)+$/u, '']);
-/** Unifies strong and weak Finnish consonants: `hinta`, `hinnat`; `lupa`, `luvat`; `katu`, `kadut`; `kenkä`, `kengät`. */
+/** Unifies Scandinavian words with and without an unstressed vowel: `nyckel`, `nycklar`; `konto`, `konti`. */
+const unstressed: readonly (readonly [RegExp, string])[] = [
+  [/(?<=\p{L}{2}e[lr])n$/u, ''],
+  [/(?<=\p{L}{2})e(?=[lnr]$)/u, ''],
+  [/([^aeiouy])\1(?=[^aeiouy]?$)/, '$1'],
+  [/(?<=\p{L}{3})[aeio]$/u, ''],
+];
+const norwegianForms = (stem: string): string => replacing(...unstressed)(fold(norwegian(stem.replace(/ern$/, 'er'))));
+/** Also removes endings that the Swedish stemmer leaves: `kortet`, `sidan`, `skrivit`. */
+const swedishForms = replacing([/(?<=\p{L}{3})(?:(?:et)+|an|it|(?<=o)[nt])$/u, ''], ...unstressed);
+/**
+ * Unifies strong and weak Finnish consonants, and forms of plurals and verbs: `hinta`, `hinnat`; `lupa`, `luvat`; `katu`,
+ * `kadut`; `kenkä`, `kengät`; `avain`, `avaimet`; `tili`, `tilejä`; `poistaa`, `poistettu`, `poistaminen`.
+ */
 const finnishForms = replacing(
+  [/(?<=\p{L}{3})(?:[aeiouy]*j|[aeiouy]?min|itet|(?<=\p{L}{4})et|im|it|ts(?:ev)?)[aeiouy]*$/u, ''],
+  [/([kpt])\1$/, '$1'],
+  [/(?<=\p{L}{4})an$/u, ''],
   [/(?<=\p{L}{2})[aeiouy]+$/u, ''],
-  [/([lnr])t$/, '$1'],
+  [/([lnrs])t$/, '$1'],
   [/mp$/, 'm'],
   [/ng$/, 'nk'],
   [/ks$/, 's'],
   [/d$/, 't'],
   [/(?<=\p{L}{2})v$/u, 'p'],
+  [/(?<=[aeiouy][uy])t$/, 's'],
 );
+/** Unifies French words with two stems: `actif`, `active`; `nouveau`, `nouvelle`; `public`, `publique`. */
+const frenchForms = replacing([/v$/, 'f'], [/eau$/, 'el'], [/qu$/, 'c']);
+/** Replaces plurals that the stemmer mistakes for verbs: `imágenes`. */
+const spanishSingular = replacing([/(?<=[áéíóú]\p{L}{1,3})enes$/u, 'en']);
+const romanianForms = replacing([/(?<=\p{L}{3})(?:ur|il|el|eau)$/u, ''], [/(?<=\p{L}{3})[aeiou]+$/u, '']);
 /** Unifies Spanish vowels that change with stress, and sounds with two spellings: `probar`, `prueba`; `voz`, `voces`. */
 const spanishForms = replacing([/(?<![gq])ue/, 'o'], [/ie/, 'e'], [/qu$|z$/, 'c'], [/gu$/, 'g']);
 /** Replaces plurals that the stemmer leaves: `botões`, `animais`, `papéis`, `imagens`. Words in `-il` and `-el` share a plural. */
 const portugueseSingular = replacing([/[õo]es$/, 'ão'], [/[áa]is$/, 'al'], [/(?:[ée]is|il)$/, 'el'], [/ns$/, 'm']);
-/** Removes final vowels, and vowels that only some Russian forms have: `ошибка`, `ошибок`; `день`, `дни`; `удалить`, `удаляйте`. */
+/**
+ * Removes final vowels, and vowels that only some Russian forms have: `ошибка`, `ошибок`; `день`, `дни`; `удалить`, `удаляйте`. Also
+ * unifies verbs and their nouns: `обновить`, `обновляет`, `обновление`; `загрузить`, `загружать`, `загрузка`.
+ */
 const russianForms = replacing(
   [/ь/g, ''],
+  [/(?<=\p{L}{3})ал$/u, 'а'],
+  [/(?<=[аео])ек$/, 'ик'],
+  [/(?<=\p{L}{4})ен$|(?<=\p{L}{4}[^аеиоуыэюя])к$/u, ''],
   [/(?<=\p{L})[аеиоуыэюя]$/u, ''],
+  [/(?<=[бвмпф])л$/, ''],
+  [/ж$/, 'з'],
   [/(?<=[бвгджзйклмнпрстфхцчшщ])[ео](?=[бвгджзклмнпрстфхцчшщ]$)/, ''],
 );
+/** Unifies Ukrainian vowels that only some forms have, or that change: `помилка`, `помилок`; `вхід`, `входу`. */
+const ukrainianForms = replacing(
+  [/ь/g, ''],
+  [/(?<=\p{L}{3})[аяиі]т$/u, ''],
+  [/(?<=[бвгджзклмнпрстфхцчшщ])(?:о(?=к$)|е(?=[клнрц]$))/, ''],
+  [/і(?=[бвгджзклмнпрстфхцчшщ]$)/, 'о'],
+);
+/** Unifies Polish, Czech and Slovak words with and without `e`, and other sounds: `balíček`, `balíčky`; `stránka`, `stránce`. */
+const westSlavicForms = replacing([/rz$/, 'r'], [/(?<=[^aeiouy])i?e(?=[^aeiouy]$)/, ''], [/c$/, 'k']);
 const HINDI_ENDING = /(?:ियों|ियाँ|ियां|ाओं|ाएँ|ाएं|ुओं|ुएँ|ओं|एँ|एं|ों|ें|ाँ|ां|ी|े|ो|ा|ि|ु|ू)$/u;
 const hindi = (word: string): string => fold(word).replace(HINDI_ENDING, '');
 
-/** Unifies Danish spellings, because Danish also writes `å` as `aa`, and `ø` as `oe`. */
-const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
+/** Unifies Danish spellings, because Danish also writes `å` as `aa`, and `ø` as `oe`. Keeps the endings of `kontoer`. */
+const danishSpelling = (word: string): string =>
+  fold(word)
+    .replaceAll('aa', 'a')
+    .replace(/oe(?!(?:n|r|t|rne)s?$)/g, 'o');
 /** Unifies letters that Arabic and Persian keyboards write differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
 /** Unifies Arabic plurals and singulars with different vowels: `أسعار`, `سعر`; `جداول`, `جدول`; `فواتير`, `فاتورة`. */
 const brokenPlurals = replacing(
+  [/^(\p{L})وا(\p{L}{2})$/u, '$1ا$2'],
   [/^ا(\p{L}{2})ا(\p{L})$/u, '$1$2'],
   [/^(\p{L}{2})ا(\p{L}[^ة])$/u, '$1$2'],
   [/^(\p{L})وا(\p{L})ي(\p{L})$/u, '$1ا$2و$3'],
 );
-/** Removes long vowels from Arabic words of four consonants, whose plurals have other vowels: `مفتاح`, `مفاتيح`. */
+/** Removes long vowels that differ in plurals and singulars: `مفتاح`, `مفاتيح`; `رسالة`, `رسائل`. */
 const arabicForms = (stem: string): string => {
   const consonants = stem.slice(0, 1) + stem.slice(1).replace(/[اويء]/g, '');
-  return consonants.length > 3 ? consonants : stem;
+  return consonants.length > 3 ? consonants : stem.replace(/^(\p{L}{2})[اوي](\p{L})$/u, '$1$2');
 };
 
 /** Matches a plural ending of which the Arabic stemmer removes only one letter. */
@@ -174,15 +221,34 @@ const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
 const polish = without(
-  /(?:owanie|owania|owaniu|owaniem|owano|owane|owany|owana|owac|(?<=u)(?:wanie|wania|waniu|wac|waj|nac)|awanie|awania|awaniu|awac|acych|ujacy|uje|aj|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
+  /(?:[oy]wa(?:ni[eau]|niem|n[oeya]|c)|(?<=u)(?:wanie|wania|waniu|wac|waj|nac)|awanie|awania|awaniu|awac|acych|ujacy|uje|aj|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
 );
 const czech = without(
-  /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
+  /(?:ovani|ovat|ovan[aoyi]?|(?<=.{4})en(?:im?|[aoy])?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|im|(?<![nr])am|ou|ii|at|it|ejte|ete|(?<=.{3})te|y|i|a|e|u|o)$/,
+);
+/** Turkish plural, possessive and case. */
+const turkish = (word: string): string => {
+  const rest = fold(word).replace(
+    /(?:m[ae](?:k|y[iu]|s[iu])?|y[iu]n|[iu]?[nl][iu]r|(?:l[ae]r)?(?:[iu]?[mn][iu]z|[iu]?m)?(?:s?[iu]n(?:[iu]n?|d?[ae]n?)|[dt][ae]n?|n?[iu]n|y?[iu]|s[iu]|y?[ae]|yl[ae])?)$/,
+    '',
+  );
+  return rest.length >= 4 ? rest : word;
+};
+const turkishForms = replacing([/(?<=\p{L}{3})[aeiou]$/u, ''], [/b$/, 'p'], [/g$/, 'k'], [/d$/, 't']);
+const HUNGARIAN_ENDING =
+  /(?<=\p{L}{3})(?:[aáeé]im|[aeoö]?[kmt]|b[ae]n?|[brt][óő]l|h[oeö]z|n[ae]k|[oeö]n|r[ae]|n[áé]l|ig|ért|v[ae]l|ként|ni|[aáeéi])$/u;
+/** Removes all endings, so that the stem of a stem is the stem. */
+const hungarian = (word: string): string => {
+  const rest = word.replace(HUNGARIAN_ENDING, '');
+  return rest === word ? word : hungarian(rest);
+};
+const ukrainian = without(
+  /(?:[ую]ван(?:н[яіюь]|ь)|[еая](?:нн[яіюь]м?|нь)|(?<=\p{L}{3})(?:[ую]вати|[аяиі]ти(?:ся)?|[ая]є(?:ться)?|ен[оаиіу])|ує(?:ться)?|ю?ють(?:ся)?|[уюая]ть(?:ся)?|ен(?:ий|ого|их)|[ая]ми|[оеє]ві|ів|їв|[ая]х|[оеє]м|[оеє]ю|[ая]м|ого|ому|ими|их|[иі]й|[аяоеєиіїуюь])$/u,
 );
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
 /** Removes Hebrew endings, particles before a word, and the letter vav inside a word, which many spellings omit. */
 const hebrew = (word: string): string => {
-  const rest = word.replace(/(?<=.{2})(?:ויות|יות|י?יה|ית|ים|ות|ה|ת)$/, '');
+  const rest = word.replace(/(?<=.{2})(?:ויות|יות|י?יה|ית|(?:ות|ת)?ים|ות|ה|ת)$/, '');
   const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
   return stem.replace(/(?<=.)ו(?=.)/g, '').replace(/[ךםןףץ]/g, (letter) => FINAL_FORMS[letter] ?? letter);
 };
@@ -225,42 +291,51 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
       before: arabicSpelling,
       unify: arabicForms,
     }),
-    language('bg', bulgarian, { ...cyrillic, stops: bulgarianStops }),
-    language('cs', czech, { stops: words(CZECH_STOPS) }),
-    language('da', danish, { ...compounds, stops: danishStops, before: danishSpelling }),
+    language('bg', bulgarian, { ...cyrillic, stops: bulgarianStops, unify: replacing([/ц$/, 'к']) }),
+    language('cs', czech, { stops: words(CZECH_STOPS), unify: westSlavicForms }),
+    language('da', danish, {
+      ...compounds,
+      stops: danishStops,
+      before: danishSpelling,
+      unify: replacing(...unstressed),
+    }),
     language('de', german, { ...compounds, stops: germanStops, before: germanSpelling, unify: germanForms }),
     language('el', (word) => greek(word.toUpperCase()).toLowerCase(), {
       script: 'Grek',
       stops: greekStops,
       before: fold,
+      unify: replacing([/(?<=\p{L}{3})ι[κσ]$/u, '']),
     }),
-    language('es', spanish, { stops: spanishStops, unify: spanishForms }),
+    language('es', spanish, { stops: spanishStops, before: spanishSingular, unify: spanishForms }),
     // Use the Spanish stemmer for Catalan and Galician, because their endings are similar.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold, unify: finnishForms }),
-    language('fr', french, { stops: [...frenchStops, ...words(FRENCH_STOPS)] }),
+    language('fr', french, { stops: [...frenchStops, ...words(FRENCH_STOPS)], unify: frenchForms }),
     language('he', hebrew, { script: 'Hebr', stops: words(HEBREW_STOPS), before: fold }),
     language('hi', hindi, { script: 'other' }),
     language('hu', hungarian, { ...compounds, stops: hungarianStops }),
     language('id', indonesian, { stops: indonesianStops }),
-    language('it', italian, { stops: italianStops }),
+    language('it', italian, { stops: italianStops, before: replacing([/avi$/, 'ave']) }),
     language('lt', lithuanian, { stops: lithuanianStops }),
     language('nl', dutch, { ...compounds, stops: dutchStops, before: fold, unify: dutchForms }),
-    language('no', norwegian, { ...compounds, stops: norwegianStops, before: danishSpelling }),
-    language('pl', polish, { stops: words(POLISH_STOPS) }),
+    language('no', norwegian, { ...compounds, stops: norwegianStops, before: danishSpelling, unify: norwegianForms }),
+    language('pl', polish, { stops: words(POLISH_STOPS), before: replacing([/ąd$/, 'ęd']), unify: westSlavicForms }),
     language('pt', portuguese, { stops: portugueseStops, before: portugueseSingular }),
-    language('ro', (word) => romanian(word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ')), { stops: romanianStops }),
+    language('ro', (word) => romanian(word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ')), {
+      stops: romanianStops,
+      unify: romanianForms,
+    }),
     language('ru', russian, {
       ...cyrillic,
       stops: russianStops,
       before: (word) => word.replaceAll('ё', 'е'),
       unify: russianForms,
     }),
-    language('sk', czech, { stops: words(CZECH_STOPS) }),
+    language('sk', czech, { stops: words(CZECH_STOPS), unify: westSlavicForms }),
     language('sv', swedish, { ...compounds, stops: swedishStops, before: fold, unify: swedishForms }),
-    language('tr', turkish, { stops: turkishStops }),
-    language('uk', ukrainian, { ...cyrillic, stops: ukrainianStops }),
+    language('tr', turkish, { stops: turkishStops, unify: turkishForms }),
+    language('uk', ukrainian, { ...cyrillic, stops: ukrainianStops, unify: ukrainianForms }),
   ].map((each) => [each.code, each]),
 );
 
