@@ -138,11 +138,13 @@ export function planOf(
     const shares = [exact.map((each) => [each, 1] as const), [...also], [...related]];
     for (const [kind, terms] of shares.entries())
       for (const [term, part] of terms) {
-        const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
-        if (kind < 2) sections += found;
-        else others += found;
+        const found = dictionary.sectionsWith(term);
         if (found === 0 || part === 0) continue;
-        alternatives.set(term, part);
+        if (!alternatives.has(term)) {
+          alternatives.set(term, part);
+          if (kind < 2) sections += found;
+          else others += found;
+        }
         // A compound that contains the whole word proves that the site knows the word, so let it count as much as the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
@@ -210,7 +212,7 @@ export function planOf(
     if (kind === 'run') addRun(folded, weight);
     else if (begun.length > 0) {
       const alternatives = alternativesOf(begun, () => ranking.prefix);
-      links.push(wish(spellings.keysOf(word), weight, alternatives));
+      links.push(wish(spellings.keysOf(word), weight, alternatives, spellings.related(word)));
       for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
     } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
       // If the site does not contain `RFC9110`, search for `RFC 9110`.

@@ -68,6 +68,12 @@ describe('KeywordIndex.find() in other languages', () => {
       expect([query, texts[index.find(query, { limit: 1 }).hits[0]?.section ?? -1]?.path]).toEqual([query, page]);
   });
 
+  it('counts the last word as known if a compound of the site begins with it, even if the word may be incomplete', () => {
+    const index = indexOf([{ text: 'Die Datenbankverbindung bricht ab', language: 'de' }]);
+    expect(index.find('Datenbank', { limit: 1 }).known).toBe(1);
+    expect(index.find('Datenbank', { limit: 1, prefixLast: true }).known).toBe(1);
+  });
+
   it('corrects a misspelled word to an indexed word, with the diacritics of the indexed word', () => {
     const index = indexOf([{ text: 'Die Größe der Datenbankverbindungen ändern', language: 'de' }]);
     expect(index.readings('Größr', false).corrected).toBe('größe');
