@@ -17,6 +17,8 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
+/** Minimum length of the parts of a compound that the site does not contain: `brevmal`. */
+const SHORT_PART = 3;
 /** Minimum lengths of the two words in a joined word, such as `rollback`, `timeout` and `setup`. */
 const FIRST_WORD_LENGTH_MIN = 3;
 const SECOND_WORD_LENGTH_MIN = 2;
@@ -110,10 +112,16 @@ export class Spellings {
 
   /** Returns the parts of a compound that the site contains: `datenbank` and `verbindung` for `datenbankverbindung`. */
   partsOf({ folded }: Surface): string[] {
-    if (folded.length < 2 * PART_LENGTH_MIN || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded))
+    if (
+      folded.length < PART_LENGTH_MIN + SHORT_PART ||
+      folded.length > COMPOUND_LENGTH_MAX ||
+      !/^\p{L}+$/u.test(folded)
+    )
       return [];
     if (!this.#ofQuery.some(({ isCompounding }) => isCompounding)) return [];
-    return this.#split(folded) ?? this.#longestPart(folded);
+    const parts =
+      this.#split(folded, PART_LENGTH_MIN) ?? (this.#isKnown(folded) ? null : this.#split(folded, SHORT_PART));
+    return parts ?? this.#longestPart(folded);
   }
 
   isStopWord(folded: string, typed: string): boolean {
@@ -153,23 +161,23 @@ export class Spellings {
     return known === folded ? [folded] : [known, folded];
   }
 
-  #split(word: string): string[] | null {
-    for (let at = word.length - PART_LENGTH_MIN; at >= PART_LENGTH_MIN; at -= 1) {
+  #split(word: string, shortest: number): string[] | null {
+    for (let at = word.length - shortest; at >= shortest; at -= 1) {
       const [head, tail] = [word.slice(0, at), word.slice(at)];
       if (!this.#isKnown(tail)) continue;
-      const first = this.#partBefore(head);
+      const first = this.#partBefore(head, shortest);
       if (first !== null) return [first, tail];
-      const more = head.length >= 2 * PART_LENGTH_MIN ? this.#split(head) : null;
+      const more = head.length >= 2 * shortest ? this.#split(head, shortest) : null;
       if (more !== null) return [...more, tail];
     }
     return null;
   }
 
-  #partBefore(head: string): string | null {
+  #partBefore(head: string, shortest: number): string | null {
     const forms = LINKING.filter((linking) => head.endsWith(linking)).map((linking) =>
       head.slice(0, head.length - linking.length),
     );
-    return forms.find((form) => form.length >= PART_LENGTH_MIN && this.#isKnown(form)) ?? null;
+    return forms.find((form) => form.length >= shortest && this.#isKnown(form)) ?? null;
   }
 
   #longestPart(word: string): string[] {

@@ -68,6 +68,12 @@ describe('KeywordIndex.find() in other languages', () => {
       expect([query, texts[index.find(query, { limit: 1 }).hits[0]?.section ?? -1]?.path]).toEqual([query, page]);
   });
 
+  it('finds the words of a compound with a part of three letters, if the site does not contain the compound', () => {
+    const texts = ['En mal bestemmer utseendet', 'Brevene sendes hver dag', 'En mal for brev', 'Noe annet'];
+    const index = indexOf(texts.map((text) => ({ text, language: 'no' })));
+    expect(index.find('brevmal', { limit: 1 }).hits[0]?.section).toBe(2);
+  });
+
   it('counts the last word as known if a compound of the site begins with it, even if the word may be incomplete', () => {
     const index = indexOf([{ text: 'Die Datenbankverbindung bricht ab', language: 'de' }]);
     expect(index.find('Datenbank', { limit: 1 }).known).toBe(1);
