@@ -415,6 +415,32 @@ const SITES: readonly Site[] = [
     ],
   },
   {
+    name: 'signs of templates and quotes',
+    pages: {
+      tmpl: 'Templates|<p>Start with <code>{{#if x}}</code>, include <code>{{&gt; menu}}</code>, trim <code>{%- if -%}</code>, comment with <code>{# x #}</code>.</p>',
+      text: 'Texts|<p>Insert <code>$&#123;name}</code>, a picture <code>![x](y)</code>, a docstring <code>"""</code> and a fence <code>```</code>.</p>',
+      sh: 'Shell|<p>Read from <code>&lt;(sort x)</code>.</p>',
+      js: 'Signs|<h2 id="ternary">Ternary <code>? :</code></h2><p>Chooses.</p><h2 id="inc">Increment <code>++</code></h2><p>Adds one.</p>',
+      cpp: 'C++|<p>C++ is a language.</p>',
+    },
+    questions: [
+      ['{{#', '/tmpl.html'],
+      ['{{', '/tmpl.html'],
+      ['{{>', '/tmpl.html'],
+      ['{%-', '/tmpl.html'],
+      ['{%', '/tmpl.html'],
+      ['{#', '/tmpl.html'],
+      [`$${'{}'}`, '/text.html'],
+      ['![', '/text.html'],
+      ['"""', '/text.html'],
+      ['```', '/text.html'],
+      ['<(', '/sh.html'],
+      ['?:', '/js.html#ternary'],
+      ['++', '/js.html#inc'],
+      ['C++', '/cpp.html'],
+    ],
+  },
+  {
     name: 'nonsense',
     pages: {
       keys: 'Keys|<p>Rotate the signing keys once a month.</p>',
