@@ -444,13 +444,14 @@ const SITES: readonly Site[] = [
     name: 'nonsense',
     pages: {
       keys: 'Keys|<p>Rotate the signing keys once a month.</p>',
-      back: 'Backup|<p>Each night the service copies its data to another disk.</p>',
+      back: 'Backup|<p>Each night the service copies its data to disk 0.</p>',
     },
     questions: [
       ['zxqvjk', null],
       ['asdfghjkl qwertzuiop', null],
       ['how do I zxqvjk', null],
       ['12345678901', null],
+      ['0xDEADBEEF', null],
       ['!!!', null],
     ],
   },

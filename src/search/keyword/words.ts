@@ -217,7 +217,7 @@ function addWord(words: Word[], word: string, start: number): void {
 }
 
 function partsOf(word: string, folded: string): readonly string[] {
-  if (CAPITALISED.test(word)) return NO_PARTS;
+  if (CAPITALISED.test(word) || /^0x[\da-f]+$/.test(folded)) return NO_PARTS;
   if (GROUPED_DIGITS.test(word)) return [word.replaceAll('_', '')];
   const humps = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
   const parts = humps.length > 1 ? humps : [];
