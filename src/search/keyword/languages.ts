@@ -35,6 +35,7 @@ import { stopwords as swedishStops } from '@orama/stopwords/swedish';
 import { stopwords as turkishStops } from '@orama/stopwords/turkish';
 import { stopwords as ukrainianStops } from '@orama/stopwords/ukrainian';
 import traditional from 'opencc-js/dict/TSCharacters';
+import regional from 'opencc-js/dict/TWPhrasesRev';
 import { STOP_WORDS, stem } from './english.ts';
 import { fold, type Word } from './words.ts';
 
@@ -456,4 +457,19 @@ const SIMPLIFIED: ReadonlyMap<string, string> = new Map([
 /** Replaces traditional with simplified Chinese characters, and keeps the length. */
 export function simplify(run: string): string {
   return run.replace(/\p{Script=Han}/gu, (character) => SIMPLIFIED.get(character) ?? character);
+}
+
+/** Words of one length that Taiwan and mainland China call differently, as in 資料庫 and 数据库, in simplified characters. */
+const REGIONAL = new Map(
+  regional
+    .split('|')
+    .map((pair) => pair.split(' ').map(simplify) as [taiwan: string, mainland: string])
+    .filter(([taiwan, mainland]) => /^\p{Script=Han}{2,}$/u.test(taiwan) && taiwan.length === mainland.length)
+    .flatMap(([taiwan, mainland]) => [[taiwan, mainland] as const, [mainland, taiwan] as const]),
+);
+const REGIONAL_WORD = new RegExp([...REGIONAL.keys()].sort((left, right) => right.length - left.length).join('|'), 'g');
+
+/** Replaces words of Taiwan by those of mainland China, and words of mainland China by those of Taiwan. */
+export function otherRegion(simplified: string): string {
+  return simplified.replace(REGIONAL_WORD, (word) => REGIONAL.get(word) ?? word);
 }

@@ -3,3 +3,9 @@ declare module 'opencc-js/dict/TSCharacters' {
   const pairs: string;
   export default pairs;
 }
+
+/** Pairs of words of Taiwan and mainland China, in traditional characters: `資料庫 數據庫|網路 網絡`. */
+declare module 'opencc-js/dict/TWPhrasesRev' {
+  const pairs: string;
+  export default pairs;
+}

@@ -104,7 +104,7 @@ const CORRECTIONS_MAX = 4;
 /** A word in at most this number of sections also matches similar words that are at least `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
-/** Weight of an identifier in another naming convention, such as `retry_count` for `retryCount`. */
+/** Weight of a name in another naming convention, such as `retry_count` for `retryCount`, or of another region's word. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
 /** Matches articles, which writers never join with the next word: `a part` is not `apart`. */
@@ -222,13 +222,15 @@ export function planOf(
 
   function addRun(run: string, weight: number): void {
     const pairs = runTerms(run, spellings);
-    const isKnownPair = pairs.map((terms) => terms.some(has));
+    const regional = pairsOf(spellings.regionalRun(run));
+    const regionalAt = (at: number) => new Map(regional.slice(at, at + 1).map((term) => [term, ALIKE_SHARE]));
+    const isKnownPair = pairs.map((terms, at) => terms.some(has) || regionalAt(at).keys().some(has));
     const shares = pairShares(run);
     for (const [at, terms] of pairs.entries()) {
       const isUnknown = !isKnownPair[at] && misspellings < MISSPELLINGS_MAX;
       if (isUnknown) misspellings += 1;
       const also = isUnknown ? otherKana(terms[0] ?? '', pairs[at + 1]?.[0] ?? '', has) : [];
-      const link = wish([...terms, ...also], weight * (shares[at] ?? 1));
+      const link = wish([...terms, ...also], weight * (shares[at] ?? 1), regionalAt(at));
       if (link.share > 0 || !isBetweenWords(terms[0] ?? '', at, isKnownPair)) links.push(link);
     }
   }

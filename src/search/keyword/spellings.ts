@@ -1,5 +1,5 @@
 import { isStopWord, otherSpellings } from './english.ts';
-import { ENGLISH, keyOf, languageOf, simplify, stemOf, type WordLanguage } from './languages.ts';
+import { ENGLISH, keyOf, languageOf, otherRegion, simplify, stemOf, type WordLanguage } from './languages.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { plain, type Surface, wordsOf } from './words.ts';
 
@@ -36,6 +36,7 @@ export class Spellings {
   readonly #languages: readonly WordLanguage[];
   readonly #ofQuery: readonly WordLanguage[];
   readonly #twoWords = new Map<string, string[]>();
+  readonly #isChinese: boolean;
   #phraseReads = 0;
 
   /** @param filter BCP 47 tag of the language to which the search is limited, or null */
@@ -44,6 +45,7 @@ export class Spellings {
     const own = filter === null ? null : languageOf(filter).code;
     const filtered = dictionary.languages.filter(({ code }) => code === own);
     this.#languages = filtered.length > 0 ? filtered : dictionary.languages;
+    this.#isChinese = this.#languages.some(({ code }) => code === 'zh');
     this.#ofQuery = this.#likeliest(query);
   }
 
@@ -70,8 +72,12 @@ export class Spellings {
   }
 
   runsOf(run: string): string[] {
-    const isChinese = this.#languages.some(({ code }) => code === 'zh');
-    return isChinese ? [...new Set([run, simplify(run)])] : [run];
+    return this.#isChinese ? [...new Set([run, simplify(run)])] : [run];
+  }
+
+  /** Returns a text of the same length with the Chinese words of the other region, or the text itself. */
+  regionalRun(run: string): string {
+    return this.#isChinese ? otherRegion(simplify(run)) : run;
   }
 
   /** Index terms of words that contain all or most of `word`. Their weights are shares of the weight of `word`. */
