@@ -309,9 +309,9 @@ export function attachedSymbols(query: string): string[][] {
   return [...leading, ...trailing, ...between];
 }
 
-/** Returns a key for the comparison of titles, equal for `What's new?` and `what's New`. */
+/** Returns a key for the comparison of titles, equal for `What's new?` and `whats New`. */
 export function titleKey(text: string): string {
-  return wordsOf(text)
+  return wordsOf(text.replace(APOSTROPHES, "'").replaceAll("'", ''))
     .filter((word) => word.kind !== 'joined')
     .map((word) => word.folded)
     .join(' ');
