@@ -140,11 +140,10 @@ export function planOf(
       for (const [term, part] of terms) {
         const found = dictionary.sectionsWith(term);
         if (found === 0 || part === 0) continue;
-        if (!alternatives.has(term)) {
-          alternatives.set(term, part);
-          if (kind < 2) sections += found;
-          else others += found;
-        }
+        const more = alternatives.has(term) ? 0 : found;
+        if (more > 0) alternatives.set(term, part);
+        if (kind < 2) sections += more;
+        else others += more;
         // A compound that contains the whole word proves that the site knows the word, so let it count as much as the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }

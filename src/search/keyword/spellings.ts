@@ -118,16 +118,12 @@ export class Spellings {
 
   /** Returns the parts of a compound that the site contains: `datenbank` and `verbindung` for `datenbankverbindung`. */
   partsOf({ folded }: Surface): string[] {
-    if (
-      folded.length < PART_LENGTH_MIN + SHORT_PART ||
-      folded.length > COMPOUND_LENGTH_MAX ||
-      !/^\p{L}+$/u.test(folded)
-    )
-      return [];
+    const { length } = folded;
+    if (length < 2 * SHORT_PART || length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded)) return [];
     if (!this.#ofQuery.some(({ isCompounding }) => isCompounding)) return [];
-    const parts =
-      this.#split(folded, PART_LENGTH_MIN) ?? (this.#isKnown(folded) ? null : this.#split(folded, SHORT_PART));
-    return parts ?? this.#longestPart(folded);
+    const parts = this.#split(folded) ?? [];
+    const isLong = parts.every((part) => part.length >= PART_LENGTH_MIN) || !this.#isKnown(folded);
+    return parts.length > 0 && isLong ? parts : this.#longestPart(folded);
   }
 
   isStopWord(folded: string, typed: string): boolean {
@@ -167,23 +163,23 @@ export class Spellings {
     return known === folded ? [folded] : [known, folded];
   }
 
-  #split(word: string, shortest: number): string[] | null {
-    for (let at = word.length - shortest; at >= shortest; at -= 1) {
+  #split(word: string): string[] | null {
+    for (let at = word.length - SHORT_PART; at >= SHORT_PART; at -= 1) {
       const [head, tail] = [word.slice(0, at), word.slice(at)];
       if (!this.#isKnown(tail)) continue;
-      const first = this.#partBefore(head, shortest);
+      const first = this.#partBefore(head);
       if (first !== null) return [first, tail];
-      const more = head.length >= 2 * shortest ? this.#split(head, shortest) : null;
+      const more = head.length >= 2 * SHORT_PART ? this.#split(head) : null;
       if (more !== null) return [...more, tail];
     }
     return null;
   }
 
-  #partBefore(head: string, shortest: number): string | null {
+  #partBefore(head: string): string | null {
     const forms = LINKING.filter((linking) => head.endsWith(linking)).map((linking) =>
       head.slice(0, head.length - linking.length),
     );
-    return forms.find((form) => form.length >= shortest && this.#isKnown(form)) ?? null;
+    return forms.find((form) => form.length >= SHORT_PART && this.#isKnown(form)) ?? null;
   }
 
   #longestPart(word: string): string[] {

@@ -273,10 +273,7 @@ export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/**
- * Returns the signs between spaces, each with spellings to try in order: as typed, without quotes, without the sentence's punctuation,
- * without closing brackets.
- */
+/** Returns the signs between spaces, each with spellings to try: as typed, without quotes, punctuation, and closing brackets. */
 export function askedSymbols(query: string): string[][] {
   const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
