@@ -6,7 +6,7 @@ import { pageOf, readManuals } from './questions.ts';
 
 const RESULTS_MAX = 30;
 /** Measured on 29 November: 67 of 77 questions with the expected page in first place, mean reciprocal rank 0.928. */
-const LEAST = { firsts: 65, reciprocal: 0.91 };
+const LEAST = { firsts: 67, reciprocal: 0.925 };
 
 describe.skipIf(corpus === undefined)(`search in six manuals${whyNoCorpus}`, () => {
   const bench = openBench(afterAll);

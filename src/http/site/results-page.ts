@@ -1,7 +1,7 @@
 import type { SearchFacts, SearchResult } from '../../search/index.ts';
 import { escapeHtml, withoutHost } from '../../web/escape.ts';
 import { languageTag } from '../../web/language-tag.ts';
-import type { PageLanguage } from '../../web/words/index.ts';
+import { languageOf, type PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
 import { languageNames } from './language-names.ts';
 
@@ -159,7 +159,8 @@ function pageGroup(path: string, sections: readonly SearchResult[], hasVersions:
   const { title, version, language } = first.metadata;
   const tag = language === null ? null : languageTag(language);
   const facts = hasVersions && version !== null ? `<p class="place">${escapeHtml(version)}</p>\n` : '';
-  return `<section${tag === null ? '' : ` lang="${tag}"`} dir="auto">
+  // `dir="auto"` would read no text, because the link in the heading and the list have directions of their own.
+  return `<section${tag === null ? '' : ` lang="${tag}" dir="${languageOf(tag)?.direction ?? 'ltr'}"`}>
 <h2>${link(onHost(path), title || path)}</h2>
 ${facts}<ol>
 ${sections.map(sectionItem).join('')}</ol>

@@ -5,7 +5,6 @@ import { stemmer as finnish } from '@orama/stemmers/finnish';
 import { stemmer as french } from '@orama/stemmers/french';
 import { stemmer as german } from '@orama/stemmers/german';
 import { stemmer as greek } from '@orama/stemmers/greek';
-import { stemmer as hungarian } from '@orama/stemmers/hungarian';
 import { stemmer as indonesian } from '@orama/stemmers/indonesian';
 import { stemmer as italian } from '@orama/stemmers/italian';
 import { stemmer as lithuanian } from '@orama/stemmers/lithuanian';
@@ -15,8 +14,6 @@ import { stemmer as romanian } from '@orama/stemmers/romanian';
 import { stemmer as russian } from '@orama/stemmers/russian';
 import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
-import { stemmer as turkish } from '@orama/stemmers/turkish';
-import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import { stopwords as arabicStops } from '@orama/stopwords/arabic';
 import { stopwords as bulgarianStops } from '@orama/stopwords/bulgarian';
 import { stopwords as danishStops } from '@orama/stopwords/danish';
@@ -38,6 +35,7 @@ import { stopwords as swedishStops } from '@orama/stopwords/swedish';
 import { stopwords as turkishStops } from '@orama/stopwords/turkish';
 import { stopwords as ukrainianStops } from '@orama/stopwords/ukrainian';
 import traditional from 'opencc-js/dict/TSCharacters';
+import regional from 'opencc-js/dict/TWPhrasesRev';
 import { STOP_WORDS, stem } from './english.ts';
 import { fold, type Word } from './words.ts';
 
@@ -80,10 +78,12 @@ function language(code: string, stemmer: (word: string) => string, rules: Rules 
   return { code, script, stopWords: new Set(stops.map(fold)), hasParts: true, isCompounding, stem: stemOf, unify };
 }
 
-const replacing =
-  (...rules: (readonly [from: RegExp, to: string])[]) =>
-  (word: string): string =>
-    rules.reduce((changed, [from, to]) => changed.replace(from, to), word);
+/** @param rules regular expressions with their replacements, applied in order: `z$→s v$→f` */
+const rewriting = (rules: string) => {
+  const pairs = rules.split(' ').map((rule) => rule.split('→') as [from: string, to: string]);
+  const patterns = pairs.map(([from, to]) => [new RegExp(from, 'u'), to] as const);
+  return (word: string): string => patterns.reduce((changed, [from, to]) => changed.replace(from, to), word);
+};
 
 const words = (text: string): string[] => text.split(' ');
 const without =
@@ -101,12 +101,9 @@ const germanSpelling = (word: string): string => fold(word).replace(/(?<![aeiouq
  * `ge` of the Dutch verb `gebruiken`.
  * @param prefixes beginnings of verbs that precede `ge` and `zu`, such as `ein`
  */
-function participles(stemmer: (word: string) => string, prefixes: string, ...more: (readonly [RegExp, string])[]) {
-  const bare = replacing(
-    [new RegExp(`^(${prefixes})?ge(?!bruik|lang)(\\p{L}{4,}?)e?[dt]$`, 'u'), '$1$2'],
-    [new RegExp(`^(${prefixes})(?:ge|zu)(?=\\p{L}{3})`, 'u'), '$1'],
-  );
-  const others = replacing(...more);
+function participles(stemmer: (word: string) => string, prefixes: string, more: string) {
+  const bare = rewriting(`^(${prefixes})?ge(?!bruik|lang)(.{4,}?)e?[dt]$→$1$2 ^(${prefixes})(?:ge|zu)(?=...)→$1`);
+  const others = rewriting(more);
   return (stem: string): string => {
     const verb = bare(stem);
     return others(verb === stem ? stem : fold(stemmer(verb)));
@@ -115,74 +112,95 @@ function participles(stemmer: (word: string) => string, prefixes: string, ...mor
 const germanForms = participles(
   german,
   'ab|an|auf|aus|bei|ein|fest|frei|heraus|herunter|hin|hinzu|hoch|los|mit|nach|um|vor|weg|weiter|wieder|zu|zuruck|zusammen',
+  'eln$→el (?<=....)(?:e?t)+$→ (?<=...)os?$→',
 );
-/** Removes the prefixes of Dutch participles. Also unifies `prijs` and `prijzen`, `brief` and `brieven`. */
+/** Removes prefixes of Dutch participles and endings of verbs. Also unifies `prijs` and `prijzen`, `knop` and `knoppen`. */
 const dutchForms = participles(
   dutch,
   'aan|af|bij|door|in|mee|na|om|onder|op|over|samen|terug|toe|uit|vast|voor|weg',
-  [/v$/, 'f'],
-  [/z$/, 's'],
+  '(?<=..[^aeioun])d$|(?<=..[^aeiou])t$→ ([aeou])\\1(?=[^aeiou]$)→$1 ([^aeiou])\\1$→$1 v$→f z$→s',
 );
-/** Removes the article at the end of a Swedish noun, because the stemmer does not remove it: `kort`, `kortet`. */
-const swedishForms = replacing([/(?<=\p{L}{3})(?:et)+$/u, '']);
-/** Unifies strong and weak Finnish consonants: `hinta`, `hinnat`; `lupa`, `luvat`; `katu`, `kadut`; `kenkä`, `kengät`. */
-const finnishForms = replacing(
-  [/(?<=\p{L}{2})[aeiouy]+$/u, ''],
-  [/([lnr])t$/, '$1'],
-  [/mp$/, 'm'],
-  [/ng$/, 'nk'],
-  [/ks$/, 's'],
-  [/d$/, 't'],
-  [/(?<=\p{L}{2})v$/u, 'p'],
+/** Unifies Scandinavian words with and without an unstressed vowel: `nyckel`, `nycklar`; `konto`, `konti`. */
+const UNSTRESSED = '(?<=..e[lr])n$→ (?<=..)e(?=[lnr]$)→ ([^aeiouy])\\1(?=[^aeiouy]?$)→$1 (?<=...)[aeio]$→';
+const danishForms = rewriting(UNSTRESSED);
+const norwegianForms = (stem: string): string => danishForms(fold(norwegian(stem.replace(/ern$/, 'er'))));
+/** Also removes endings that the Swedish stemmer leaves: `kortet`, `sidan`, `skrivit`. */
+const swedishForms = rewriting(`(?<=...)(?:(?:et)+|an|it|(?<=o)[nt])$→ ${UNSTRESSED}`);
+/** Unifies strong and weak Finnish consonants, plurals and verbs: `hinta`, `hinnat`; `tili`, `tilejä`; `poistettu`, `poistaminen`. */
+const finnishForms = rewriting(
+  '(?<=...)(?:[aeiouy]*j|[aeiouy]?min|itet|(?<=....)et|im|it|ts(?:ev)?)[aeiouy]*$→ ([kpt])\\1$→$1 (?<=....)an$→ (?<=..)[aeiouy]+$→ ([lnrs])t$→$1 mp$→m ng$→nk ks$→s d$→t (?<=..)v$→p (?<=[aeiouy][uy])t$→s',
 );
+/** Unifies French words with two stems: `actif`, `active`; `nouveau`, `nouvelle`; `public`, `publique`. */
+const frenchForms = rewriting('v$→f eau$→el qu$→c');
+/** Replaces plurals that the stemmer mistakes for verbs: `imágenes`. */
+const spanishSingular = rewriting('(?<=[áéíóú].{1,3})enes$→en');
+const romanianStem = (word: string): string => romanian(word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ'));
+const romanianForms = rewriting('(?<=...)(?:ur|il|el|eau)$→ (?<=...)[aeiou]+$→');
 /** Unifies Spanish vowels that change with stress, and sounds with two spellings: `probar`, `prueba`; `voz`, `voces`. */
-const spanishForms = replacing([/(?<![gq])ue/, 'o'], [/ie/, 'e'], [/qu$|z$/, 'c'], [/gu$/, 'g']);
+const spanishForms = rewriting('(?<![gq])ue→o ie→e qu$|z$→c gu$→g');
 /** Replaces plurals that the stemmer leaves: `botões`, `animais`, `papéis`, `imagens`. Words in `-il` and `-el` share a plural. */
-const portugueseSingular = replacing([/[õo]es$/, 'ão'], [/[áa]is$/, 'al'], [/(?:[ée]is|il)$/, 'el'], [/ns$/, 'm']);
-/** Removes final vowels, and vowels that only some Russian forms have: `ошибка`, `ошибок`; `день`, `дни`; `удалить`, `удаляйте`. */
-const russianForms = replacing(
-  [/ь/g, ''],
-  [/(?<=\p{L})[аеиоуыэюя]$/u, ''],
-  [/(?<=[бвгджзйклмнпрстфхцчшщ])[ео](?=[бвгджзклмнпрстфхцчшщ]$)/, ''],
+const portugueseSingular = rewriting('[õo]es$→ão [áa]is$→al (?:[ée]is|il)$→el ns$→m');
+/** Unifies Russian forms with different vowels, and verbs with their nouns: `ошибка`, `ошибок`; `обновить`, `обновление`; `загрузка`. */
+const russianForms = rewriting(
+  'ь→ (?<=...)ал$→а (?<=[аео])ек$→ик (?<=....)ен$|(?<=....[^аеиоуыэюя])к$→ (?<=.)[аеиоуыэюя]$→ (?<=[бвмпф])л$→ ж$→з (?<=[бвгджзйклмнпрстфхцчшщ])[ео](?=[бвгджзклмнпрстфхцчшщ]$)→',
 );
+const russianSpelling = (word: string): string => word.replaceAll('ё', 'е');
+const greekStem = (word: string): string => greek(word.toUpperCase()).toLowerCase();
+const greekForms = rewriting('(?<=...)ι[κσ]$→');
+/** Unifies Ukrainian vowels that only some forms have, or that change: `помилка`, `помилок`; `вхід`, `входу`. */
+const ukrainianForms = rewriting(
+  'ь→ (?<=...)[аяиі]т$→ (?<=[бвгджзклмнпрстфхцчшщ])(?:о(?=к$)|е(?=[клнрц]$))→ і(?=[бвгджзклмнпрстфхцчшщ]$)→о',
+);
+/** Unifies Polish, Czech and Slovak words with and without `e`, and other sounds: `balíček`, `balíčky`; `stránka`, `stránce`. */
+const westSlavicForms = rewriting('rz$→r (?<=[^aeiouy])i?e(?=[^aeiouy]$)→ c$→k');
 const HINDI_ENDING = /(?:ियों|ियाँ|ियां|ाओं|ाएँ|ाएं|ुओं|ुएँ|ओं|एँ|एं|ों|ें|ाँ|ां|ी|े|ो|ा|ि|ु|ू)$/u;
 const hindi = (word: string): string => fold(word).replace(HINDI_ENDING, '');
 
-/** Unifies Danish spellings, because Danish also writes `å` as `aa`, and `ø` as `oe`. */
-const danishSpelling = (word: string): string => fold(word).replaceAll('aa', 'a').replaceAll('oe', 'o');
+/** Unifies Danish spellings, because Danish also writes `å` as `aa`, and `ø` as `oe`. Keeps the endings of `kontoer`. */
+const danishSpelling = (word: string): string =>
+  fold(word).replace(/oe(?!(?:n|r|t|rne)s?$)|aa/g, (pair) => pair[0] as string);
 /** Unifies letters that Arabic and Persian keyboards write differently. */
 const arabicSpelling = (word: string): string => fold(word).replace(/[یى]/g, 'ي').replaceAll('ک', 'ك');
 const ARABIC_ARTICLE = /^(?:[وف]?(?:[بك]?ال|لل)|[وف](?=ال))(?=\p{L}{3})/u;
 
 /** Unifies Arabic plurals and singulars with different vowels: `أسعار`, `سعر`; `جداول`, `جدول`; `فواتير`, `فاتورة`. */
-const brokenPlurals = replacing(
-  [/^ا(\p{L}{2})ا(\p{L})$/u, '$1$2'],
-  [/^(\p{L}{2})ا(\p{L}[^ة])$/u, '$1$2'],
-  [/^(\p{L})وا(\p{L})ي(\p{L})$/u, '$1ا$2و$3'],
-);
-/** Removes long vowels from Arabic words of four consonants, whose plurals have other vowels: `مفتاح`, `مفاتيح`. */
+const brokenPlurals = rewriting('^(.)وا(..)$→$1ا$2 ^ا(..)ا(.)$→$1$2 ^(..)ا(.[^ة])$→$1$2 ^(.)وا(.)ي(.)$→$1ا$2و$3');
+/** Removes long vowels that differ in plurals and singulars: `مفتاح`, `مفاتيح`; `رسالة`, `رسائل`. */
 const arabicForms = (stem: string): string => {
   const consonants = stem.slice(0, 1) + stem.slice(1).replace(/[اويء]/g, '');
-  return consonants.length > 3 ? consonants : stem;
+  return consonants.length > 3 ? consonants : stem.replace(/^(\p{L}{2})[اوي](\p{L})$/u, '$1$2');
 };
 
 /** Matches a plural ending of which the Arabic stemmer removes only one letter. */
 const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
+const arabicStem = (word: string): string =>
+  arabic(brokenPlurals(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, '')));
 
 /** Own rules: those of @orama/stemmers throw an error for Bulgarian, and are missing for Polish, Czech, Hebrew and Persian. */
 const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
 const polish = without(
-  /(?:owanie|owania|owaniu|owaniem|owano|owane|owany|owana|owac|(?<=u)(?:wanie|wania|waniu|wac|waj|nac)|awanie|awania|awaniu|awac|acych|ujacy|uje|aj|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
+  /(?:[oy]wa(?:ni[eau]|niem|n[oeya]|c)|(?<=u)(?:wanie|wania|waniu|wac|waj|nac)|awanie|awania|awaniu|awac|acych|ujacy|uje|aj|ymi|imi|ach|ami|ego|emu|owi|iem|iej|iow|om|ow|em|ie|ia|iu|ej|ym|im|ych|ich|ac|ic|yc|y|i|a|e|u|o)$/,
 );
 const czech = without(
-  /(?:ovani|ovat|ovan[aoyi]?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|am|ou|ii|at|it|y|i|a|e|u|o)$/,
+  /(?:ovani|ovat|ovan[aoyi]?|(?<=.{4})en(?:im?|[aoy])?|ych|ich|ymi|imi|ami|emi|ach|ech|eho|emu|ovi|um|em|im|(?<![nr])am|ou|ii|at|it|ejte|ete|(?<=.{3})te|y|i|a|e|u|o)$/,
+);
+const turkish = without(
+  /(?<=.{4})(?:m[ae](?:k|y[iu]|s[iu])?|y[iu]n|[iu]?[nl][iu]r|(?:l[ae]r)?(?:[iu]?[mn][iu]z|[iu]?m)?(?:s?[iu]n(?:[iu]n?|d?[ae]n?)|[dt][ae]n?|n?[iu]n|y?[iu]|s[iu]|y?[ae]|yl[ae])?)$/,
+);
+const turkishForms = rewriting('(?<=...)[aeiou]$→ b$→p g$→k d$→t');
+const hungarianOnce = rewriting(
+  '(?<=...)(?:[aáeé]im|[aeoö]?[kmt]|b[ae]n?|[brt][óő]l|h[oeö]z|n[ae]k|[oeö]n|r[ae]|n[áé]l|ig|ért|v[ae]l|ként|ni|[aáeéi])$→',
+);
+const hungarian = (word: string): string => (hungarianOnce(word) === word ? word : hungarian(hungarianOnce(word)));
+const ukrainian = without(
+  /(?:[ую]ван(?:н[яіюь]|ь)|[еая](?:нн[яіюь]м?|нь)|(?<=\p{L}{3})(?:[ую]вати|[аяиі]ти(?:ся)?|[ая]є(?:ться)?|ен[оаиіу])|ує(?:ться)?|ю?ють(?:ся)?|[уюая]ть(?:ся)?|ен(?:ий|ого|их)|[ая]ми|[оеє]ві|ів|їв|[ая]х|[оеє]м|[оеє]ю|[ая]м|ого|ому|ими|их|[иі]й|[аяоеєиіїуюь])$/u,
 );
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' };
 /** Removes Hebrew endings, particles before a word, and the letter vav inside a word, which many spellings omit. */
 const hebrew = (word: string): string => {
-  const rest = word.replace(/(?<=.{2})(?:ויות|יות|י?יה|ית|ים|ות|ה|ת)$/, '');
+  const rest = word.replace(/(?<=.{2})(?:ויות|יות|י?יה|ית|(?:ות|ת)?ים|ות|ה|ת)$/, '');
   const stem = rest.replace(/^[ושהבלמכ]+(?=[\u05d0-\u05ea]{3})/, '');
   return stem.replace(/(?<=.)ו(?=.)/g, '').replace(/[ךםןףץ]/g, (letter) => FINAL_FORMS[letter] ?? letter);
 };
@@ -219,48 +237,34 @@ const LANGUAGES: ReadonlyMap<string, WordLanguage> = new Map(
     CHINESE,
     PAIRS,
     ...['ja', 'ko', 'th', 'lo', 'km', 'my'].map((code) => ({ ...PAIRS, code })),
-    language('ar', (word) => arabic(brokenPlurals(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, ''))), {
-      script: 'Arab',
-      stops: arabicStops,
-      before: arabicSpelling,
-      unify: arabicForms,
-    }),
-    language('bg', bulgarian, { ...cyrillic, stops: bulgarianStops }),
-    language('cs', czech, { stops: words(CZECH_STOPS) }),
-    language('da', danish, { ...compounds, stops: danishStops, before: danishSpelling }),
+    language('ar', arabicStem, { script: 'Arab', stops: arabicStops, before: arabicSpelling, unify: arabicForms }),
+    language('bg', bulgarian, { ...cyrillic, stops: bulgarianStops, unify: rewriting('ц$→к') }),
+    language('cs', czech, { stops: words(CZECH_STOPS), unify: westSlavicForms }),
+    language('da', danish, { ...compounds, stops: danishStops, before: danishSpelling, unify: danishForms }),
     language('de', german, { ...compounds, stops: germanStops, before: germanSpelling, unify: germanForms }),
-    language('el', (word) => greek(word.toUpperCase()).toLowerCase(), {
-      script: 'Grek',
-      stops: greekStops,
-      before: fold,
-    }),
-    language('es', spanish, { stops: spanishStops, unify: spanishForms }),
+    language('el', greekStem, { script: 'Grek', stops: greekStops, before: fold, unify: greekForms }),
+    language('es', spanish, { stops: spanishStops, before: spanishSingular, unify: spanishForms }),
     // Use the Spanish stemmer for Catalan and Galician, because their endings are similar.
     ...['ca', 'gl'].map((code) => language(code, spanish)),
     language('fa', persian, { script: 'Arab', stops: words(PERSIAN_STOPS), before: arabicSpelling }),
     language('fi', finnish, { ...compounds, stops: finnishStops, before: fold, unify: finnishForms }),
-    language('fr', french, { stops: [...frenchStops, ...words(FRENCH_STOPS)] }),
+    language('fr', french, { stops: [...frenchStops, ...words(FRENCH_STOPS)], unify: frenchForms }),
     language('he', hebrew, { script: 'Hebr', stops: words(HEBREW_STOPS), before: fold }),
     language('hi', hindi, { script: 'other' }),
     language('hu', hungarian, { ...compounds, stops: hungarianStops }),
     language('id', indonesian, { stops: indonesianStops }),
-    language('it', italian, { stops: italianStops }),
+    language('it', italian, { stops: italianStops, before: rewriting('avi$→ave') }),
     language('lt', lithuanian, { stops: lithuanianStops }),
     language('nl', dutch, { ...compounds, stops: dutchStops, before: fold, unify: dutchForms }),
-    language('no', norwegian, { ...compounds, stops: norwegianStops, before: danishSpelling }),
-    language('pl', polish, { stops: words(POLISH_STOPS) }),
+    language('no', norwegian, { ...compounds, stops: norwegianStops, before: danishSpelling, unify: norwegianForms }),
+    language('pl', polish, { stops: words(POLISH_STOPS), before: rewriting('ąd$→ęd'), unify: westSlavicForms }),
     language('pt', portuguese, { stops: portugueseStops, before: portugueseSingular }),
-    language('ro', (word) => romanian(word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ')), { stops: romanianStops }),
-    language('ru', russian, {
-      ...cyrillic,
-      stops: russianStops,
-      before: (word) => word.replaceAll('ё', 'е'),
-      unify: russianForms,
-    }),
-    language('sk', czech, { stops: words(CZECH_STOPS) }),
+    language('ro', romanianStem, { stops: romanianStops, unify: romanianForms }),
+    language('ru', russian, { ...cyrillic, stops: russianStops, before: russianSpelling, unify: russianForms }),
+    language('sk', czech, { stops: words(CZECH_STOPS), unify: westSlavicForms }),
     language('sv', swedish, { ...compounds, stops: swedishStops, before: fold, unify: swedishForms }),
-    language('tr', turkish, { stops: turkishStops }),
-    language('uk', ukrainian, { ...cyrillic, stops: ukrainianStops }),
+    language('tr', turkish, { stops: turkishStops, unify: turkishForms }),
+    language('uk', ukrainian, { ...cyrillic, stops: ukrainianStops, unify: ukrainianForms }),
   ].map((each) => [each.code, each]),
 );
 
@@ -381,4 +385,17 @@ const SIMPLIFIED: ReadonlyMap<string, string> = new Map([
 /** Replaces traditional with simplified Chinese characters, and keeps the length. */
 export function simplify(run: string): string {
   return run.replace(/\p{Script=Han}/gu, (character) => SIMPLIFIED.get(character) ?? character);
+}
+
+/** Words of one length that Taiwan and mainland China call differently, as in 資料庫 and 数据库, in simplified characters. */
+const REGIONAL = new Map(
+  (simplify(regional).match(/(?<=^|\|)(\p{Script=Han}{2,}) \p{Script=Han}+/gu) ?? [])
+    .map((pair) => pair.split(' ') as [taiwan: string, mainland: string])
+    .flatMap(([one, other]) => (one.length === other.length ? [[one, other] as const, [other, one] as const] : [])),
+);
+const REGIONAL_WORD = new RegExp([...REGIONAL.keys()].sort((left, right) => right.length - left.length).join('|'), 'g');
+
+/** Replaces words of Taiwan by those of mainland China, and words of mainland China by those of Taiwan. */
+export function otherRegion(simplified: string): string {
+  return simplified.replace(REGIONAL_WORD, (word) => REGIONAL.get(word) ?? word);
 }

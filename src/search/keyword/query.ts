@@ -41,7 +41,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
  * options. A quote after a Hebrew letter belongs to an abbreviation.
  */
 const OPERATOR =
-  /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|(?<!\p{Script=Hebrew})["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
+  /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|(?<!\p{Script=Hebrew})["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]+)["\u201c\u201d]/gu;
 
 /** @param isOption function that returns true for a command-line option of the site, whose dash excludes no word */
 export function parseQuery(text: string, isOption: (text: string, isAtEnd: boolean) => boolean): ParsedQuery {
@@ -104,7 +104,7 @@ const CORRECTIONS_MAX = 4;
 /** A word in at most this number of sections also matches similar words that are at least `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
-/** Weight of an identifier in another naming convention, such as `retry_count` for `retryCount`. */
+/** Weight of a name in another naming convention, such as `retry_count` for `retryCount`, or of another region's word. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
 /** Matches articles, which writers never join with the next word: `a part` is not `apart`. */
@@ -138,11 +138,12 @@ export function planOf(
     const shares = [exact.map((each) => [each, 1] as const), [...also], [...related]];
     for (const [kind, terms] of shares.entries())
       for (const [term, part] of terms) {
-        const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
-        if (kind < 2) sections += found;
-        else others += found;
+        const found = dictionary.sectionsWith(term);
         if (found === 0 || part === 0) continue;
-        alternatives.set(term, part);
+        const more = alternatives.has(term) ? 0 : found;
+        if (more > 0) alternatives.set(term, part);
+        if (kind < 2) sections += more;
+        else others += more;
         // A compound that contains the whole word proves that the site knows the word, so let it count as much as the word.
         share = Math.max(share, Math.min(1, kind === 2 ? part / RELATED_SHARE : part));
       }
@@ -210,7 +211,7 @@ export function planOf(
     if (kind === 'run') addRun(folded, weight);
     else if (begun.length > 0) {
       const alternatives = alternativesOf(begun, () => ranking.prefix);
-      links.push(wish(spellings.keysOf(word), weight, alternatives));
+      links.push(wish(spellings.keysOf(word), weight, alternatives, spellings.related(word)));
       for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
     } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
       // If the site does not contain `RFC9110`, search for `RFC 9110`.
@@ -220,13 +221,15 @@ export function planOf(
 
   function addRun(run: string, weight: number): void {
     const pairs = runTerms(run, spellings);
-    const isKnownPair = pairs.map((terms) => terms.some(has));
+    const regional = pairsOf(spellings.regionalRun(run));
+    const regionalAt = (at: number) => new Map(regional.slice(at, at + 1).map((term) => [term, ALIKE_SHARE]));
+    const isKnownPair = pairs.map((terms, at) => terms.some(has) || regionalAt(at).keys().some(has));
     const shares = pairShares(run);
     for (const [at, terms] of pairs.entries()) {
       const isUnknown = !isKnownPair[at] && misspellings < MISSPELLINGS_MAX;
       if (isUnknown) misspellings += 1;
       const also = isUnknown ? otherKana(terms[0] ?? '', pairs[at + 1]?.[0] ?? '', has) : [];
-      const link = wish([...terms, ...also], weight * (shares[at] ?? 1));
+      const link = wish([...terms, ...also], weight * (shares[at] ?? 1), regionalAt(at));
       if (link.share > 0 || !isBetweenWords(terms[0] ?? '', at, isKnownPair)) links.push(link);
     }
   }

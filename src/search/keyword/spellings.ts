@@ -1,5 +1,5 @@
 import { isStopWord, otherSpellings } from './english.ts';
-import { ENGLISH, keyOf, languageOf, simplify, stemOf, type WordLanguage } from './languages.ts';
+import { ENGLISH, keyOf, languageOf, otherRegion, simplify, stemOf, type WordLanguage } from './languages.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { plain, type Surface, wordsOf } from './words.ts';
 
@@ -17,6 +17,8 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
+/** Minimum length of the parts of a compound that the site does not contain: `brevmal`. */
+const SHORT_PART = 3;
 /** Minimum lengths of the two words in a joined word, such as `rollback`, `timeout` and `setup`. */
 const FIRST_WORD_LENGTH_MIN = 3;
 const SECOND_WORD_LENGTH_MIN = 2;
@@ -34,6 +36,7 @@ export class Spellings {
   readonly #languages: readonly WordLanguage[];
   readonly #ofQuery: readonly WordLanguage[];
   readonly #twoWords = new Map<string, string[]>();
+  readonly #isChinese: boolean;
   #phraseReads = 0;
 
   /** @param filter BCP 47 tag of the language to which the search is limited, or null */
@@ -42,6 +45,7 @@ export class Spellings {
     const own = filter === null ? null : languageOf(filter).code;
     const filtered = dictionary.languages.filter(({ code }) => code === own);
     this.#languages = filtered.length > 0 ? filtered : dictionary.languages;
+    this.#isChinese = this.#languages.some(({ code }) => code === 'zh');
     this.#ofQuery = this.#likeliest(query);
   }
 
@@ -68,8 +72,12 @@ export class Spellings {
   }
 
   runsOf(run: string): string[] {
-    const isChinese = this.#languages.some(({ code }) => code === 'zh');
-    return isChinese ? [...new Set([run, simplify(run)])] : [run];
+    return this.#isChinese ? [...new Set([run, simplify(run)])] : [run];
+  }
+
+  /** Returns a text of the same length with the Chinese words of the other region, or the text itself. */
+  regionalRun(run: string): string {
+    return this.#isChinese ? otherRegion(simplify(run)) : run;
   }
 
   /** Index terms of words that contain all or most of `word`. Their weights are shares of the weight of `word`. */
@@ -110,10 +118,12 @@ export class Spellings {
 
   /** Returns the parts of a compound that the site contains: `datenbank` and `verbindung` for `datenbankverbindung`. */
   partsOf({ folded }: Surface): string[] {
-    if (folded.length < 2 * PART_LENGTH_MIN || folded.length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded))
-      return [];
+    const { length } = folded;
+    if (length < 2 * SHORT_PART || length > COMPOUND_LENGTH_MAX || !/^\p{L}+$/u.test(folded)) return [];
     if (!this.#ofQuery.some(({ isCompounding }) => isCompounding)) return [];
-    return this.#split(folded) ?? this.#longestPart(folded);
+    const parts = this.#split(folded) ?? [];
+    const isLong = parts.every((part) => part.length >= PART_LENGTH_MIN) || !this.#isKnown(folded);
+    return parts.length > 0 && isLong ? parts : this.#longestPart(folded);
   }
 
   isStopWord(folded: string, typed: string): boolean {
@@ -154,12 +164,12 @@ export class Spellings {
   }
 
   #split(word: string): string[] | null {
-    for (let at = word.length - PART_LENGTH_MIN; at >= PART_LENGTH_MIN; at -= 1) {
+    for (let at = word.length - SHORT_PART; at >= SHORT_PART; at -= 1) {
       const [head, tail] = [word.slice(0, at), word.slice(at)];
       if (!this.#isKnown(tail)) continue;
       const first = this.#partBefore(head);
       if (first !== null) return [first, tail];
-      const more = head.length >= 2 * PART_LENGTH_MIN ? this.#split(head) : null;
+      const more = head.length >= 2 * SHORT_PART ? this.#split(head) : null;
       if (more !== null) return [...more, tail];
     }
     return null;
@@ -169,7 +179,7 @@ export class Spellings {
     const forms = LINKING.filter((linking) => head.endsWith(linking)).map((linking) =>
       head.slice(0, head.length - linking.length),
     );
-    return forms.find((form) => form.length >= PART_LENGTH_MIN && this.#isKnown(form)) ?? null;
+    return forms.find((form) => form.length >= SHORT_PART && this.#isKnown(form)) ?? null;
   }
 
   #longestPart(word: string): string[] {

@@ -217,7 +217,7 @@ function addWord(words: Word[], word: string, start: number): void {
 }
 
 function partsOf(word: string, folded: string): readonly string[] {
-  if (CAPITALISED.test(word)) return NO_PARTS;
+  if (CAPITALISED.test(word) || /^0x[\da-f]+$/.test(folded)) return NO_PARTS;
   if (GROUPED_DIGITS.test(word)) return [word.replaceAll('_', '')];
   const humps = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
   const parts = humps.length > 1 ? humps : [];
@@ -237,7 +237,7 @@ export interface FoundSymbol {
  * spaces, and the sign in `operator*`.
  */
 const SYMBOLS =
-  /\(\?[:=!<>]*|\[\^|\[[&=*]\]|(?<=\boperator ?)[!%&*+\-/<=>^|~](?![!%&*+\-/<=>^|~])|\{\{|\}\}|\[\[|\]\]|\{%|%\}|[$#@]\{|\$\(|#\[|\[\]|\{\}|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
+  /\(\?[:=!<>]*|\[\^|\[[&=*]\]|(?<=\boperator ?)[!%&*+\-/<=>^|~](?![!%&*+\-/<=>^|~])|\{\{[#/>!^&{]?|\}\}|!?\[\[|\]\]|\{%-?|-?%\}|\{[#|:]|[#|]\}|[$#@%]\{|[$<]\(|[!#]\[|\[\]|\{\}|"""|'''|```|[!#$%&*+\-./:<=>?@\\^|~]{2,}|[\u00ac\u00b1\u00d7\u00f7\u2190-\u2194\u21d0-\u21d4\u2200-\u22ff]|[!#$%&*+/:<=>?@\\^~](?<=(?:^|\s).)(?=[.:]?(?:\s|$))/g;
 const SYMBOL_LENGTH_MAX = 8;
 
 export function symbolsOf(text: string): FoundSymbol[] {
@@ -248,11 +248,13 @@ export function symbolsOf(text: string): FoundSymbol[] {
     const isEnd = /\s/.test(after);
     const punctuates = /^(?:\.+|[?!]+)$/.test(symbol) && isEnd && /[\p{L}\p{N}]/u.test(before);
     const isOption = /^-+$/.test(symbol) && /[\p{L}\p{N}]/u.test(after);
-    if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption) continue;
+    const isName = symbol === '++' && /\p{Lu}/u.test(before);
+    if (symbol.length > SYMBOL_LENGTH_MAX || punctuates || isOption || isName) continue;
     symbols.push({ symbol, start, end });
-    // Add a variant of the symbol without the full stop of the sentence, or without the slash of the path in `#!/bin/sh`.
+    // Add a variant of the symbol without the full stop of the sentence, the slash of the path in `#!/bin/sh`, or the last sign of `{{#`.
     const isStopped = symbol.length > 2 && isEnd && /[.:?!]$/.test(symbol);
-    if (isStopped || symbol === '#!/') symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
+    if (isStopped || symbol === '#!/' || /^\{[{%]./.test(symbol))
+      symbols.push({ symbol: symbol.slice(0, -1), start, end: end - 1 });
   }
   return symbols;
 }
@@ -264,14 +266,14 @@ const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 /** Returns the symbols and brackets of a heading. @param wordsMax maximum words of a heading in which a separator is also a symbol */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
-  for (const [symbol] of heading.matchAll(WITHOUT_LETTERS)) symbols.add(symbol);
-  // A heading such as `? :` is also the symbol `?:`.
-  if (!/[\p{L}\p{N}]/u.test(heading)) symbols.add(heading.replace(/\s/g, ''));
+  // In a heading, `? :` is also the symbol `?:`.
+  for (const [signs] of heading.matchAll(/(?<=^|\s)[^\s\p{L}\p{N}]+(?:\s+[^\s\p{L}\p{N}]+)*(?=\s|$)/gu))
+    for (const symbol of [...signs.split(/\s+/), signs.replace(/\s/g, '')]) symbols.add(symbol);
   const isShort = heading.trim().split(/\s+/).length <= wordsMax;
   return [...symbols].filter((symbol) => isShort || !SEPARATOR.test(symbol));
 }
 
-/** Returns the signs between spaces, each with spellings to try in order: as typed, without quotes, without the sentence's punctuation. */
+/** Returns the signs between spaces, each with spellings to try: as typed, without quotes, punctuation, and closing brackets. */
 export function askedSymbols(query: string): string[][] {
   const hasWords = /[\p{L}\p{N}]/u.test(query);
   return Array.from(query.matchAll(WITHOUT_LETTERS), ([found]) => {
@@ -281,7 +283,7 @@ export function askedSymbols(query: string): string[][] {
       const inside = bare.replace(/^[("'`\u201c\u201d\u2018\u2019]+|[)"'`\u201c\u201d\u2018\u2019]+$/g, '');
       spellings.push(inside === bare && hasWords ? bare.replace(/[.,:;?!]$/, '') : inside);
     }
-    return spellings.filter((symbol) => symbol !== '');
+    return [...spellings, found.replace(/[)\]}]+$/, '')].filter((symbol) => symbol !== '');
   });
 }
 
@@ -304,9 +306,9 @@ export function attachedSymbols(query: string): string[][] {
   return [...leading, ...trailing, ...between];
 }
 
-/** Returns a key for the comparison of titles, equal for `What's new?` and `what's New`. */
+/** Returns a key for the comparison of titles, equal for `What's new?` and `whats New`. */
 export function titleKey(text: string): string {
-  return wordsOf(text)
+  return wordsOf(text.replace(APOSTROPHES, "'").replaceAll("'", ''))
     .filter((word) => word.kind !== 'joined')
     .map((word) => word.folded)
     .join(' ');

@@ -30,6 +30,8 @@ const KEYWORD_EXPONENT = 0.8;
 const COSINE_WEIGHT = 1.9;
 /** Cap for the keyword score `normalised`. Sections with each word of a short query in title, headings and text reach about 3.1. */
 const KEYWORDS_MAX = 3;
+/** Weight of a keyword score above the cap, which otherwise would not affect the order. */
+const ABOVE_MAX_WEIGHT = 0.01;
 /** Relevance to add for an exact match. Keywords and cosine together add at most 4.4, so they never outweigh an exact match. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
 /** With this weight, sections with the whole identifier `1.2.3` rank above sections with only a part of it, such as `1.2`. */
@@ -89,7 +91,8 @@ function cosinePart(cosine: number): number {
  * if the query and the site have only a proper name in common, for example an English question about Japanese pages.
  */
 function keywordPart(normalised: number, known: number): number {
-  return known * Math.min(KEYWORDS_MAX, normalised) ** KEYWORD_EXPONENT;
+  const capped = Math.min(KEYWORDS_MAX, normalised);
+  return known * (capped ** KEYWORD_EXPONENT + ABOVE_MAX_WEIGHT * Math.min(1, normalised - capped));
 }
 
 interface QueryFacts {

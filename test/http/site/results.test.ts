@@ -79,6 +79,12 @@ describe('search results page', () => {
     expect(await (await bare.send('?q=a')).json()).toEqual(RESULTS);
   });
 
+  it('aligns each page of the results by the direction of its language', async () => {
+    const results = ['he', 'en', null].map((language) => result(`/docs/${language}/`, 'x', { language }));
+    const { named } = await read(await siteWith({ results }, {}, 'ar').send('?q=a'));
+    expect(named('section').map((each) => attribute(each, 'dir'))).toEqual(['rtl', 'ltr', undefined]);
+  });
+
   it('is not cached, not indexed, and runs no script', async () => {
     const { headers } = await siteWith({ results: RESULTS }).send('?q=a');
     const names = ['cache-control', 'vary', 'x-robots-tag', 'referrer-policy', 'x-content-type-options'];

@@ -159,6 +159,14 @@ describe('KeywordIndex', () => {
     expect(found(index, 'getting going')[0]).toBe(1);
   });
 
+  it.each(["what's new", 'what’s new', 'whats new'])(
+    'ranks the page with the title "What’s New" first for the query %j, with or without an apostrophe',
+    (query) => {
+      const index = indexOf([{ text: 'what is new, what is newer' }, { title: 'What’s New', text: FILLER }]);
+      expect(index.find(query, { limit: 1 }).hits).toMatchObject([{ section: 1, exact: 'title' }]);
+    },
+  );
+
   it('ignores a document title that pages with different titles share', () => {
     const titled = (documentTitle: string, titles: readonly string[]) =>
       indexOf(titles.map((title) => ({ title, documentTitle, text: FILLER }))).find('acme docs', { limit: 9 }).hits;

@@ -38,6 +38,10 @@ describe('fuse() (ranking by keywords and meaning)', () => {
     expect(order({}, { 5: 0.5, 4: 0.7 })).toEqual([4, 5]);
   });
 
+  it('orders sections by their keyword scores, even if the scores are above the maximum that counts', () => {
+    expect(order({ 1: 3.1, 2: 3.4 }, null)).toEqual([2, 1]);
+  });
+
   it('orders equal sections by their position in the site', () => {
     expect(order({ 9: 1, 3: 1 }, null)).toEqual([3, 9]);
   });
