@@ -269,7 +269,7 @@ describe('a data folder whose path differs from the path at the start of its dae
     await daemon.untilServing('2024-06-01');
   });
 
-  test('is not changed by commands after a move, even if a copy is at the old path', async () => {
+  test('rejects commands with daemon_unreachable after a move, and so does a copy at the old path', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

@@ -169,7 +169,7 @@ describe('a release, installed in a clean place,', () => {
     await doMainJob({ command: [join(folder, 'node_modules/.bin/docshelf')] });
   });
 
-  it('serves a bundle from the archive for hosts, without a Node on the PATH', async () => {
+  it('serves a bundle with the program from the .tar.gz archive, which contains Node, without Node on the PATH', async () => {
     const folder = await bench.folder();
     sh('tar', ['-xzf', join(release, `docshelf-${version}-linux-${node}.tar.gz`), '-C', folder], folder);
     const bin = await pathWithoutNode();

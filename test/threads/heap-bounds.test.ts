@@ -56,7 +56,7 @@ const DIED = {
 };
 
 describe('A thread that exceeds its heap limit', () => {
-  it('causes only the import to fail whose archive it unpacks', async () => {
+  it('causes only the import of the archive that it unpacks to fail', async () => {
     const archive = join(dir, 'site.tar.gz');
     await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });
     const unpack = async (name: string) => {

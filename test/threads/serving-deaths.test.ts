@@ -22,7 +22,7 @@ describe('A serving thread that dies', () => {
   beforeEach(() => void vi.resetModules());
   const server = async () => (await import('../site/helpers.ts')).serve;
 
-  it('causes only the request to fail for which it rewrites a page', async () => {
+  it('causes only the request for the page that it rewrites to fail', async () => {
     const { send } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([send('/a'), ending]);
@@ -38,7 +38,7 @@ describe('A serving thread that dies', () => {
     expect([(await send('/a.md')).status, (await send('/b.md')).status]).toEqual([404, 200]);
   });
 
-  it('causes only the comparison of two versions to fail', async () => {
+  it('causes only the running comparison of two versions to fail, but not a later comparison', async () => {
     const folders = await Promise.all(
       [PAGE, PAGE.replace('All', 'Some')].map(async (page) => {
         const release = releases.make({ 'index.html': page });

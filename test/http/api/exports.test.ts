@@ -40,7 +40,7 @@ describe('POST /jobs', () => {
   });
 
   it.each(['ACME', 'docs.acme.dev', 'Docs.Acme.Dev'])(
-    'accepts the domain %s, and returns the label of this domain',
+    'accepts %s, a domain or its host name in any case, and returns the domain of the job',
     async (domain) => {
       expect((await withJob({ domain })).job.domain).toBe('acme');
     },
