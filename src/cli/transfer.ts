@@ -243,7 +243,7 @@ function readmeText(
   type Row = readonly [label: string, command: string] | false;
   const host: Row[] = [
     [
-      'Write a config on a host',
+      'Create the config on a host',
       `docshelf init --yes --type air-gapped --domain ${domainOf(bundle) ?? 'DOMAIN'} --config ../config.yaml    (once, not in this folder)`,
     ],
     newest !== undefined && [

@@ -73,7 +73,10 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Returns null if the site's 404 page must be transformed first, or if `language` is unknown for docshelf's own 404 page. */
+/**
+ * Returns null if the site's 404 page must be transformed first. Also null if docshelf's own 404 response is needed, but the
+ * `language` is not cached yet.
+ */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

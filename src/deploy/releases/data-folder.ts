@@ -153,7 +153,7 @@ export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<
   const found = await ifThere(stat(paths.dir, { bigint: true }));
   if (found === null) return null;
   const [dir, id] = await Promise.all([realpath(paths.dir), readIfThere(paths.id)]);
-  // Ignore a damaged file, because a header of requests to the daemon contains the id.
+  // Ignore an id with other characters from a damaged file, because commands send the id in an HTTP header.
   return { dir, id: /^[0-9a-f]{32}$/.test(id ?? '') ? id : null, device: String(found.dev), inode: String(found.ino) };
 }
 

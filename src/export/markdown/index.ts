@@ -87,7 +87,7 @@ export async function collectMarkdown(dir: string, ...[request, sink, signal]: P
     await write(`${local.language.folder}404.html`, html);
     if (local === site.languages[0]) await write('404.html', html);
   }
-  // The default language can have no page.
+  // If the default language has no page, redirect to the home page of the first language that has one.
   const home = site.languages.find((local) => local.home !== null)?.home ?? null;
   if (home !== null) {
     const target = relativeReference('index.html', home.path);

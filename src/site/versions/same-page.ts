@@ -9,7 +9,10 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/** Maximum titles to read, 0.3 ms each. If more pages have no page at the same address, the versions have different structures. */
+/**
+ * Maximum titles to read, 0.3 ms each. docshelf reads titles only of pages whose address the other version lacks. Versions with
+ * more of these pages have different structures.
+ */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
 /** Number of file table entries to read before docshelf handles other requests. */

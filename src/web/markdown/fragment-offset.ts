@@ -68,8 +68,8 @@ function commonPart(markdown: string, start: number, text: string): { readonly l
 }
 
 /**
- * Letters and digits of the page after an anchor. `first` has only those of the first text. Both are empty if the page has no
- * such anchor.
+ * At most `COMPARED_MAX` letters and digits of the page after an anchor. `first` has only those of the first text node that
+ * contains any, such as a heading. Both are empty if the page has no such anchor.
  */
 function textAtAnchor(html: string, fragment: string): { readonly first: string; readonly text: string } {
   const found = { first: '', text: '' };

@@ -1,7 +1,7 @@
 export interface GeneratorSource {
   /**
-   * Text of the script, page or file to search, with one UTF-16 code unit per byte. For a `meta` element, the value of its
-   * `name` attribute.
+   * Text to search: that of a script, page or file, with one UTF-16 code unit per byte. For a `meta` element, only the value of
+   * its `name` attribute, which identifies the generator.
    */
   readonly text: string;
   readonly path: string;
