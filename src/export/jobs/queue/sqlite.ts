@@ -241,9 +241,26 @@ function knownVersion(database: DatabaseSync, file: string): number {
 
 function bringUp(database: DatabaseSync, file: string): void {
   database.exec('BEGIN IMMEDIATE');
-  if (knownVersion(database, file) === 0)
-    database.exec(`${TABLES}; ${INDEXES}; PRAGMA user_version = ${FORMAT_VERSION}`);
+  const version = knownVersion(database, file);
+  if (version === 3) moveToSharedStatements(database);
+  if (version === 0) database.exec(TABLES);
+  if (version < FORMAT_VERSION) database.exec(`${INDEXES}; PRAGMA user_version = ${FORMAT_VERSION}`);
   database.exec('COMMIT');
+}
+
+function moveToSharedStatements(database: DatabaseSync): void {
+  const indexes = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
+  for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
+  for (const table of ['jobs', 'turns']) {
+    for (const { name } of database.prepare('SELECT name FROM pragma_table_info(?)').all(table)) {
+      const renamed = String(name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      if (renamed !== name) database.exec(`ALTER TABLE ${table} RENAME COLUMN ${name} TO ${renamed}`);
+    }
+  }
+  database.exec(`
+    ALTER TABLE jobs DROP COLUMN heartbeat;
+    ALTER TABLE jobs ADD COLUMN leased_at_ms INTEGER;
+    UPDATE jobs SET leased_at_ms = clock_ms() WHERE status = 'running'`);
 }
 
 function resultCodeOf(error: unknown): number | undefined {

@@ -29,6 +29,40 @@ async function codeOf(act: () => unknown): Promise<string> {
   }
 }
 
+/** Creates a database of version 3, with a completed, a running and a released job. */
+function openOlder(): DatabaseSync {
+  openDatabase(file).close();
+  rmSync(file);
+  const older = new DatabaseSync(file);
+  older.exec(`
+    CREATE TABLE jobs (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT, jobId TEXT NOT NULL UNIQUE, organizationId TEXT NOT NULL, domain TEXT NOT NULL, version TEXT,
+      status TEXT NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'completed', 'failed')),
+      progress REAL NOT NULL DEFAULT 0 CHECK (progress BETWEEN 0 AND 100), pageCount INTEGER NOT NULL DEFAULT 0,
+      createdAtMs INTEGER NOT NULL, updatedAtMs INTEGER NOT NULL CHECK (updatedAtMs >= createdAtMs), place INTEGER NOT NULL DEFAULT 0,
+      attempt INTEGER NOT NULL DEFAULT 0, heartbeat INTEGER NOT NULL DEFAULT 0, holder TEXT, isCanceled INTEGER NOT NULL DEFAULT 0,
+      completion INTEGER, bundleSha256 TEXT, bundleSizeBytes INTEGER, contentSha256 TEXT, error TEXT, paths TEXT, checkpoint TEXT,
+      report TEXT, traceparent TEXT, errorCode TEXT, errorNext TEXT
+    ) STRICT;
+    CREATE TABLE turns (organizationId TEXT PRIMARY KEY, lastClaim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE INDEX listed ON jobs (organizationId);
+    CREATE INDEX listed_by_domain ON jobs (organizationId, domain);
+    CREATE INDEX listed_by_status ON jobs (organizationId, status);
+    CREATE INDEX listed_by_domain_and_status ON jobs (organizationId, domain, status);
+    CREATE INDEX queued ON jobs (domain, place) WHERE status = 'queued';
+    CREATE UNIQUE INDEX running ON jobs (domain) WHERE status = 'running';
+    CREATE UNIQUE INDEX completed ON jobs (completion) WHERE status = 'completed';
+    CREATE INDEX completed_by_domain ON jobs (domain, completion) WHERE status = 'completed';
+    CREATE INDEX completed_by_version ON jobs (organizationId, domain, version, completion) WHERE status = 'completed';
+    CREATE INDEX ended ON jobs (updatedAtMs) WHERE status IN ('completed', 'failed');
+    INSERT INTO jobs (jobId, organizationId, domain, status, createdAtMs, updatedAtMs, place, completion) VALUES
+      ('se_1', 'acme', 'docs', 'completed', 1, 1, 0, 7), ('se_2', 'acme', 'docs', 'running', 1, 1, 0, NULL),
+      ('se_3', 'acme', 'blog', 'queued', 1, 1, -1, NULL);
+    INSERT INTO turns VALUES ('acme', 2)`);
+  older.exec('PRAGMA user_version = 3');
+  return older;
+}
+
 describe('openDatabase() of the embedded job queue', () => {
   test('opens a new or existing file in WAL mode with a flush at each commit, and creates its folder', () => {
     for (const _time of [1, 2]) {
@@ -38,6 +72,54 @@ describe('openDatabase() of the embedded job queue', () => {
       expect(database.prepare('SELECT count(*) AS jobs FROM jobs').get()).toEqual({ jobs: 0 });
       database.close();
     }
+  });
+
+  test('migrates a file of version 3, and keeps its jobs', () => {
+    openOlder().close();
+    const database = openDatabase(file);
+    expect(
+      database
+        .prepare(
+          'SELECT job_id, status, place, completion, error_code, traceparent, leased_at_ms FROM jobs ORDER BY seq',
+        )
+        .all(),
+    ).toEqual([
+      {
+        job_id: 'se_1',
+        status: 'completed',
+        place: 0,
+        completion: 7,
+        error_code: null,
+        traceparent: null,
+        leased_at_ms: null,
+      },
+      {
+        job_id: 'se_2',
+        status: 'running',
+        place: 0,
+        completion: null,
+        error_code: null,
+        traceparent: null,
+        leased_at_ms: 4711,
+      },
+      {
+        job_id: 'se_3',
+        status: 'queued',
+        place: -1,
+        completion: null,
+        error_code: null,
+        traceparent: null,
+        leased_at_ms: null,
+      },
+    ]);
+    expect(database.prepare('SELECT organization_id, last_claim FROM turns').all()).toEqual([
+      { organization_id: 'acme', last_claim: 2 },
+    ]);
+    const made = openWith(join(folder, 'made.sqlite'), { monotonicMs: () => 0 });
+    const shape = "SELECT name FROM sqlite_schema UNION SELECT name FROM pragma_table_info('jobs') ORDER BY name";
+    expect(database.prepare(shape).all()).toEqual(made.prepare(shape).all());
+    expect(database.prepare('PRAGMA user_version').get()).toEqual(made.prepare('PRAGMA user_version').get());
+    for (const each of [database, made]) each.close();
   });
 
   test('rejects the file of a newer docshelf, and does not change it', async () => {
