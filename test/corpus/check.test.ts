@@ -36,6 +36,6 @@ describe.skipIf(corpus === undefined).each(SITES)(`checkSite() of $name${whyNoCo
       onProgress: () => undefined,
       signal: new AbortController().signal,
     });
-    expect(counts.get('broken_reference') ?? 0).toBe(known.unresolved[0]);
+    expect(counts.get('broken_reference') ?? 0).toBe(known.unresolved[0] + known.fileReferences);
   });
 });
