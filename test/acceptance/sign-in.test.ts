@@ -54,7 +54,9 @@ describe('one site with htpasswd', () => {
     const port = portOf(daemon.site);
     expect((await send(port, '/', { authorization: BEN })).status).toBe(401);
     await replace(join(daemon.folder, 'users'), BEN_LINE);
-    await expect.poll(async () => (await send(port, '/', { authorization: BEN })).status).toBe(200);
+    // Requests with a wrong password would be slowed down, so wait for the reload.
+    await daemon.until(({ lastReload }) => lastReload?.ok === true);
+    expect((await send(port, '/', { authorization: BEN })).status).toBe(200);
     expect((await send(port, '/', { authorization: ANNA })).status).toBe(401);
     // An invalid file changes nothing.
     await replace(join(daemon.folder, 'users'), 'anna:secret\n');
