@@ -27,7 +27,7 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await writeFile(file, 'two');
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
     await writeFile(file, 'two');
-    await sleep(200);
+    await sleep(1_500);
     expect(changes).toHaveBeenCalledTimes(1);
   });
 
@@ -109,7 +109,7 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await writeFile(file, 'two');
     await watch.remember();
     await watch.start([file]);
-    await sleep(200);
+    await sleep(1_500);
     expect(changes).not.toHaveBeenCalled();
   });
 
