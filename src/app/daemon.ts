@@ -123,9 +123,9 @@ class Daemon {
       const ports = [site, admin, api, ...redirects].flatMap((listener) => listener?.port ?? []);
       this.#parts.network.useOwnPorts(ports);
       await this.#openExports();
-      const { file, watchedFiles } = this.#options.loaded;
+      const { file, text, watchedFiles } = this.#options.loaded;
       await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null, ports, file);
-      await this.#watch.start(watchedFiles);
+      await this.#watch.start(watchedFiles, file && text ? { file, text: text.reveal() } : undefined);
     } catch (error) {
       this.#parts.exports?.reject(error);
       await this.stop();

@@ -11,6 +11,7 @@ const SETTLE_MS = 50;
 /** Time without a change after which docshelf treats files as complete, because a program can write a file in several steps. */
 const QUIET_MS = 1_000;
 
+const DIGEST = /^[0-9a-f]{64}$/;
 /** SHA-256 digest of each file, or the reason why the file cannot be read. */
 type Looks = ReadonlyMap<string, string>;
 
@@ -36,9 +37,14 @@ export class FileWatch {
     return textOf(this.#known);
   }
 
-  /** Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported. */
-  async start(files: readonly string[]): Promise<void> {
-    this.#known = await looksAt(files, this.#known);
+  /**
+   * Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported.
+   * @param read file of which docshelf has already used this text
+   */
+  async start(files: readonly string[], read?: { readonly file: string; readonly text: string }): Promise<void> {
+    const looks = await looksAt(files, this.#known);
+    if (read && DIGEST.test(looks.get(read.file) ?? '')) looks.set(read.file, hash('sha256', read.text));
+    this.#known = looks;
     this.#pending = null;
     if (this.#isStopped) return;
     // Close the old watchers only after the new watchers are open, so that no change is missed.
@@ -102,7 +108,7 @@ const textOf = (looks: Looks): string => JSON.stringify([...looks]);
 
 const isEqual = (one: Looks, other: Looks): boolean => textOf(one) === textOf(other);
 
-async function looksAt(files: Iterable<string>, known: Looks = new Map()): Promise<Looks> {
+async function looksAt(files: Iterable<string>, known: Looks = new Map()) {
   const looks = new Map<string, string>();
   for (const file of files) looks.set(file, known.get(file) ?? (await lookAt(file)));
   return looks;

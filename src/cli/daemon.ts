@@ -33,20 +33,26 @@ export function serveCommand(programVersion: string): Command {
     await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
     await stopped;
     progress.end();
-    // Ignore a repeated signal in the first second, because npm and timeout(1) send a signal that the process has also received.
-    const endsFromMs = performance.now() + 1_000;
-    const endNow = (): unknown => performance.now() > endsFromMs && process.exit(1);
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, endNow);
     say('stopping: waiting for open requests');
     void notifyServiceManager('STOPPING=1', 'waiting for open requests', say);
     await stop();
   });
 }
 
+/**
+ * Resolves after a signal to stop. A later signal ends the process at once, except in the first second, because npm and
+ * timeout(1) send a signal that the process has also received.
+ */
 export function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let firstMs: number | null = null;
+  const onSignal = (): void => {
+    firstMs ??= performance.now();
+    if (performance.now() > firstMs + 1_000) process.exit(1);
+    resolve();
+  };
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, onSignal);
+  return promise;
 }
 
 const runFile = promisify(execFile);

@@ -393,6 +393,8 @@ function isStray(path: string): boolean {
   return isByProduct(path) || VOLUME.test(path) || /(?:^|\/)\.directory$/.test(path);
 }
 
+/** Errors of a path that is too long, or that the tar contains both as a file and as a folder. */
+const BAD_PATH: ReadonlySet<string> = new Set(['EEXIST', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR']);
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
 /** Unpacks a tar of a transfer. @returns the folder in it that contains the checksums, which can have any name */
@@ -417,7 +419,8 @@ async function unpackPiped(input: Readable, folder: string): Promise<string> {
     }
     await reading;
   } catch (error) {
-    if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;
+    const errno = errnoOf(error);
+    if (error instanceof DocshelfError || (errno !== undefined && !BAD_PATH.has(errno))) throw error;
     throw mismatch(
       `standard input is not a complete tar (${error instanceof Error ? error.message : 'unknown error'})`,
     );

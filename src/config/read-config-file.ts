@@ -93,7 +93,8 @@ export async function readText(file: string, bytesMax: number): Promise<string> 
   const endMs = performance.now() + PIPE_WAIT_MS;
   while (length <= bytesMax) {
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length).catch(async (error: unknown) => {
-      if (errnoOf(error) !== 'EAGAIN' || performance.now() > endMs) throw error;
+      if (errnoOf(error) !== 'EAGAIN') throw error;
+      if (performance.now() > endMs) throw new UnusableText('it is a pipe, and its program needs more than 10 seconds');
       await delay(PIPE_POLL_MS);
       return { bytesRead: null };
     });

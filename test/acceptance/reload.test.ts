@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,6 +66,16 @@ describe('a running daemon', () => {
     expect(await answer.json()).toMatchObject({ ok: true, error: null });
     expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
   });
+});
+
+test('a daemon applies a change of its config that is written while the daemon starts', async () => {
+  const folder = await bench.folder();
+  await bench.writeConfig(folder, {});
+  const starting = bench.start(null, { folder });
+  await expect.poll(() => existsSync(join(folder, 'data/daemons')), { interval: 2, timeout: 30_000 }).toBe(true);
+  await bench.writeConfig(folder, { staticExport: { version: '2024-06-01' } });
+  const daemon = await starting;
+  await daemon.until(({ lastReload }) => lastReload?.ok === true);
 });
 
 test('a running daemon applies every change of its config, even if the previous reload still runs', async () => {

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { chmod, chown, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -35,6 +36,18 @@ describe('serve under a service manager', () => {
     expect((await lines(1))[0]).toBe(`READY=1 STATUS=site on ${daemon.site}`);
     expect(await daemon.stop()).toBe(0);
     expect((await lines(2))[1]).toMatch(/^STOPPING=1 /);
+  });
+
+  test('stops normally if the stop signal is repeated at once before systemd-notify has reported the start', async () => {
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'systemd-notify'), '#!/bin/sh\nexec sleep 1\n');
+    await chmod(join(folder, 'systemd-notify'), 0o755);
+    const env = { PATH: `${folder}:${process.env.PATH}`, NOTIFY_SOCKET: join(folder, 'socket') };
+    const daemon = await bench.start({ staticExport: { enabled: false } }, { folder, env });
+    daemon.signal('SIGTERM');
+    await sleep(50);
+    expect(await daemon.stop()).toBe(0);
+    expect(await readdir(join(daemon.dataDir, 'daemons'))).toEqual([]);
   });
 
   test('keeps running if the notification fails, and sends no notification without NOTIFY_SOCKET', async () => {

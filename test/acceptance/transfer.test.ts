@@ -265,6 +265,13 @@ describe('transfer unpack', () => {
     }
   });
 
+  test('rejects a tar from standard input that contains one path as a file and as a folder', async () => {
+    const { folder } = await pack();
+    const asFile = ['--transform', 's,^transfer/SHA256SUMS$,transfer/bundles,', 'transfer/SHA256SUMS'];
+    const result = await unpackPiped(folder, await tarOf(folder, ['-cf', '-', ...asFile, 'transfer']));
+    expect(codesOf(result)).toEqual([65, 'manifest_mismatch']);
+  });
+
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('removes its temporary folder after %s', async (signal) => {
     const folder = await bench.folder();
     const temporary = await bench.folder();

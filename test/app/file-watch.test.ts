@@ -27,7 +27,7 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await writeFile(file, 'two');
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
     await writeFile(file, 'two');
-    await sleep(200);
+    await sleep(1_500);
     expect(changes).toHaveBeenCalledTimes(1);
   });
 
@@ -91,12 +91,25 @@ describe('FileWatch (reports changes of the config file and of files that it nam
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 
+  it('reports a file at the start if its content differs from the text that was already read', async () => {
+    await watch.start([file], { file, text: 'zero' });
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
+  });
+
+  it('does not report a pipe at the start, because its text can be read only once', async () => {
+    const pipe = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    await watch.start([pipe], { file: pipe, text: 'one' });
+    await sleep(1_500);
+    expect(changes).not.toHaveBeenCalled();
+  });
+
   it('ignores a change before remember(), which stores the current content as known', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
     await watch.remember();
     await watch.start([file]);
-    await sleep(200);
+    await sleep(1_500);
     expect(changes).not.toHaveBeenCalled();
   });
 

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
 import { errorOf, folderWith } from './folder.ts';
 
@@ -37,6 +37,8 @@ describe('loadConfig() with a named pipe that no program writes to', () => {
 });
 
 describe('loadConfig() with a pipe as the config file', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
   it('waits for the text if a program has opened the pipe to write', async () => {
     const cwd = await folderWithPipe('');
     const writer = spawn('sh', ['-c', 'exec > pipe; sleep 0.3; printf "log: { level: debug }"'], { cwd });
@@ -44,6 +46,15 @@ describe('loadConfig() with a pipe as the config file', () => {
     await using _ = await open(join(cwd, 'pipe'), 'r');
     const { config } = await loadConfig({ file: 'pipe', env: {}, cwd });
     expect(config.log.level).toBe('debug');
+    writer.kill();
+  });
+
+  it('rejects it if the program needs more than ten seconds for its text', async () => {
+    const cwd = await folderWithPipe('');
+    const writer = spawn('sh', ['-c', 'exec > pipe; printf "log:"; exec sleep 60'], { cwd });
+    await using _ = await open(join(cwd, 'pipe'), 'r');
+    vi.spyOn(performance, 'now').mockReturnValueOnce(-10_000);
+    expect(await messageOf(cwd, 'pipe')).toContain('it is a pipe, and its program needs more than 10 seconds');
     writer.kill();
   });
 });

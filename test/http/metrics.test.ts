@@ -204,7 +204,7 @@ describe('Metrics', () => {
 
   it('omits site labels if there are too many sites', async () => {
     const metrics = new Metrics();
-    metrics.useConfig({ sites: ['acme', 'other'], metrics: { sites: 1 } });
+    metrics.useConfig({ sites: [{ domain: 'acme' }, { domain: 'other' }], metrics: { sites: 1 } });
     metrics.forSite('acme').onCache(true);
     metrics.onRequest({ ...SERVED, site: 'acme' });
     const text = await metrics.expose(READINGS);
@@ -214,8 +214,8 @@ describe('Metrics', () => {
 
   it('drops and adds site labels if a reload changes metrics.sites', async () => {
     const metrics = new Metrics();
-    const sites = ['acme', 'beta'];
-    const both = sites.map((domain) => metrics.forSite(domain));
+    const sites = [{ domain: 'acme' }, { domain: 'beta' }];
+    const both = sites.map(({ domain }) => metrics.forSite(domain));
     const count = (): void => {
       for (const site of both) site.onCache(true);
       metrics.onRequest({ ...SERVED, site: 'acme' });
@@ -228,8 +228,19 @@ describe('Metrics', () => {
     expect(without).toContain('docshelf_cache_hits_total 2');
     metrics.useConfig({ sites, metrics: { sites: 2 } });
     const withLabels = await metrics.expose(READINGS);
-    for (const site of sites) expect(withLabels).toContain(`docshelf_cache_hits_total{site="${site}"} 0`);
+    for (const { domain } of sites) expect(withLabels).toContain(`docshelf_cache_hits_total{site="${domain}"} 0`);
     expect(withLabels).not.toMatch(/^docshelf_cache_hits_total /m);
+  });
+
+  it('starts no series for a removed site if its removal adds the site labels', async () => {
+    const metrics = new Metrics();
+    const settings = { metrics: { sites: 1 } };
+    metrics.useConfig({ sites: [{ domain: 'acme' }, { domain: 'beta' }], ...settings });
+    for (const domain of ['acme', 'beta']) metrics.forSite(domain);
+    metrics.useConfig({ sites: [{ domain: 'acme' }], ...settings });
+    const text = await metrics.expose(READINGS);
+    expect(text).toContain('site="acme"');
+    expect(text).not.toContain('site="beta"');
   });
 
   it('sets every metric to a value above 0 after events of every kind', async () => {

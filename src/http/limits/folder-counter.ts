@@ -68,7 +68,10 @@ export class FolderCounter implements RequestCounter {
       try {
         this.#shared ??= this.#open();
         const shared = this.#shared;
-        return shared.exclusively(() => this.#judge(organization, shared));
+        const verdict = shared.exclusively(() => this.#judge(organization, shared));
+        // Count in memory only after the transaction, because docshelf repeats a transaction that fails.
+        if (verdict.isAllowed) this.#own.add(organization, Date.now());
+        return verdict;
       } catch (error) {
         if (codeOf(error) === BUSY && performance.now() < endMs) await delay(Math.random() * LOCK_PAUSE_MS_MAX);
         else if (DAMAGED.has(codeOf(error))) this.#replaceDamaged(isOpen);
@@ -105,7 +108,7 @@ export class FolderCounter implements RequestCounter {
     // After a failure, the folder lacks requests of this daemon.
     const { count, oldestMs } = own.count > inFolder.count ? own : inFolder;
     const isAllowed = count < requestsMax;
-    if (isAllowed) for (const table of [shared, this.#own]) table?.add(organization, nowMs);
+    if (isAllowed) (shared ?? this.#own).add(organization, nowMs);
     return {
       isAllowed,
       remaining: Math.max(0, requestsMax - count - (isAllowed ? 1 : 0)),

@@ -65,13 +65,14 @@ export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
   /** Adds the label `site` only if there are at most `metrics.sites` sites. */
-  useConfig(config: { readonly sites: readonly unknown[]; readonly metrics: { readonly sites: number } }): void {
+  useConfig(config: { sites: readonly { domain: string }[]; metrics: { sites: number } }): void {
     const namesSites = config.sites.length <= config.metrics.sites;
     if (namesSites === this.#namesSites) return;
     this.#namesSites = namesSites;
     const { reloads: _, wrongTokens: __, ...ofSites } = this.#metrics;
     for (const metric of Object.values(ofSites)) if (metric instanceof Counter) metric.reset();
-    for (const [site, counts] of this.#sites) counts.start(namesSites ? site : null);
+    const sites = [null, ...config.sites.map(({ domain }) => domain)];
+    for (const site of sites) this.#sites.get(site)?.start(namesSites ? site : null);
   }
 
   forSite(site: string | null): SiteMetrics {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
@@ -108,6 +109,18 @@ describe('FolderCounter (rate limit in a shared folder)', () => {
     vi.setSystemTime(Date.now() + 500);
     expect([await leftAfter(), await leftAfter()]).toEqual([1, 0]);
     await repair();
+  });
+
+  it('counts a request once if another process reads the file while docshelf stores the request', async () => {
+    const { file, open } = folderOf();
+    const { leftAfter } = open();
+    expect(await leftAfter()).toBe(2);
+    const reader = new DatabaseSync(file);
+    reader.exec('BEGIN; SELECT * FROM requests');
+    const second = leftAfter();
+    await delay(20);
+    reader.close();
+    expect([await second, await leftAfter(), await leftAfter()]).toEqual([1, 0, 0]);
   });
 
   it('waits after each failure before it retries the folder', async () => {
