@@ -480,6 +480,18 @@ describe('crawled page', () => {
       /^\/EN\/ \/EN\/index-[0-9a-f]{8}\.html 301\n\/Help:Start \/Help_Start\.html 301\n$/,
     );
   });
+
+  it.each(['/%3Astart', '/:1'])(
+    'has no redirect from its address %s, which a rule would read as a placeholder',
+    async (path) => {
+      const site = await bench.crawl({
+        '/': `<a href="/old">x</a><a href="${path}">x</a>`,
+        [path]: '<p>page',
+        '/old': { status: 301, headers: { location: '/' } },
+      });
+      expect(site.text('_redirects')).toBe('/old /index.html 301\n');
+    },
+  );
 });
 
 describe('Content-Encoding of a crawled page', () => {
