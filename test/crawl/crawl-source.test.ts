@@ -529,6 +529,20 @@ describe('crawled download', () => {
     expect(site.text('page.gz.html')).toBe('<p>page');
     expect(site.text('data.json')).toBe('{}');
   });
+
+  it.each([
+    ['/app.js.gz', 'text/javascript; charset=utf-8', 'app.js.gz.js', 'go()'],
+    ['/app.css.gz', 'text/css', 'app.css.gz.css', 'p{}'],
+    ['/app.wasm.gz', 'application/wasm', 'app.wasm.gz.wasm', 'code'],
+    ['/index.json.gz', 'application/json', 'index.json.gz', '{}'],
+  ])('is decompressed if it is %s of the type %s, which pages load', async (path, type, file, text) => {
+    const headers = { 'content-encoding': 'gzip' };
+    const site = await bench.crawl({
+      '/': `<a href="${path}">x</a>`,
+      [path]: { type, headers, body: gzipSync(text) },
+    });
+    expect(site.text(file)).toBe(text);
+  });
 });
 
 describe('crawled style sheet', () => {
