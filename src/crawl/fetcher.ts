@@ -12,7 +12,8 @@ import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher } from '../net/dispatcher.ts';
 import { EgressPolicy } from '../net/egress.ts';
 import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/http-response.ts';
-import { isPageType, mediaTypeOf } from './entry.ts';
+import { sourceTypeOf } from '../web/rewrite/source-text.ts';
+import { mediaTypeOf } from './entry.ts';
 
 interface FileRequest {
   /** An http or https address. Requests omit its fragment. */
@@ -126,10 +127,12 @@ export class GuardedFetcher {
         throw requestFault(error, facts);
       });
       const header = (name: string): string | null => headerOf(answer.headers, name);
-      // Some servers declare the compression of a download such as `tool.tar.gz` as that of their response. Keep such a file.
+      // Some servers declare the compression of a download such as `tool.tar.gz` as that of their response. Keep such a file, but
+      // decompress pages and the scripts, style sheets and data that they load.
+      const type = mediaTypeOf({ contentType: header('content-type') ?? '' });
       const isPacked = /\.t?gz$/i.test(url.pathname) && /^(?:x-)?gzip$/i.test(header('content-encoding') ?? '');
-      const isPage = isPageType(mediaTypeOf({ contentType: header('content-type') ?? '' }));
-      if (isPacked && !isPage) answer.headers['content-encoding'] = 'identity';
+      const isLoaded = (sourceTypeOf(type) ?? 'feed') !== 'feed' || /json$|wasm$/.test(type);
+      if (isPacked && !isLoaded) answer.headers['content-encoding'] = 'identity';
       const body = await readBody(answer, request.limitsOf, facts, spoolDir);
       return { status: answer.statusCode, header, body };
     } catch (error) {

@@ -169,7 +169,7 @@ async function writeRedirects(
 }
 
 /** Matches paths that a rule cannot name literally: wildcards, placeholders, and characters that a rule rejects. */
-const NO_RULE = /\*|\/:[a-z]|\/\/|%(?:[01]|2[3af]|3f|5c|7f)/i;
+const NO_RULE = /\*|\/(?::|%3a)|\/\/|%(?:[01]|2[3af]|3f|5c|7f)/i;
 
 /** Rule for the address of a page whose file has a name that no host serves there: `wiki/Help_Start.html` for `/wiki/Help:Start`. */
 function ruleOfRenamed({ origin, pathname, search }: URL, path: string, scope: Scope): string | null {

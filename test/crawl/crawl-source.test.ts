@@ -480,6 +480,18 @@ describe('crawled page', () => {
       /^\/EN\/ \/EN\/index-[0-9a-f]{8}\.html 301\n\/Help:Start \/Help_Start\.html 301\n$/,
     );
   });
+
+  it.each(['/%3Astart', '/:1'])(
+    'has no redirect from its address %s, which a rule would read as a placeholder',
+    async (path) => {
+      const site = await bench.crawl({
+        '/': `<a href="/old">x</a><a href="${path}">x</a>`,
+        [path]: '<p>page',
+        '/old': { status: 301, headers: { location: '/' } },
+      });
+      expect(site.text('_redirects')).toBe('/old /index.html 301\n');
+    },
+  );
 });
 
 describe('Content-Encoding of a crawled page', () => {
@@ -516,6 +528,20 @@ describe('crawled download', () => {
     expect(site.files.get('tool.tar.gz')).toEqual(packed);
     expect(site.text('page.gz.html')).toBe('<p>page');
     expect(site.text('data.json')).toBe('{}');
+  });
+
+  it.each([
+    ['/app.js.gz', 'text/javascript; charset=utf-8', 'app.js.gz.js', 'go()'],
+    ['/app.css.gz', 'text/css', 'app.css.gz.css', 'p{}'],
+    ['/app.wasm.gz', 'application/wasm', 'app.wasm.gz.wasm', 'code'],
+    ['/index.json.gz', 'application/json', 'index.json.gz', '{}'],
+  ])('is decompressed if it is %s of the type %s, which pages load', async (path, type, file, text) => {
+    const headers = { 'content-encoding': 'gzip' };
+    const site = await bench.crawl({
+      '/': `<a href="${path}">x</a>`,
+      [path]: { type, headers, body: gzipSync(text) },
+    });
+    expect(site.text(file)).toBe(text);
   });
 });
 

@@ -13,7 +13,15 @@ import {
   stemOf,
   titleOfName,
 } from './page.ts';
-import { decodeText, type FrontMatter, PAGE_BYTES_MAX, readFolder, readPage, readSource } from './read-page.ts';
+import {
+  decodeText,
+  type FrontMatter,
+  PAGE_BYTES_MAX,
+  type PageText,
+  readFolder,
+  readPage,
+  readSource,
+} from './read-page.ts';
 import { readSettings, SETTINGS_FILE, type SiteSettings, type Tone } from './settings.ts';
 
 interface SiteOptions extends ExportRequest {
@@ -131,7 +139,8 @@ async function readDrafts(files: readonly FoundFile[], find: SiteSink['find'], s
   const plainTitle = titleReader();
   for (const source of sources) {
     signal.throwIfAborted();
-    const { matter, heading } = await readPage(source, find);
+    const page = await readPage(source, find);
+    const { matter } = page;
     if (matter.isDraft) {
       find({ kind: 'left_out', page: source.path, detail: 'it is a draft' });
       continue;
@@ -141,20 +150,22 @@ async function readDrafts(files: readonly FoundFile[], find: SiteSink['find'], s
       source,
       stem,
       matter,
-      title:
-        matter.title ?? plainTitle(heading ?? '') ?? titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, '')),
+      title: matter.title ?? plainTitle(page) ?? titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, '')),
     });
   }
   return drafts;
 }
 
-/** Matches reference links, whose definitions are outside of the title. */
-const REFERENCE_LINK = /\[([^[\]]*)\]\[[^[\]]*\]/g;
+/** Matches the label in the definition of a reference link, `[label]: address`. */
+const DEFINITION = /^ {0,3}\[([^[\]\n]+)\]:/gm;
 
 function titleReader() {
   const markdown = new MarkdownIt({ html: true });
-  return (heading: string): string | null => {
-    const [inline] = markdown.parseInline(heading.replace(REFERENCE_LINK, '[$1]()'), {});
+  const { normalizeReference } = markdown.utils;
+  return ({ heading, text }: PageText): string | null => {
+    const labels = Array.from(text.matchAll(DEFINITION), ([, label = '']) => normalizeReference(label));
+    const references = Object.fromEntries(labels.map((label) => [label, { href: '', title: '' }]));
+    const [inline] = markdown.parseInline(heading ?? '', { references });
     const texts = (inline?.children ?? []).map(({ type, content }) => (type === 'html_inline' ? '' : content));
     return texts.join('').trim() || null;
   };

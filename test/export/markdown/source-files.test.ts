@@ -121,6 +121,14 @@ describe('title of a Markdown page', () => {
     expect(site.links('index.html', 'h1')).toEqual(['https://a.example']);
   });
 
+  it.each(['`int[][]` values', 'arr[0][1]', 'Array[Int][String]'])(
+    'contains the brackets of the heading %s, which are no link',
+    async (heading) => {
+      const text = heading.replaceAll('`', '');
+      expect(await titleOf(`# ${heading}\n\ntext\n\n[site]: /x\n`)).toEqual([text, text]);
+    },
+  );
+
   it('can be the target of links, like each other heading', async () => {
     const markdown = '# Set up\n\n[first](#set-up) [second](#set-up-1)\n\n## Set up\n';
     const site = await render({ 'index.md': '# Home\n', 'a.md': markdown });
