@@ -190,6 +190,23 @@ describe('KeywordIndex', () => {
     expect(found(index, 'webhook').at(-1)).toBe(0);
   });
 
+  it.each([
+    ['create theme', [0.1, 0]],
+    ['how do I create a theme', [0.1, 0]],
+    ['theme', [0, 0]],
+    ['create theme online', [0, 0]],
+  ])(
+    'raises for the query "%s" sections whose title and headings together contain all its words: %j',
+    (query, points) => {
+      const index = indexOf([
+        { title: 'Themes', headings: ['Themes', 'Create it'], text: FILLER },
+        { title: 'Themes', headings: ['Themes'], text: 'Create it online.' },
+      ]);
+      const hits = index.find(query, { limit: 2 }).hits.toSorted((left, right) => left.section - right.section);
+      expect(hits.map(({ names }) => names)).toEqual(points);
+    },
+  );
+
   it('ranks the page with the higher page weight (prior) first if two pages match equally', () => {
     const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
     expect(found(index, 'same text')).toEqual([1, 0]);
