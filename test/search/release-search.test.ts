@@ -109,7 +109,7 @@ describe('ReleaseSearch (search of one release)', () => {
     expect(explained.map(({ reasons: _, ...result }) => result)).toEqual(plain);
     expect(plain.some((result) => 'reasons' in result)).toBe(false);
     const of = Object.fromEntries(explained.map(({ path, reasons }) => [path, reasons]));
-    expect(of['/p1']).toMatchObject({ exact: 'title', lift: 9, meaning: 0, places: ['title', 'headings'] });
+    expect(of['/p1']).toMatchObject({ exact: 'title', lift: 9.1, meaning: 0, places: ['title', 'headings'] });
     expect(of['/p0']).toMatchObject({ exact: null, lift: 0, places: ['title', 'text'] });
     expect(of['/p2']).toMatchObject({ words: 0, places: [] });
     expect(of['/p2']?.meaning).toBeGreaterThan(1.5);

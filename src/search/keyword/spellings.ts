@@ -163,15 +163,17 @@ export class Spellings {
     return known === folded ? [folded] : [known, folded];
   }
 
-  #split(word: string): string[] | null {
+  /** @param failed beginnings of the word without a solution. Trying them again would take exponential time. */
+  #split(word: string, failed = new Set<string>()): string[] | null {
     for (let at = word.length - SHORT_PART; at >= SHORT_PART; at -= 1) {
       const [head, tail] = [word.slice(0, at), word.slice(at)];
       if (!this.#isKnown(tail)) continue;
       const first = this.#partBefore(head);
       if (first !== null) return [first, tail];
-      const more = head.length >= 2 * SHORT_PART ? this.#split(head) : null;
+      const more = head.length >= 2 * SHORT_PART && !failed.has(head) ? this.#split(head, failed) : null;
       if (more !== null) return [...more, tail];
     }
+    failed.add(word);
     return null;
   }
 

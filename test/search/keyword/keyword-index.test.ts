@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeywordIndex } from '../../../src/search/keyword/keyword-index.ts';
 import { found, indexOf, indexPath, writeIndex } from './index-folder.ts';
 
@@ -190,6 +190,23 @@ describe('KeywordIndex', () => {
     expect(found(index, 'webhook').at(-1)).toBe(0);
   });
 
+  it.each([
+    ['create theme', [0.1, 0]],
+    ['how do I create a theme', [0.1, 0]],
+    ['theme', [0, 0]],
+    ['create theme online', [0, 0]],
+  ])(
+    'raises for the query "%s" sections whose title and headings together contain all its words: %j',
+    (query, points) => {
+      const index = indexOf([
+        { title: 'Themes', headings: ['Themes', 'Create it'], text: FILLER },
+        { title: 'Themes', headings: ['Themes'], text: 'Create it online.' },
+      ]);
+      const hits = index.find(query, { limit: 2 }).hits.toSorted((left, right) => left.section - right.section);
+      expect(hits.map(({ names }) => names)).toEqual(points);
+    },
+  );
+
   it('ranks the page with the higher page weight (prior) first if two pages match equally', () => {
     const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
     expect(found(index, 'same text')).toEqual([1, 0]);
@@ -337,6 +354,26 @@ describe('KeywordIndex.find() with a language filter, on pages that state no lan
 
   it('offers only languages that pages state', () => {
     expect(index().facets.languages).toEqual([]);
+  });
+});
+
+describe('KeywordIndex.readable() (sections in a language that a model can read)', () => {
+  const index = () => indexOf(['ja', 'en', null, 'zh', 'ja', 'pt-BR'].map((language) => ({ language })));
+
+  it('excludes the sections of all languages that the model cannot read', () => {
+    expect(index().readable((language) => /^(?:en|pt-br)$/.test(language))).toEqual(Uint8Array.of(0, 1, 1, 0, 0, 1));
+  });
+
+  it('returns null if the model can read all languages', () => {
+    expect(index().readable(() => true)).toBeNull();
+  });
+
+  it('allocates one mask for all languages', () => {
+    const copying = vi.spyOn(Uint8Array.prototype, 'slice');
+    onTestFinished(() => copying.mockRestore());
+    index().readable(() => false);
+    const masks = copying.mock.results.filter(({ value }) => value.length === 6);
+    expect(masks).toEqual([]);
   });
 });
 

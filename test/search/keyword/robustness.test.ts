@@ -105,4 +105,12 @@ describe('KeywordIndex.find()', () => {
     const { highlights } = new Marker(matchedIn(first?.section ?? 0)).mark(text);
     expect(highlights).toEqual([{ start: 0, end: text.length }]);
   });
+
+  it('searches for a German compound within a time limit if the site contains each ending of the compound, but not its beginning', () => {
+    const endings = Array.from({ length: 36 }, (_, at) => 'a'.repeat(at + 3)).join(' ');
+    const index = indexOf([{ title: 'Wort', text: `der die das und ist nicht ${endings}`, language: 'de' }]);
+    const from = process.threadCpuUsage().user;
+    index.find(`x${'a'.repeat(38)}`, { limit: 10, prefixLast: false });
+    expect((process.threadCpuUsage().user - from) / 1_000).toBeLessThan(5 * QUERY_MS_MAX);
+  });
 });
