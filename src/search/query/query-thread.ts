@@ -23,8 +23,8 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/** Maximum bytes of open indexes, enough for about 30 sites of 100 pages. With 100 such sites, the process stays under 500 MiB. */
-const OPEN_BYTES_MAX = 128 * 1024 ** 2;
+/** Maximum bytes of open indexes, enough for about 45 sites of 100 pages. With 100 such sites, the process stays under 500 MiB. */
+const OPEN_BYTES_MAX = 192 * 1024 ** 2;
 
 export class QueryThread {
   readonly #releases = new OpenReleases(OPEN_BYTES_MAX);
