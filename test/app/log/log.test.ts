@@ -1,6 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const LOG = new URL('../../../src/app/log/log.ts', import.meta.url).href;
 
-const programOf = (script: string): string => `import { openLogs } from '${LOG}';
-  const { log, logRequest } = await openLogs({ level: 'info', format: 'json' });
+const programOf = (script: string, format = 'json'): string => `import { openLogs } from '${LOG}';
+  const { log, logRequest } = await openLogs({ level: 'info', format: '${format}' });
   ${script}`;
 
 /** Runs the script in a process. @returns the lines that it writes until it ends */
@@ -19,6 +19,35 @@ async function linesOf(script: string): Promise<{ msg: string }[]> {
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as { msg: string });
+}
+
+/** Runs the script in a process with that standard output. @returns its exit code and error output */
+async function runWith(
+  { fd }: FileHandle,
+  script: string,
+  format = 'json',
+): Promise<[code: number | null, errorOutput: string]> {
+  const options = { stdio: ['ignore', fd, 'pipe'], timeout: 60_000 } satisfies SpawnOptions;
+  const program = spawn(process.execPath, ['--input-type=module', '-e', programOf(script, format)], options);
+  let errorOutput = '';
+  program.stderr?.on('data', (data: Buffer) => {
+    errorOutput += data.toString();
+  });
+  const [code] = await once(program, 'close');
+  return [code, errorOutput];
+}
+
+/** Both ends of a named pipe that exists until the end of the test. */
+async function openPipe(): Promise<{ readonly reader: FileHandle; readonly out: FileHandle }> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
+  const fifo = join(folder, 'out');
+  await promisify(execFile)('mkfifo', [fifo]);
+  const [reader, out] = [await open(fifo, 'r+'), await open(fifo, 'w')];
+  onTestFinished(async () => {
+    await Promise.all([reader.close(), out.close()]);
+    await rm(folder, { recursive: true });
+  });
+  return { reader, out };
 }
 
 const messagesOf = async (script: string): Promise<string[]> => (await linesOf(script)).map(({ msg }) => msg);
@@ -80,73 +109,33 @@ describe('openLogs()', () => {
   it.each(['json', 'auto', 'pretty'])(
     'lets the process exit if its output pipe is full and not read (format %s)',
     async (format) => {
-      const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
-      onTestFinished(() => rm(folder, { recursive: true }));
-      const fifo = join(folder, 'out');
-      await promisify(execFile)('mkfifo', [fifo]);
-      const script = `import { openLogs } from '${LOG}';
-      const { log } = await openLogs({ level: 'info', format: '${format}' });
+      // The test opens both ends of the pipe, but never reads. Writes of the program block, as in a pipe of a shell.
+      const { out } = await openPipe();
+      const script = `
       for (let at = 0; at < 50; at++) log.info('x'.repeat(10_000));
       setTimeout(() => process.exit(0), 200);`;
-      // Open both ends of the pipe, but never read. Writes of the program block, as in a pipe of a shell.
-      const reader = await open(fifo, 'r+');
-      const out = await open(fifo, 'w');
-      const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
-        stdio: ['ignore', out.fd, 'pipe'],
-      });
-      onTestFinished(() => void program.kill('SIGKILL'));
-      let errorOutput = '';
-      program.stderr?.on('data', (data: Buffer) => {
-        errorOutput += data.toString();
-      });
-      const [code] = await once(program, 'close');
-      await Promise.all([reader.close(), out.close()]);
-      expect([code, errorOutput]).toEqual([0, '']);
+      expect(await runWith(out, script, format)).toEqual([0, '']);
     },
   );
 
   it('ends a flush, and lets the process end, if no program reads the full output pipe', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const fifo = join(folder, 'out');
-    await promisify(execFile)('mkfifo', [fifo]);
-    const reader = await open(fifo, 'r+');
-    const out = await open(fifo, 'w');
-    const script = programOf(`
+    const { out } = await openPipe();
+    const script = `
       for (let at = 0; at < 50; at++) log.info(String(at).padEnd(10_000, ' '));
-      log.flush(() => process.stderr.write('flushed'));`);
-    const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', out.fd, 'pipe'],
-      timeout: 10_000,
-    });
-    let errorOutput = '';
-    program.stderr?.on('data', (data: Buffer) => {
-      errorOutput += data.toString();
-    });
-    const [code] = await once(program, 'close');
-    await Promise.all([reader.close(), out.close()]);
-    expect([code, errorOutput]).toEqual([0, 'flushed']);
+      log.flush(() => process.stderr.write('flushed'));`;
+    expect(await runWith(out, script)).toEqual([0, 'flushed']);
   });
 
   it('continues and exits at once if the disk of the log file is full', async () => {
     const full = await open('/dev/full', 'w');
     onTestFinished(() => full.close());
-    const script = programOf(`
+    const script = `
       log.info('lost');
       setTimeout(() => {
         log.info('lost too');
         log.flush(() => process.stderr.write('flushed'));
-      }, 300);`);
-    const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', full.fd, 'pipe'],
-      timeout: 10_000,
-    });
-    let errorOutput = '';
-    program.stderr?.on('data', (data: Buffer) => {
-      errorOutput += data.toString();
-    });
-    const [code] = await once(program, 'close');
-    expect([code, errorOutput]).toEqual([0, 'flushed']);
+      }, 300);`;
+    expect(await runWith(full, script)).toEqual([0, 'flushed']);
   });
 
   it('joins lines that wait for the end of a write', async () => {
@@ -168,12 +157,7 @@ describe('openLogs()', () => {
   });
 
   it('writes waiting lines once the output accepts bytes again', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const fifo = join(folder, 'out');
-    await promisify(execFile)('mkfifo', [fifo]);
-    const reader = await open(fifo, 'r+');
-    const out = await open(fifo, 'w');
+    const { reader, out } = await openPipe();
     const script = programOf(`
       for (let at = 0; at < 50; at++) log.info(String(at).padEnd(10_000, ' '));`);
     const program = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', out.fd] });
@@ -186,7 +170,6 @@ describe('openLogs()', () => {
       text += buffer.toString('utf8', 0, bytesRead);
     }
     await closed;
-    await Promise.all([reader.close(), out.close()]);
     const lines = text.split('\n').slice(0, -1);
     expect(lines.map((line) => Number((JSON.parse(line) as { msg: string }).msg))).toEqual([...Array(50).keys()]);
   });
@@ -199,9 +182,12 @@ describe('openLogs()', () => {
     'escapes terminal control characters in messages and fields in the format %s',
     async (format) => {
       const hostile = 'a\\u001b[2J\\u009b31m\\u202e\\u200b\\nINFO forged';
-      const script = programOf(`
+      const script = programOf(
+        `
       log.info({ name: '${hostile}', error: new Error('${hostile}') }, '${hostile}');
-      logRequest(() => '"msg":"a"');`).replace("format: 'json'", `format: '${format}'`);
+      logRequest(() => '"msg":"a"');`,
+        format,
+      );
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
       expect(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202e]/.exec(stdout)).toBe(null);
       expect(stdout.split('\n').filter((line) => /^INFO|^forged/.test(line))).toEqual([]);
