@@ -159,9 +159,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
           const shifted = shifts - (isAtTitle ? SHIFT_MAX : 0);
           let without = 0;
           for (let visits = 0; without < shifted && visits < VISITS_MAX; visits += 1) {
-            const plain = (await open(site, path, profile, false)).page;
+            const { reader: visitor, page: plain } = await open(site, path, profile, false);
             await plain.waitForLoadState('networkidle');
             without = Math.max(without, (await plain.evaluate('window.shifted')) as number);
+            await visitor.close();
           }
           expect(shifted, by.join('; ')).toBeLessThanOrEqual(without);
           expect(await page.evaluate(BLOCKING)).toEqual([]);
