@@ -29,6 +29,7 @@ import {
   searchDirOf,
 } from '../search/index.ts';
 import { type Beside, buildVersion, readVersion, type SiteSnapshot } from '../site/index.ts';
+import { sharedLoads } from '../threads/once.ts';
 import type { DocumentedVersions } from './assistants/site-documentation.ts';
 import { Network } from './network.ts';
 import { openEngine } from './open-search.ts';
@@ -51,8 +52,7 @@ export class StoredVersions implements DocumentedVersions {
   readonly #active: () => Promise<ReleaseRef | null>;
   readonly #open = new LRUCache<string, SiteSnapshot, () => Promise<SiteSnapshot>>({
     max: OPEN_VERSIONS_MAX,
-    fetchMethod: (_key, _stale, { context: open }) => open(),
-    ignoreFetchAbort: true,
+    ...sharedLoads<SiteSnapshot>(),
   });
 
   constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {

@@ -30,6 +30,7 @@ import {
   type SiteState,
   type VersionSurvey,
 } from '../../site/index.ts';
+import { sharedLoads } from '../../threads/once.ts';
 import { encodeAddress } from '../../web/escape.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import { previewPasses } from './preview.ts';
@@ -57,9 +58,7 @@ export class OpenVersions {
       ...untilIdle,
       maxSize: bytesMax,
       sizeCalculation: ({ snapshot }) => Math.min(bytesMax, PREPARED_BYTES + FILE_BYTES * snapshot.release.files.size),
-      fetchMethod: (_key, _stale, { context: open }) => open(),
-      // Complete the opening of a version, even if other versions meanwhile fill the cache.
-      ignoreFetchAbort: true,
+      ...sharedLoads<OpenVersion>(),
     });
     this.#searches = new LRUCache({
       ...untilIdle,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
+import { sharedLoads } from '../../threads/once.ts';
 import type { GuessRates } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
@@ -29,8 +30,7 @@ export class PasswordCheck {
   readonly #known = new LRUCache<string, boolean, () => Promise<boolean>>({
     max: REMEMBERED_MAX,
     ttl: REMEMBERED_MS,
-    fetchMethod: (_key, _stale, { context: check }) => check(),
-    ignoreFetchAbort: true,
+    ...sharedLoads<boolean>(),
   });
   readonly #waiting = new Map<string, Order[]>();
   #waitingCount = 0;

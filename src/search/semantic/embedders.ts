@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { type CallContext, HEAPS, Thread, type ThreadCall, threadEntry } from '../../threads/index.ts';
+import { sharedLoads } from '../../threads/once.ts';
 import type { Embedder } from '../ports.ts';
 import { readsLanguage } from './scripts.ts';
 import type { ModelCalls, ModelFacts } from './worker.ts';
@@ -10,17 +11,17 @@ const BYTES_PER_ENTRY = 200;
 
 /** Caches query vectors. Readers repeat queries, and embedding takes most of the time of a query (0.13 ms per token). */
 export function rememberQueries(embedder: Embedder): Embedder {
-  const vectors = new LRUCache<string, Float32Array>({
+  const vectors = new LRUCache<string, Float32Array, () => Promise<Float32Array>>({
     maxSize: BYTES_MAX,
     sizeCalculation: (vector, text) => vector.byteLength + 2 * text.length + BYTES_PER_ENTRY,
-    // Passes no signal, because several sites can wait for the same query, and one site must not abort the query for the others.
-    fetchMethod: (text) => embedder.embedQuery(text),
+    ...sharedLoads<Float32Array>(),
   });
   return {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    embedQuery: (text) => vectors.forceFetch(text),
+    // Passes no signal, because several sites can wait for the same query, and one site must not abort the query for the others.
+    embedQuery: (text) => vectors.forceFetch(text, { context: () => embedder.embedQuery(text) }),
     embedPassages: (texts, signal) => embedder.embedPassages(texts, signal),
     close: async () => embedder.close?.(),
   };

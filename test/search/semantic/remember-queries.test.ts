@@ -60,4 +60,15 @@ describe('rememberQueries() (cache of query vectors)', () => {
     await outer.embedQuery('query 0');
     expect(inner.queries).toHaveLength(5_001);
   });
+
+  it('returns the vector of a query even if other queries fill the cache before the vector arrives', async () => {
+    const inner = embedder();
+    const { promise, resolve } = Promise.withResolvers<Float32Array>();
+    const embedQuery = (text: string) => (text === 'slow' ? promise : inner.embedQuery(text));
+    const outer = rememberQueries({ ...inner, embedQuery });
+    const slow = outer.embedQuery('slow');
+    for (let at = 0; at < 5_000; at += 1) await outer.embedQuery(`query ${at}`);
+    resolve(new Float32Array(256).fill(7));
+    expect(await slow).toEqual(new Float32Array(256).fill(7));
+  });
 });
