@@ -24,13 +24,13 @@ function serveModel(folder: string): void {
     loaded = await EmbeddingModel.load(folder);
     return loaded;
   });
-  const turns = new Scheduler(1);
-  const inTurn = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> =>
-    turns.run(async () => answer(await load()));
+  const scheduler = new Scheduler(1);
+  const enqueue = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> =>
+    scheduler.run(async () => answer(await load()));
   const handlers: ModelCalls = {
-    facts: () => inTurn(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
-    embedQuery: (text) => inTurn((model) => model.embedQuery(text)),
-    embedPassages: (texts) => inTurn((model) => model.embedPassages(texts)),
+    facts: () => enqueue(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
+    embedQuery: (text) => enqueue((model) => model.embedQuery(text)),
+    embedPassages: (texts) => enqueue((model) => model.embedPassages(texts)),
   };
   serve(handlers, { end: () => loaded?.close() });
 }
