@@ -293,7 +293,10 @@ export class ChromiumTab {
     return false;
   }
 
-  /** Waits until the web workers of the page have run their scripts, which can send requests. Limits the wait, because a worker can stay busy. */
+  /**
+   * Waits until the web workers of the page have run their scripts, which can send requests. Limits the wait, because a worker can
+   * stay busy.
+   */
   async #untilWorkersStarted(): Promise<void> {
     const started = this.#page.workers().map((worker) => worker.evaluate(tick, 0));
     await unlessAborted(Promise.allSettled(started), AbortSignal.timeout(CHANGING_MS_MAX)).catch(() => undefined);

@@ -20,7 +20,7 @@ const DERIVED = 'search';
 const ASIDE_PART = 0.5;
 /** Estimated size of a release per byte of its file table. A file of 8 KiB takes about 80 bytes of the table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Maximum processor time to read a large page. The largest pages take 3 s, or 6 s if other threads also read (measured). */
+/** Maximum processor time to read a large page. The largest pages take 3 s, or 6 s on a busy machine (measured). */
 const PAGE_MS_MAX = 20_000;
 /** After this number of pages has killed the indexing process, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
