@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { codesOf, openBench } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
 import { Home } from './home.ts';
+import { startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 
@@ -19,10 +20,8 @@ const siteFor = (base: string): Buffer =>
 
 describe('server.basePath', () => {
   test('lets the daemon serve a bundle that was built for another path, and takes effect after a reload', async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': siteFor('/docs/') });
-    const daemon = await bench.start({ search: {}, log: { access: false } }, { folder });
-    await daemon.untilServing('2024-06-01');
+    const archives = { 'docs-2024-06-01.tar.gz': siteFor('/docs/') };
+    const daemon = await startServing(bench, archives, { search: {}, log: { access: false } });
     const send = async (path: string) => {
       const response = await fetch(daemon.site + path, { redirect: 'manual' });
       return [response.status, response.headers.get('location') ?? (await response.text())] as const;

@@ -6,19 +6,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { StatusReport } from '../../src/domain/status.ts';
 import { type DaemonProcess, openBench, withDefaults } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
 
 /** Starts a daemon with two stored versions, `2024-06-01` pinned. */
 async function startWithTwo(from = bench): Promise<DaemonProcess> {
-  const folder = await from.folder();
   const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
-  await folderOf(join(folder, 'bundles'), archives);
   const config = { staticExport: { version: '2024-06-01' }, admin: { token: TOKEN } };
-  const daemon = await from.start(config, { folder });
-  await daemon.untilServing('2024-06-01');
+  const daemon = await startServing(from, archives, config);
   await daemon.until(({ versions }) => versions.length === 2);
   return daemon;
 }
