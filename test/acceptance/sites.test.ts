@@ -101,34 +101,6 @@ describe('the sites of one daemon', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('accept actions under /v1/sites/{domain}, while actions without a domain are rejected with site_needed', async () => {
-    const folder = await home(MARKS);
-    const daemon = await bench.start(configOf(SITES), { folder });
-    await untilReady(daemon, Object.keys(MARKS));
-    const act = (path: string, init: RequestInit = {}) =>
-      fetch(`${daemon.admin}/v1/${path}`, { method: 'POST', headers: BEARER, ...init });
-
-    const upload = await act(`sites/beta/bundles/docs-${JULY}.tar.gz`, {
-      method: 'PUT',
-      body: new Uint8Array(bundle('bollard')),
-    });
-    expect([upload.status, await upload.json()]).toMatchObject([201, { version: JULY, activated: true }]);
-    expect((await get(daemon, '/beta/')).text).toContain('bollard');
-    expect((await get(daemon, '/')).text).toContain('anchor');
-    expect((await act('sites/beta/rollback')).status).toBe(200);
-    expect((await get(daemon, '/beta/')).text).toContain('beacon');
-
-    const needed = await act('rollback');
-    expect([needed.status, await needed.json()]).toMatchObject([
-      400,
-      { code: 'site_needed', next: expect.stringContaining('acme, beta, gamma') },
-    ]);
-    const unknown = await act('sites/delta/rollback');
-    expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: 'not_found' }]);
-    const missing = await act(`sites/acme/versions/${JULY}/activate`);
-    expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'version_not_found' }]);
-  });
-
   test('can be added, changed or removed by a reload without effect on other sites, and still have their versions if added again', async () => {
     const folder = await home({ ...MARKS, delta: 'dolphin' });
     const daemon = await bench.start(configOf(SITES), { folder });
