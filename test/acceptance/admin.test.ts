@@ -4,28 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { waitFor } from '../helpers/wait-for.ts';
-import { bundle, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterAll);
 const TOKEN = 'a-long-random-token';
-const JUNE = new Uint8Array(bundle('june'));
-const JULY = new Uint8Array(bundle('july'));
+const AUTHORIZED = { authorization: `Bearer ${TOKEN}` };
 
 let daemon: DaemonProcess;
 
 beforeAll(async () => {
-  daemon = await bench.start({ admin: { token: TOKEN }, staticExport: { keep: 5 } });
+  daemon = await bench.start({ admin: { token: TOKEN } });
 });
-
-async function act(
-  method: string,
-  path: string,
-  body?: Uint8Array<ArrayBuffer> | string,
-  token = TOKEN,
-): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}` };
-  return fetch(`${daemon.admin}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
-}
 
 /** First part of a multipart form with a file, as a browser sends it. The rest follows later. */
 async function signIn(): Promise<{ readonly headers: Record<string, string>; readonly begin: string }> {
@@ -47,33 +35,14 @@ async function signIn(): Promise<{ readonly headers: Record<string, string>; rea
   };
 }
 
-describe('the admin API', () => {
-  test('imports an archive with PUT /v1/bundles, and activates, rolls back and deletes versions', async () => {
-    const june = await act('PUT', '/v1/bundles/acme-export-2024-06-01.tar.gz', JUNE);
-    expect(june.status).toBe(201);
-    expect(await june.json()).toMatchObject({ version: '2024-06-01', digest: sha256Of(JUNE), activated: true });
-    const july = await act('PUT', '/v1/bundles/any.tar.gz?version=july&activate=false', JULY);
-    expect(await july.json()).toMatchObject({ version: 'july', activated: false });
-    expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
-
-    const activated = await act('POST', '/v1/versions/july/activate');
-    expect([activated.status, await activated.json()]).toEqual([200, { version: 'july', digest: sha256Of(JULY) }]);
-    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('july');
-    expect(await (await act('POST', '/v1/rollback')).json()).toMatchObject({ version: '2024-06-01' });
-
-    expect((await act('DELETE', '/v1/versions/2024-06-01')).status).toBe(409);
-    expect((await act('DELETE', '/v1/versions/july')).status).toBe(204);
-    expect((await act('DELETE', '/v1/versions/july')).status).toBe(404);
-    expect((await daemon.status()).versions).toHaveLength(1);
-  });
-
+describe('the admin listener', () => {
   test.each(['the API', 'a form of the console'])(
     'records an aborted upload through %s in an audit line with the code bad_request',
     async (way) => {
       const form = way === 'the API' ? null : await signIn();
       const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {
         method: form === null ? 'PUT' : 'POST',
-        headers: { 'content-length': 1_000_000, ...(form?.headers ?? { authorization: `Bearer ${TOKEN}` }) },
+        headers: { 'content-length': 1_000_000, ...(form?.headers ?? AUTHORIZED) },
       });
       cut.on('error', () => undefined);
       cut.write(form?.begin ?? 'x'.repeat(1_000));
@@ -82,7 +51,9 @@ describe('the admin API', () => {
       cut.destroy();
       const line = await waitFor(
         async () => {
-          const { lines } = (await (await act('GET', '/v1/audit?limit=10')).json()) as {
+          const { lines } = (await (
+            await fetch(`${daemon.admin}/v1/audit?limit=10`, { headers: AUTHORIZED })
+          ).json()) as {
             lines: { action: string; target: string; by: string; result: string; error: string }[];
           };
           const by = form === null ? 'token' : 'session';

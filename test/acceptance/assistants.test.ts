@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rename } from 'node:fs/promises';
+import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -6,10 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { PROGRAM, runDocshelf, spawnProgram } from '../helpers/program.ts';
+import { type Files, writeFiles } from '../helpers/write-files.ts';
 import { contentOf, JSON_BOTH } from '../http/mcp/assistant-bench.ts';
 import { basic } from '../http/sign-in/guarded-listener.ts';
-import { bundle, folderOf } from './bundles.ts';
-import { adminKey, exporterOf, KEYS } from './export-service.ts';
+import { bundle } from './bundles.ts';
+import { exporterOf, organizations } from './export-service.ts';
+import { siteEntry, startServing, startWithVersions } from './start.ts';
 
 /** The official MCP client uses a running daemon and `docshelf mcp`. */
 
@@ -40,16 +42,8 @@ const use = async (client: Client, name: string, args: Record<string, unknown>) 
   contentOf(await client.callTool({ name, arguments: args }));
 const versionAt = async (client: Client) => (await use(client, 'read_page', { address: '/' })).facts.version;
 
-async function startWith(
-  archives: Readonly<Record<string, Uint8Array>>,
-  config: ConfigFile,
-  files: Readonly<Record<string, string>> = {},
-): Promise<DaemonProcess> {
-  const folder = await bench.folder();
-  await folderOf(join(folder, 'bundles'), archives);
-  await folderOf(folder, Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])));
-  return bench.start({ search: { mcp: true }, ...config }, { folder });
-}
+const startWith = (archives: Files, config: ConfigFile, files: Files = {}): Promise<DaemonProcess> =>
+  startServing(bench, archives, { search: { mcp: true }, ...config }, files);
 
 /** A question about the manual, the page that answers it, and text of that page. */
 const QUESTIONS: readonly (readonly [question: string, page: string, says: RegExp])[] = [
@@ -77,14 +71,7 @@ describe('the MCP server on docshelf’s own manual', () => {
       api: { port },
       search: { mcp: true },
       exportApi: { enabled: true },
-      organizations: [
-        {
-          id: 'acme-inc',
-          plan: 'enterprise',
-          domains: { acme: { source: { kind: 'markdown', path: './manual' } } },
-          keys: [adminKey('ci', KEYS.acme)],
-        },
-      ],
+      organizations: organizations({ kind: 'markdown', path: './manual' }),
     };
     daemon = await bench.start(config, { folder });
     await exporterOf(daemon, port).export('acme', { version: 'v1' });
@@ -143,7 +130,6 @@ describe('an MCP session', () => {
     };
     const server = { port };
     const daemon = await startWith(archives, { staticExport: { enabled: true, version: '2024-06-01' }, server });
-    await daemon.untilServing('2024-06-01');
     const client = await connect(daemon.site + DOOR);
     const local = await startLocal(daemon.configFile);
     const named = async (of: Client): Promise<string[]> => (await of.listTools()).tools.map(({ name }) => name);
@@ -170,7 +156,6 @@ describe('an MCP session', () => {
   it('requires the sign-in of the site', async () => {
     const server = { auth: { kind: 'basic', usersFile: './users' } };
     const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('lighthouse') }, { server }, { users: USERS });
-    await daemon.untilServing('2024-06-01');
     for (const path of [DOOR, '/mcp']) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
       const refused = await fetch(daemon.site + path, { method: 'POST', headers: JSON_BOTH, body });
@@ -183,18 +168,9 @@ describe('an MCP session', () => {
   });
 
   it('reads the site that its address or --site selects, unless search.mcp of that site is false', async () => {
-    const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
-    const folder = await bench.folder();
-    for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);
-    const site = (domain: string, more = {}) => ({
-      domain,
-      basePath: `/${domain}/`,
-      staticExport: { enabled: true },
-      ...more,
-    });
-    const sites = [site('acme'), site('globex'), site('quiet', { search: { mcp: false } })];
-    const daemon = await bench.start({ staticExport: null, sites, search: { mcp: true } }, { folder });
-    await daemon.until(({ state }) => state === 'ready');
+    const archives = ['acme', 'globex', 'quiet'].map((domain) => [`${domain}/x-2024-06-01.tar.gz`, bundle('june')]);
+    const sites = [siteEntry('acme'), siteEntry('globex'), siteEntry('quiet', { search: { mcp: false } })];
+    const daemon = await startWith(Object.fromEntries(archives), { sites });
     for (const domain of ['acme', 'globex']) {
       const client = await connect(`${daemon.site}/${domain}${DOOR}`);
       expect((await use(client, 'list_pages', {})).facts.entries).toMatchObject([
@@ -212,7 +188,7 @@ describe('an MCP session', () => {
       return (await fetch(daemon.site + path, { method: 'POST', headers: JSON_BOTH, body })).status;
     };
     expect([await post(`/quiet${DOOR}`), await post(DOOR), await post('/mcp')]).toEqual([405, 405, 405]);
-    await daemon.rewriteConfig({ sites: [site('acme'), site('globex'), site('quiet')] });
+    await daemon.rewriteConfig({ sites: ['acme', 'globex', 'quiet'].map((domain) => siteEntry(domain)) });
     await expect.poll(() => post(`/quiet${DOOR}`)).toBe(200);
     const many = await bench.run(['mcp', '--config', daemon.configFile]);
     expect([many.code, many.stdout]).toEqual([64, '']);
@@ -220,10 +196,33 @@ describe('an MCP session', () => {
   });
 });
 
+const pageOf = (mark: string) =>
+  `<!doctype html><title>Keys</title><h1>Rotate keys</h1><p>Rotate the keys of ${mark}.</p>`;
+
+it('an assistant reads kept versions over HTTP and stdio, but no staged version', async () => {
+  const [june, july] = ['June', 'July'].map((mark) => bundle(mark, { 'keys/index.html': pageOf(mark) }));
+  const { daemon, importBundle } = await startWithVersions(
+    bench,
+    { 'v1.0+june': june as Buffer, 'v2.0': july as Buffer },
+    { staticExport: { serveVersions: 'kept', keep: 5 }, search: { mcp: true } },
+  );
+  await importBundle('v3', bundle('staged'), '--no-activate');
+  for (const client of [await connect(daemon.site + DOOR), await startLocal(daemon.configFile)]) {
+    expect((await use(client, 'list_pages', {})).facts.versions).toEqual(['v2.0', 'v1.0+june']);
+    const found = await use(client, 'search', { query: 'rotate keys', version: 'v1.0+june', pageSize: 1 });
+    const [{ address }] = found.facts.results as [{ address: string }];
+    expect(address).toMatch(/^\/_docshelf\/v\/v1\.0\+june\/keys/);
+    const read = await use(client, 'read_page', { address });
+    expect([read.facts.version, read.text]).toEqual(['v1.0+june', expect.stringContaining('keys of June')]);
+    expect((await use(client, 'read_page', { address: '/keys/' })).text).toContain('keys of July');
+    const staged = await client.callTool({ name: 'read_page', arguments: { address: '/', version: 'v3' } });
+    expect(staged).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('no such version') }] });
+  }
+});
+
 describe('docshelf mcp', () => {
   it('writes only protocol messages to stdout, responds to invalid messages, and exits at the end of stdin', async () => {
     const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, { search: { mcp: false } });
-    await daemon.untilServing('2024-06-01');
     expect((await fetch(daemon.site + DOOR, { method: 'POST' })).status).toBe(405);
     const child = spawnProgram(['mcp', '--config', daemon.configFile], daemon.folder, {});
     let written = '';
@@ -272,12 +271,8 @@ describe('docshelf mcp', () => {
       content: [{ text: expect.stringContaining('no version is active') }],
     });
     // A new version is found with the next question.
-    await mkdir(join(folder, 'bundles'), { recursive: true });
-    await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june') });
-    await rename(join(folder, 'docs-2024-06-01.tar.gz'), join(folder, 'bundles', 'docs-2024-06-01.tar.gz'));
-    const imported = await bench.run(['bundle', 'import', 'bundles/docs-2024-06-01.tar.gz', '--config', configFile], {
-      cwd: folder,
-    });
+    await writeFiles(folder, { 'docs-2024-06-01.tar.gz': bundle('june') });
+    const imported = await bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz'], { cwd: folder });
     expect(imported.code).toBe(0);
     expect(await versionAt(client)).toBe('2024-06-01');
     const found = await use(client, 'search', { query: 'june' });

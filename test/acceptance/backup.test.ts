@@ -22,8 +22,8 @@ const seedBench = openBench(afterAll);
 const JUNE = 'docs-2024-06-01.tar.gz';
 const JULY = 'docs-2024-07-01.tar.gz';
 
-/** A running daemon with two versions and one completed export. */
-async function startOriginal() {
+/** A running daemon with two versions and one completed export. @returns its folder */
+async function startOriginal(): Promise<string> {
   const folder = await bench.folder();
   await writeFiles(join(folder, 'site'), SITE);
   const exporter = await startExporter(bench, { staticExport: { enabled: true } }, { folder });
@@ -31,8 +31,8 @@ async function startOriginal() {
     await writeFile(join(folder, name), bundle(name));
     expect(await bench.run(['bundle', 'import', name], { cwd: folder })).toMatchObject({ code: 0 });
   }
-  const job = await exporter.export('acme');
-  return { folder, exporter, job };
+  await exporter.export('acme');
+  return folder;
 }
 
 /** Imported homes by version and files, because each import starts a program. */
@@ -65,10 +65,13 @@ async function openEmptyHome(): Promise<string> {
   return folder;
 }
 
+const backUp = (cwd: string, to = 'saved.tar') => bench.run(['backup', to, '--json'], { cwd });
+const restore = (cwd: string, from: string) => bench.run(['restore', from, '--json'], { cwd });
+
 /** Restores the backup into a new home. @returns its folder */
 async function restoreOf(archive: string): Promise<string> {
   const other = await openEmptyHome();
-  expect(await bench.run(['restore', archive], { cwd: other })).toMatchObject({ code: 0 });
+  expect(await restore(other, archive)).toMatchObject({ code: 0 });
   return other;
 }
 
@@ -83,7 +86,7 @@ let homeBackup: string | undefined;
 async function saveHome(): Promise<string> {
   const folder = await openHome();
   const file = join(await seedBench.folder(), 'saved.tar');
-  expect(await bench.run(['backup', file], { cwd: folder })).toMatchObject({ code: 0 });
+  expect(await backUp(folder, file)).toMatchObject({ code: 0 });
   return file;
 }
 
@@ -99,57 +102,26 @@ async function untilStarted(folder: string): Promise<void> {
 }
 
 describe('docshelf backup and restore', () => {
-  test('move the versions and exports of a running daemon to another machine', async () => {
-    const { folder, exporter, job } = await startOriginal();
-    const saved = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
-    expect(saved).toMatchObject({ code: 0 });
-    expect((await stat(join(folder, 'saved.tar'))).mode & 0o777).toBe(0o600);
-
-    const other = await bench.folder();
-    await writeFile(join(other, 'config.yaml'), await readFile(join(folder, 'config.yaml')));
-    const restored = await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: other });
-    expect({ code: restored.code, files: restored.json<{ files: number }>().files }).toEqual({
-      code: 0,
-      files: saved.json<{ files: number }>().files,
-    });
-    const list = async (cwd: string) =>
-      (await bench.run(['bundle', 'list', '--json'], { cwd })).json<{
-        versions: { version: string; digest: string }[];
-      }>();
-    const names = async (cwd: string) => (await list(cwd)).versions.map(({ version, digest }) => [version, digest]);
-    expect(await names(other)).toEqual(await names(folder));
-    expect(await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: other })).toMatchObject({ code: 0 });
-    const env = { DOCSHELF__SEARCH__ENABLED: 'true' };
-    const search = await bench.run(['search', 'july'], { cwd: other, env });
-    expect({ code: search.code, text: search.stderr }).toEqual({
-      code: 69,
-      text: expect.stringContaining('its index is not built yet'),
-    });
-
-    await exporter.daemon.stop();
-    const daemon = await bench.start(null, { folder: other });
-    await daemon.untilServing('2024-07-01');
-    expect(await (await fetch(`${daemon.site}/`)).text()).toContain(JULY);
-    const api = exporterOf(daemon, Number(new URL(exporter.origin).port));
-    expect(await api.job(job.jobId)).toMatchObject({ status: 'completed' });
-    const link = await api.bundle(job.jobId);
-    expect((await api.download(link.bundleUrl)).length).toBe(link.sizeBytes);
-  });
-
   test('save and restore the jobs and bundles of an export service that serves no site', async () => {
     const exporter = await startExporter(bench);
     const { jobId } = await exporter.export('acme');
     const { folder } = exporter.daemon;
-    expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    const saved = await backUp(folder);
+    expect(saved).toMatchObject({ code: 0 });
+    expect((await stat(join(folder, 'saved.tar'))).mode & 0o777).toBe(0o600);
     await exporter.daemon.stop();
     await rm(join(folder, 'data'), { recursive: true });
-    expect(await bench.run(['restore', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    const restored = await restore(folder, 'saved.tar');
+    expect({ ...restored.json(), code: restored.code }).toMatchObject({
+      code: 0,
+      files: saved.json<{ files: number }>().files,
+    });
     const moved = await startAgain(bench, exporter);
     expect(await moved.job(jobId)).toMatchObject({ status: 'completed' });
     expect((await moved.download((await moved.bundle(jobId)).bundleUrl)).length).toBeGreaterThan(0);
   });
 
-  test('store the content of a file only once if two versions contain this file', async () => {
+  test('store the content of a file only once if two versions contain this file, and restore versions whose search index is built later', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {});
     const large = 'x'.repeat(3_000_000);
@@ -157,11 +129,13 @@ describe('docshelf backup and restore', () => {
       await writeFile(join(folder, name), bundle(name, { 'large.txt': large }));
       expect(await bench.run(['bundle', 'import', name], { cwd: folder })).toMatchObject({ code: 0 });
     }
-    expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    expect(await backUp(folder)).toMatchObject({ code: 0 });
     expect((await stat(join(folder, 'saved.tar'))).size).toBeLessThan(2 * large.length);
     const other = await restoreOf(join(folder, 'saved.tar'));
     for (const version of ['2024-06-01', '2024-07-01'])
       expect(await bench.run(['bundle', 'verify', version], { cwd: other })).toMatchObject({ code: 0 });
+    const search = await bench.run(['search', 'july'], { cwd: other, env: { DOCSHELF__SEARCH__ENABLED: 'true' } });
+    expect([search.code, search.stderr]).toEqual([69, expect.stringContaining('its index is not built yet')]);
   });
 
   test.each([
@@ -186,38 +160,32 @@ describe('docshelf backup and restore', () => {
     homeBackup ??= await saveHome();
     const other = await openEmptyHome();
     await writeFile(join(other, 'changed.tar'), change(await readFile(homeBackup)));
-    const result = await bench.run(['restore', 'changed.tar', '--json'], { cwd: other });
+    const result = await restore(other, 'changed.tar');
     expect({ exit: result.code, code: result.json().code }).toEqual({ exit: code, code: fault });
     expect(result.json().error).toMatch(/: (?:it|its) [a-z]/);
     expect(existsSync(join(other, 'data'))).toBe(false);
-    expect(await bench.run(['restore', homeBackup], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await restore(other, homeBackup)).toMatchObject({ code: 0 });
   });
 
   test('do not overwrite a data folder that contains files or belongs to a running daemon', async () => {
     const folder = await openHome();
-    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    await backUp(folder);
     await bench.start(null, { folder });
-    const running = await bench.run(['restore', 'saved.tar', '--json'], { cwd: folder });
+    const running = await restore(folder, 'saved.tar');
     expect(running.json()).toMatchObject({ code: 'in_use', error: expect.stringContaining('a daemon uses it') });
     const other = await openEmptyHome();
     await mkdir(join(other, 'data/sites/docs'), { recursive: true });
     await writeFile(join(other, 'data/sites/docs/active'), '{}');
-    expect(codesOf(await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: other }))).toEqual([
-      69,
-      'in_use',
-    ]);
+    expect(codesOf(await restore(other, join(folder, 'saved.tar')))).toEqual([69, 'in_use']);
     expect(await readFile(join(other, 'data/sites/docs/active'), 'utf8')).toBe('{}');
   });
 
   test('report a missing data folder, and a backup file that cannot be written', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {});
-    expect(codesOf(await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder }))).toEqual([69, 'cannot_read']);
+    expect(codesOf(await backUp(folder))).toEqual([69, 'cannot_read']);
     expect(await readdir(folder)).toEqual(['config.yaml']);
-    expect(codesOf(await bench.run(['backup', 'missing/saved.tar', '--json'], { cwd: folder }))).toEqual([
-      73,
-      'cannot_write',
-    ]);
+    expect(codesOf(await backUp(folder, 'missing/saved.tar'))).toEqual([73, 'cannot_write']);
   });
 
   test.each(['v1.lock', 'v1.sqlite'])(
@@ -237,7 +205,7 @@ describe('docshelf backup and restore', () => {
   );
 
   test('save complete versions while other versions are imported, activated and removed', async () => {
-    const { folder } = await startOriginal();
+    const folder = await startOriginal();
     const changes = new AbortController();
     const changing = (async () => {
       for (let round = 0; !changes.signal.aborted; round += 1) {
@@ -248,7 +216,7 @@ describe('docshelf backup and restore', () => {
       }
     })();
     for (let backup = 0; backup < cases(3); backup += 1) {
-      const saved = await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder });
+      const saved = await backUp(folder);
       if (saved.code !== 0) {
         expect(saved.json()).toMatchObject({ code: 'cannot_read', next: 'Run the backup again.' });
         continue;
@@ -288,7 +256,7 @@ describe('docshelf backup and restore', () => {
     };
     await swap('v1');
     await swap('v2');
-    const [saved] = await Promise.all([bench.run(['backup', 'saved.tar'], { cwd: folder }), swap('v3')]);
+    const [saved] = await Promise.all([backUp(folder), swap('v3')]);
     expect(saved).toMatchObject({ code: 0 });
 
     const other = await bench.folder();
@@ -298,7 +266,7 @@ describe('docshelf backup and restore', () => {
       join(other, 'config.yaml'),
       stringify({ ...config, storage: { dir: './moved/here' }, api: { ...config.api, port } }),
     );
-    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await restore(other, join(folder, 'saved.tar'))).toMatchObject({ code: 0 });
     isOpen = true;
     const daemon = await bench.start(null, { folder: other });
     const { active } = await daemon.until(({ state }) => state === 'ready');
@@ -322,10 +290,7 @@ describe('docshelf backup and restore', () => {
 
   test('reject a backup file whose path is in the data folder', async () => {
     const folder = await openHome();
-    expect(codesOf(await bench.run(['backup', 'data/saved.tar', '--json'], { cwd: folder }))).toEqual([
-      73,
-      'cannot_write',
-    ]);
+    expect(codesOf(await backUp(folder, 'data/saved.tar'))).toEqual([73, 'cannot_write']);
     expect(await readdir(join(folder, 'data'))).not.toContain('saved.tar');
     await runCommands('docshelf backup - > data/saved.tar; mv data/saved.tar saved.tar', folder);
     const other = await restoreOf(join(folder, 'saved.tar'));
@@ -335,7 +300,7 @@ describe('docshelf backup and restore', () => {
   test('report a symbolic link in the data folder, because a backup cannot contain symbolic links', async () => {
     const folder = await openHome();
     await symlink('/etc', join(folder, 'data/vectors'));
-    expect(faultOf(await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder }))).toMatchObject({
+    expect(faultOf(await backUp(folder))).toMatchObject({
       exit: 69,
       error: expect.stringContaining('vectors": it is a symbolic link'),
     });
@@ -376,15 +341,12 @@ describe('docshelf backup and restore', () => {
   test('report an error if the data folder is a file or a database is damaged', async () => {
     const folder = await openEmptyHome();
     await writeFile(join(folder, 'data'), '');
-    expect(codesOf(await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder }))).toEqual([69, 'cannot_read']);
+    expect(codesOf(await backUp(folder))).toEqual([69, 'cannot_read']);
     const saved = await openHome();
-    await bench.run(['backup', 'saved.tar'], { cwd: saved });
-    expect(codesOf(await bench.run(['restore', join(saved, 'saved.tar'), '--json'], { cwd: folder }))).toEqual([
-      73,
-      'cannot_write',
-    ]);
+    await backUp(saved);
+    expect(codesOf(await restore(folder, join(saved, 'saved.tar')))).toEqual([73, 'cannot_write']);
     await writeFiles(join(saved, 'data'), { 'exports/jobs.sqlite': 'no database '.repeat(100) });
-    expect(faultOf(await bench.run(['backup', 'saved.tar', '--json'], { cwd: saved }))).toMatchObject({
+    expect(faultOf(await backUp(saved))).toMatchObject({
       exit: 69,
       error: expect.stringMatching(/^Cannot back up ".*jobs\.sqlite": file is not a database$/),
     });
@@ -398,7 +360,7 @@ describe('docshelf backup and restore', () => {
     const ended = once(first, 'exit');
     await untilStarted(folder);
     first.kill('SIGSTOP');
-    expect(await bench.run(['backup', 'saved.tar'], { cwd: folder })).toMatchObject({ code: 0 });
+    expect(await backUp(folder)).toMatchObject({ code: 0 });
     first.kill('SIGCONT');
     expect(await ended).toEqual([0, null]);
     expect(await savedIn(folder)).toEqual(['saved.tar']);
@@ -420,14 +382,14 @@ describe('docshelf backup and restore', () => {
 
   test('restore into a data folder that contains the partial files of a killed restore', async () => {
     const folder = await openHome();
-    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    await backUp(folder);
     const other = await openEmptyHome();
     const left = join(other, 'data/staging/restore-1/sites/docs/active');
     await mkdir(dirname(left), { recursive: true });
     await writeFile(left, '{}');
-    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: other })).toMatchObject({ code: 0 });
+    expect(await restore(other, join(folder, 'saved.tar'))).toMatchObject({ code: 0 });
     expect(await versionsOf(other)).toEqual(['2024-06-01']);
-    const again = await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: other });
+    const again = await restore(other, join(folder, 'saved.tar'));
     expect(again.json()).toMatchObject({ code: 'in_use' });
   });
 });
@@ -436,17 +398,17 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
   test('restore into a mount point, and ignore lost+found', async () => {
     const folder = await openHome();
     await writeFiles(join(folder, 'data'), { 'lost+found/#12': 'not ours' });
-    await bench.run(['backup', 'saved.tar'], { cwd: folder });
+    await backUp(folder);
     const volume = await smallVolume(bench, 8 * 1024 ** 2);
     await bench.writeConfig(volume, {});
     await writeFiles(join(volume, 'data'), { 'lost+found/#1': 'not ours' });
-    expect(await bench.run(['restore', join(folder, 'saved.tar')], { cwd: volume })).toMatchObject({ code: 0 });
+    expect(await restore(volume, join(folder, 'saved.tar'))).toMatchObject({ code: 0 });
     expect(await readdir(join(volume, 'data/lost+found'))).toEqual(['#1']);
     expect(await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: volume })).toMatchObject({ code: 0 });
   });
 
   test('report an error if the temporary folder is full', async () => {
-    const { folder } = await startOriginal();
+    const folder = await startOriginal();
     const volume = await smallVolume(bench, 16 * 1024);
     const env = { TMPDIR: join(volume, 'data'), NODE_DISABLE_COMPILE_CACHE: '1' };
     expect(faultOf(await bench.run(['backup', 'saved.tar', '--json'], { cwd: folder, env }))).toMatchObject({
@@ -460,15 +422,13 @@ describe.skipIf(skipped)(`docshelf backup and restore on a volume${whySkipped}`,
     const folder = await openHome('2024-06-01', { 'large.txt': 'x'.repeat(3_000_000) });
     const volume = await smallVolume(bench, 1024 ** 2);
     await bench.writeConfig(volume, {});
-    expect(
-      faultOf(await bench.run(['backup', join(volume, 'data/saved.tar'), '--json'], { cwd: folder })),
-    ).toMatchObject({
+    expect(faultOf(await backUp(folder, join(volume, 'data/saved.tar')))).toMatchObject({
       exit: 73,
       error: 'Cannot write the backup: the disk is full',
     });
     expect(await readdir(join(volume, 'data'))).toEqual([]);
-    await bench.run(['backup', 'saved.tar'], { cwd: folder });
-    expect(faultOf(await bench.run(['restore', join(folder, 'saved.tar'), '--json'], { cwd: volume }))).toMatchObject({
+    await backUp(folder);
+    expect(faultOf(await restore(volume, join(folder, 'saved.tar')))).toMatchObject({
       exit: 73,
       error: expect.stringContaining('the disk is full'),
     });

@@ -1,22 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type CommandResult, codesOf, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
+import { siteEntry, startWithVersions } from './start.ts';
 
 const bench = openBench(afterEach);
-
-/** Starts a daemon that serves July and stores June, in a folder that is not the default. */
-async function start(): Promise<DaemonProcess> {
-  const folder = await bench.folder();
-  const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
-  await folderOf(folder, { ...archives, 'docs-2024-08-01.tar.gz': bundle('august') });
-  await writeFile(join(folder, 'link'), 'https://bundles.example/docs.tar.gz\n');
-  const daemon = await bench.start({ storage: { dir: './shelf' }, log: { format: 'json' } }, { folder });
-  for (const name of Object.keys(archives)) expect((await run(daemon, 'bundle', 'import', name)).code).toBe(0);
-  await daemon.untilServing('2024-07-01');
-  return daemon;
-}
 
 const run = (daemon: DaemonProcess, ...args: string[]): Promise<CommandResult> =>
   bench.run([...args, '--json'], { cwd: daemon.folder });
@@ -43,10 +32,18 @@ async function breakConfig(daemon: DaemonProcess, how: (text: string) => string 
 }
 
 describe('a config that becomes invalid while the daemon runs', () => {
+  const ofAll = openBench(afterAll);
+  /** Serves July and stores June, in a folder that is not the default. Each test restores the config. */
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    const versions = { '2024-06-01': bundle('june'), '2024-07-01': bundle('july') };
+    ({ daemon } = await startWithVersions(ofAll, versions, { storage: { dir: './shelf' } }));
+    await folderOf(daemon.folder, { 'docs-2024-08-01.tar.gz': bundle('august') });
+  });
+
   test.each(Object.entries(BREAKS))(
     'does not prevent bundle rollback through the daemon, but causes a warning: %s',
     async (_, how) => {
-      const daemon = await start();
       const sound = await breakConfig(daemon, how);
       const back = await run(daemon, 'bundle', 'rollback');
       expect({ code: back.code, stdout: back.json(), stderr: back.stderr }).toEqual({
@@ -63,8 +60,7 @@ describe('a config that becomes invalid while the daemon runs', () => {
   );
 
   test('does not affect commands that the running daemon executes, but makes commands about the config exit with 78', async () => {
-    const daemon = await start();
-    await breakConfig(daemon, (text) => `features: [\n${text}`);
+    const sound = await breakConfig(daemon, (text) => `features: [\n${text}`);
     for (const args of [
       ['bundle', 'list'],
       ['bundle', 'import', 'docs-2024-08-01.tar.gz', '--no-activate'],
@@ -90,34 +86,28 @@ describe('a config that becomes invalid while the daemon runs', () => {
       const { code, json } = await run(daemon, ...args);
       expect([args, code, json().code]).toEqual([args, 78, 'config_invalid']);
     }
+    await daemon.replaceConfig(sound);
+    daemon = await ofAll.start(null, { folder: daemon.folder });
   });
 
   test('does not prevent commands for one of several sites if the config file becomes empty', async () => {
-    const folder = await bench.folder();
-    await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
-    const sites = ['acme', 'beta'].map((domain) => ({
-      domain,
-      basePath: `/${domain}/`,
-      staticExport: { enabled: true },
-    }));
-    const daemon = await bench.start({ storage: { dir: './shelf' }, staticExport: null, sites }, { folder });
-    for (const date of ['2024-06-01', '2024-07-01']) {
-      expect((await run(daemon, 'bundle', 'import', `docs-${date}.tar.gz`, '--site', 'beta')).code).toBe(0);
-    }
-    await breakConfig(daemon, () => '# lost\n');
-    const back = await run(daemon, 'bundle', 'rollback', '--site', 'beta');
+    const config = { storage: { dir: './shelf' }, staticExport: null, sites: [siteEntry('acme'), siteEntry('beta')] };
+    const { daemon: ofSites, importBundle } = await startWithVersions(bench, {}, config);
+    for (const version of ['2024-06-01', '2024-07-01']) await importBundle(version, bundle(version), '--site', 'beta');
+    await breakConfig(ofSites, () => '# lost\n');
+    const back = await run(ofSites, 'bundle', 'rollback', '--site', 'beta');
     expect([back.code, back.json()]).toEqual([0, expect.objectContaining({ version: '2024-06-01' })]);
-    expect((await run(daemon, 'bundle', 'rollback', '--site', 'gamma')).json().code).toBe('not_found');
-    const { code, json } = await run(daemon, 'reload');
+    expect((await run(ofSites, 'bundle', 'rollback', '--site', 'gamma')).json().code).toBe('not_found');
+    const { code, json } = await run(ofSites, 'reload');
     expect([code, json().code]).toEqual([78, 'config_invalid']);
-    const checked = await run(daemon, 'config', 'check');
+    const checked = await run(ofSites, 'config', 'check');
     expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
   });
 
   test('makes a command exit with 78 if --config names an invalid config, even while the daemon runs with a valid config', async () => {
-    const daemon = await start();
+    const { active } = await daemon.untilServing('2024-06-01');
     await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
     expect(codesOf(await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml'))).toEqual([78, 'config_invalid']);
-    expect((await daemon.status()).active?.version).toBe('2024-07-01');
+    expect((await daemon.status()).active).toEqual(active);
   });
 });

@@ -1,37 +1,18 @@
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { codesOf, openBench } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { spawnProgram } from '../helpers/program.ts';
-import { bundleWithManifest, sha256Of } from './bundles.ts';
+import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
 import { Home, JULY, JUNE, WAYS } from './home.ts';
 
 const bench = openBench(afterEach);
 
-describe.each(WAYS)('the command bundle import, run %s,', (way) => {
-  test('imports and activates an archive, but only stores the archive with --no-activate, and applies --version', async () => {
-    const home = await Home.open(bench, way);
-    const first = await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
-    expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.json()).toMatchObject({ version: '2024-06-01', digest: sha256Of(JUNE), activated: true });
-    const second = await home.bundle(['import', 'docs-2024-07-01.tar.gz', '--no-activate', '--version', 'next']);
-    expect(second.json()).toMatchObject({ version: 'next', digest: sha256Of(JULY), activated: false });
-    expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', 'next']]);
-    expect(await home.page()).toContain('june');
-    // The imported file stays in its folder.
-    expect(await readdir(home.folder)).toContain('docs-2024-06-01.tar.gz');
-  });
-
-  test('reads standard input if the file is -', async () => {
-    const home = await Home.open(bench, way);
-    const result = await home.bundle(['import', '-', '--version', 'v1.0.0'], JUNE);
-    expect(result.json()).toMatchObject({ version: 'v1.0.0', digest: sha256Of(JUNE), activated: true });
-    expect(await home.page()).toContain('june');
-  });
-
-  test('exits with the code of the error, and leaves no files behind', async () => {
+test.each(WAYS)(
+  'bundle import, run %s, leaves no files behind after an error, and imports a file or standard input',
+  async (way) => {
     const home = await Home.open(bench, way);
     await writeFile(join(home.folder, 'page.tar.gz'), '<html>Sign in</html>');
     await writeFile(join(home.folder, 'v1.tar.gz'), bundleWithManifest('v1', { version: 'v1' }));
@@ -45,8 +26,21 @@ describe.each(WAYS)('the command bundle import, run %s,', (way) => {
       expect(await readdir(join(home.folder, 'data', folder))).toEqual([]);
     }
     expect((await readdir(join(home.folder, 'data/spool'))).filter((name) => name !== 'lock')).toEqual([]);
-  });
-});
+
+    const piped = bundle('piped');
+    const fromInput = await home.bundle(['import', '-', '--version', 'v1.0.0'], piped);
+    expect(fromInput.json()).toMatchObject({ version: 'v1.0.0', digest: sha256Of(piped), activated: true });
+    const first = await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.json()).toMatchObject({ version: '2024-06-01', digest: sha256Of(JUNE), activated: true });
+    const second = await home.bundle(['import', 'docs-2024-07-01.tar.gz', '--no-activate', '--version', 'next']);
+    expect(second.json()).toMatchObject({ version: 'next', digest: sha256Of(JULY), activated: false });
+    expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', 'next', 'v1.0.0']]);
+    expect(await home.page()).toContain('june');
+    // The imported file stays in its folder.
+    expect(await readdir(home.folder)).toContain('docs-2024-06-01.tar.gz');
+  },
+);
 
 test('bundle import suggests --version if archive and file name contain no version, and applies a given --version', async () => {
   const home = await Home.open(bench, 'without a daemon');

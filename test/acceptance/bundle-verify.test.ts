@@ -146,4 +146,26 @@ describe('bundle audit', () => {
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
     expect((await home.bundle(['audit', '2024-06-01'])).json()).toMatchObject({ counts: {}, findings: [] });
   });
+
+  test('reports with --base-path the addresses that docshelf does not rewrite', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    const site = bundle('mounted', {
+      'a.css': 'b { background: url(/a.png) }',
+      'a.png': 'png',
+      'a.js': 'go("/guides/start")',
+    });
+    await writeFile(join(home.folder, 'docs-9.tar.gz'), site);
+    await home.bundle(['import', 'docs-9.tar.gz', '--version', '9']);
+    expect((await home.bundle(['audit', '9', '--base-path', '/docs'])).json()).toMatchObject({
+      version: '9',
+      basePath: '/docs/',
+      builtFor: '/',
+      rewritten: 2,
+      left: [{ file: 'a.js', addresses: ['/guides/start'] }],
+    });
+    const { stdout } = await bench.run(['bundle', 'audit', '9', '--base-path', '/docs/'], { cwd: home.folder });
+    expect(stdout).toMatch(/a\.js +\/guides\/start/);
+    expect((await home.bundle(['audit', '9', '--base-path', '/'])).json()).toMatchObject({ rewritten: 0, left: [] });
+    expect(codesOf(await home.bundle(['audit', '9', '--base-path', 'docs']))).toEqual([64, 'usage']);
+  });
 });

@@ -44,7 +44,7 @@ export const markOf = (name: string): string => `MARK-${slugOf(name)}-END`;
 export const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
 /** Returns a file of this type that contains the mark. */
-export function markedBody(type: string, mark: string): string {
+function markedBody(type: string, mark: string): string {
   if (type === 'text/css') return `/* ${mark} */ .x{color:red}`;
   if (type === 'text/javascript' || type === 'application/javascript') return `/* ${mark} */`;
   if (type === 'text/html') return `<!doctype html><title>${mark}</title><p id="part">${mark}</p>`;
@@ -158,9 +158,6 @@ export const known =
 export interface ProbeSite {
   readonly site: Origin;
   readonly cdn: Origin;
-  /** Adds files to the site, by path. */
-  add(extra: Readonly<Record<string, OriginFile>>): void;
-  close(): Promise<void>;
 }
 
 /** Path of a probe's page. */
@@ -174,17 +171,7 @@ export async function startProbeSite(probes: readonly Probe[]): Promise<ProbeSit
   for (const probe of probes) addProbe(probe, origins, files);
   const links = probes.map(({ name }) => `<li><a href="${pageOf(name)}">${slugOf(name)}</a></li>`);
   files.site['/'] = `<!doctype html><title>Probes</title><ul>${links.join('\n')}</ul>`;
-  return {
-    site,
-    cdn,
-    add: (extra) => {
-      for (const [path, file] of Object.entries(extra)) files.site[path] = filled(file, '/', origins);
-    },
-    close: async () => {
-      await site.close();
-      await cdn.close();
-    },
-  };
+  return { site, cdn };
 }
 
 type Origins = { readonly site: string; readonly cdn: string };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { dumbHostOf, follow, markOf, type ProbeSite, slugOf, startProbeSite } from './crawl-probe.ts';
-import { PROBES, seedFiles } from './crawl-probes.ts';
+import { dumbHostOf, follow, markOf, slugOf, startProbeSite } from './crawl-probe.ts';
+import { PROBES } from './crawl-probes.ts';
 import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**
@@ -10,23 +10,19 @@ import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
  */
 
 const bench = openBench(afterAll);
-let live: ProbeSite;
-let files: ReadonlyMap<string, Buffer>;
 const hosts: Record<'a static file server' | 'docshelf', string> = { 'a static file server': '', docshelf: '' };
 const reached: Record<string, number> = {};
 
 beforeAll(async () => {
-  live = await startProbeSite(PROBES);
-  live.add(seedFiles(live.site.origin));
+  const live = await startProbeSite(PROBES);
   const service = await startCrawler(
     bench,
     crawlOf(`${live.site.origin}/`, { allowAddresses: ['127.0.0.0/8', live.cdn.host] }),
   );
   const job = await service.export('acme', { version: 'probes' });
   const { bundleUrl } = await service.bundle(job.jobId);
-  files = await filesOfJob(bench, service, job.jobId);
-  const host = await dumbHostOf(files);
-  hosts['a static file server'] = host.origin;
+  const files = await filesOfJob(bench, service, job.jobId);
+  hosts['a static file server'] = (await dumbHostOf(files)).origin;
   const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
   await reader.untilServing('probes');
   hosts.docshelf = reader.site;

@@ -1,19 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { OriginFile } from '../crawl/origin.ts';
-import {
-  at,
-  cssUrl,
-  found,
-  foundIn,
-  known,
-  listed,
-  mapped,
-  markedBody,
-  markOf,
-  type Probe,
-  type Step,
-  within,
-} from './crawl-probe.ts';
+import { at, cssUrl, found, foundIn, known, listed, mapped, type Probe, type Step, within } from './crawl-probe.ts';
 
 /** Probes of a crawl, grouped by the kind of file or address with the reference: name, page, marked file, steps, and more. */
 
@@ -412,20 +399,6 @@ const SEARCH_PROBES: readonly Probe[] = [
   searched('swagger ui', '<script src="/search-of/swagger/init.js"></script>', 'swagger/openapi.json', { files: { '/search-of/swagger/init.js': js('window.ui = SwaggerUIBundle({ url: "openapi.json" });') }, }),
 ];
 
-const seeded = (name: string, address: string): Probe =>
-  probe(name, '<p>Nothing leads on from here.</p>', null, known(address));
-
-/** Pages without links from other pages. */
-// biome-ignore format: one probe a line
-const SEED_PROBES: readonly Probe[] = [
-  seeded('page of a sitemap', '/seed/sitemap.html'),
-  seeded('page of a sitemap in gzip', '/seed/gzip.html'),
-  seeded('page of a sitemap of robots txt', '/seed/robots.html'),
-  seeded('page of a feed of robots txt', '/seed/feed.html'),
-  seeded('page of llms txt', '/seed/llms.html'),
-  seeded('markdown of llms txt', '/seed/llms.md'),
-];
-
 /** All probes that a crawl solves without a browser. */
 export const PROBES: readonly Probe[] = [
   ...MARKUP_PROBES,
@@ -438,44 +411,7 @@ export const PROBES: readonly Probe[] = [
   ...CHARSET_PROBES,
   ...FEED_PROBES,
   ...SEARCH_PROBES,
-  ...SEED_PROBES,
 ];
-
-const seedPage = (name: string): OriginFile => ({ ...HTML, body: markedBody('text/html', markOf(name)) });
-const sitemap = (...pages: string[]): string =>
-  `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${pages.map((path) => `<url><loc>{site}${path}</loc></url>`).join('')}</urlset>`;
-
-/** Files that name the seeds. @param site origin of the site, which the gzip file contains */
-export const seedFiles = (site: string): Readonly<Record<string, OriginFile>> => ({
-  '/robots.txt': {
-    type: 'text/plain',
-    body: 'User-agent: *\nSitemap: {site}/hidden/map.xml\nSitemap: {site}/hidden/rss.xml\n',
-  },
-  '/hidden/map.xml': { type: 'application/xml', body: sitemap('/seed/robots.html') },
-  '/hidden/rss.xml': {
-    type: 'application/rss+xml',
-    body: '<rss><channel><link>{site}/</link><item><link>{site}/seed/feed.html</link></item></channel></rss>',
-  },
-  '/sitemap.xml': {
-    type: 'application/xml',
-    body: '<sitemapindex><sitemap><loc>{site}/sitemap-1.xml</loc></sitemap><sitemap><loc>{site}/sitemap-2.xml.gz</loc></sitemap></sitemapindex>',
-  },
-  '/sitemap-1.xml': { type: 'application/xml', body: sitemap('/seed/sitemap.html') },
-  '/sitemap-2.xml.gz': {
-    type: 'application/gzip',
-    body: gzipSync(sitemap('/seed/gzip.html').replaceAll('{site}', site)),
-  },
-  '/llms.txt': {
-    type: 'text/plain',
-    body: '# Site\n\n- [One](/seed/llms.html): a page\n- [Two]({site}/seed/llms.md)\n',
-  },
-  '/seed/sitemap.html': seedPage('page of a sitemap'),
-  '/seed/gzip.html': seedPage('page of a sitemap in gzip'),
-  '/seed/robots.html': seedPage('page of a sitemap of robots txt'),
-  '/seed/feed.html': seedPage('page of a feed of robots txt'),
-  '/seed/llms.html': seedPage('page of llms txt'),
-  '/seed/llms.md': { type: 'text/markdown', body: markOf('markdown of llms txt') },
-});
 
 const TEXT =
   'Some sixty words that are in the page as it comes so that nobody takes it for one that scripts have written '.repeat(

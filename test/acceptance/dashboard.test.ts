@@ -7,7 +7,8 @@ import { CHART, fetchHelm, helm, only, parseManifests } from '../helm/chart.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { bundle } from './bundles.ts';
-import { adminKey } from './export-service.ts';
+import { organization } from './export-service.ts';
+import { siteEntry, untilSearchable } from './start.ts';
 
 const bench = openBench(afterAll);
 const DASHBOARD = JSON.parse(readFileSync(join(CHART, 'files/dashboard.json'), 'utf8')) as {
@@ -23,29 +24,18 @@ async function startWithEverything(): Promise<DaemonProcess> {
   const origin = await httpServer((_, response) => response.end(bundle('one')));
   const store = await startS3Server();
   const link = `${origin.origin}/docs-2024-06-01.tar.gz?X-Amz-Date=20240601T000000Z&X-Amz-Expires=604800`;
-  const sites = ['acme', 'beta'].map((domain) => ({
-    domain,
-    basePath: `/${domain}`,
-    staticExport: { enabled: true, bundleUrl: link },
-  }));
+  const staticExport = { enabled: true, bundleUrl: link };
+  const sites = [siteEntry('acme', { staticExport }), siteEntry('beta', { staticExport })];
   const daemon = await bench.start({
     staticExport: null,
     sites,
     search: { enabled: true },
     exportApi: { enabled: true, store: storeAt(store.endpoint) },
     api: { port: 0, tls: { certFile: join(TLS, 'certificate.pem'), keyFile: join(TLS, 'key.pem') } },
-    organizations: [
-      {
-        id: 'acme-inc',
-        plan: 'enterprise',
-        domains: { acme: { source: { kind: 'folder', path: '.' } }, beta: {} },
-        keys: [adminKey('ci', 'svc_acme')],
-      },
-    ],
+    organizations: [organization('acme-inc', { acme: { source: { kind: 'folder', path: '.' } }, beta: {} })],
   });
-  await daemon.until(
-    ({ sites: all }) => all?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
-  );
+  await daemon.until(({ state }) => state === 'ready');
+  await untilSearchable(daemon);
   await writeFile(join(daemon.dataDir, 'sites/acme/inbox/docs-2024-07-01.tar.gz'), 'no archive');
   await (await fetch(`${daemon.site}/acme/_docshelf/search?q=one`)).text();
   return daemon;

@@ -31,25 +31,6 @@ async function expectJuneServedAndNothingLeft(daemon: DaemonProcess, spoolBefore
 }
 
 describe.skipIf(skipped)(`docshelf on a full disk${whySkipped}`, () => {
-  test('deletes a download that is larger than the free space, and keeps the old version active', async () => {
-    const { origin } = await startOrigin({
-      '/docs-2024-06-01.tar.gz': bundle('june'),
-      '/docs-2024-07-01.tar': largeBundle('july', 2 * VOLUME_BYTES),
-    });
-    const folder = await smallVolume(bench, VOLUME_BYTES);
-    const config = { staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` }, network: { retries: 0 } };
-    const daemon = await bench.start(config, { folder });
-    await daemon.untilServing('2024-06-01');
-    const spool = await leftIn(daemon, 'spool');
-    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${origin}/docs-2024-07-01.tar` } });
-    expect(await daemon.untilError('cannot_write')).toMatchObject({ next: expect.stringContaining('storage.dir') });
-    await expectJuneServedAndNothingLeft(daemon, spool);
-
-    // A smaller archive fits again.
-    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
-    await daemon.untilRecovered('2024-06-01');
-  });
-
   test('rejects an archive before it writes any file if the unpacked files need more than the free space', async () => {
     const { origin } = await startOrigin({
       '/docs-2024-06-01.tar.gz': bundle('june'),

@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
@@ -61,14 +59,6 @@ describe('the export API calls start, status and bundle', () => {
     expect(pathname.split('/').at(-1)).toBe(`acme-export-${started.createdAt.slice(0, 10)}.tar.gz`);
     expect((await service.download(link.bundleUrl)).length).toBe(link.sizeBytes);
   });
-
-  test('limit the export to the given paths, and report a path that does not exist', async () => {
-    const job = await service.export('acme', { paths: ['/', '/nowhere'] });
-    expect(job.pageCount).toBe(1);
-    expect((await service.report(job.jobId)).findings).toContainEqual(
-      expect.objectContaining({ kind: 'path_not_found', page: '/nowhere' }),
-    );
-  });
 });
 
 test('the export API rejects a call without a suitable key, and logs no key', async () => {
@@ -105,10 +95,4 @@ describe('the jobs of a busy export service', () => {
     expect((await blocked.daemon.status()).jobs).toEqual({ queued: 2, running: 2 });
     expect((await problemOf(await blocked.call('POST', `${JOBS}/${first}/bundle`))).code).toBe('not_completed');
   });
-});
-
-test('the exports folder contains the documented entries, and its work folder is empty', async () => {
-  const names = await readdir(join(service.daemon.dataDir, 'exports'));
-  expect(names).toEqual(expect.arrayContaining(['bundles', 'files', 'jobs.sqlite', 'manifests', 'work']));
-  expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);
 });

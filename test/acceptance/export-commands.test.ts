@@ -12,10 +12,8 @@ const bench = openBench(afterEach);
 const SITE = bundle('vendor');
 const ARCHIVE = 'acme-export-2024-06-01.tar.gz';
 
-async function startVendor(options: Partial<VendorOptions> = {}): Promise<VendorService> {
-  const vendor = await VendorService.start({ bundle: () => SITE, extras: true, polls: 1, ...options });
-  return vendor;
-}
+const startVendor = (options: Partial<VendorOptions> = {}): Promise<VendorService> =>
+  VendorService.start({ bundle: () => SITE, extras: true, polls: 1, ...options });
 
 /** Runs `docshelf export …` against the vendor, with its key in the environment. */
 function run(vendor: VendorService, args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
@@ -28,17 +26,8 @@ const faultOf = (result: CommandResult) => ({ code: result.code, fault: result.j
 describe('the commands export start, status, wait and bundle', () => {
   test('create a bundle link in four steps, with output as JSON or text', async () => {
     const vendor = await startVendor();
-    const started = await run(vendor, [
-      'start',
-      '--domain',
-      'acme',
-      '--version',
-      'v3',
-      '--paths',
-      '/a',
-      '/b',
-      '--json',
-    ]);
+    const options = ['--domain', 'acme', '--version', 'v3', '--paths', '/a', '/b', '--json'];
+    const started = await run(vendor, ['start', ...options]);
     expect(started).toMatchObject({ code: 0, stderr: '' });
     expect(started.json()).toMatchObject({ domain: 'acme', version: 'v3', status: 'queued', progress: 0, error: null });
     expect(vendor.bodies).toEqual([{ domain: 'acme', version: 'v3', paths: ['/a', '/b'] }]);

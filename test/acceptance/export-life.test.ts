@@ -90,8 +90,8 @@ test('a stopped daemon releases its export job, and the next daemon resumes that
 test('a daemon that fetches a bundle searches by meaning with the search data in the bundle, and computes no vectors itself', async () => {
   const model = { search: { model: 'builtin' } };
   const service = await startExporter(bench, model);
-  const job = await service.export();
-  const { bundleUrl } = await service.bundle(job.jobId);
+  const { bundleUrl, sha256 } = await service.bundle((await service.export()).jobId);
+  expect((await service.bundle((await service.export()).jobId)).sha256).toBe(sha256);
   const reader = await bench.start({ ...model, staticExport: { bundleUrl }, log: { access: false } });
   const { search } = await reader.until(({ active, search: { semantic } }) => active !== null && semantic === 'ready');
   expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });

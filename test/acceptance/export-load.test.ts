@@ -7,7 +7,7 @@ import { openBench, waitFor } from '../helpers/daemon.ts';
 import { residentMiBOf } from '../helpers/process-facts.ts';
 import { runs } from '../helpers/runs.ts';
 import { writeFiles } from '../helpers/write-files.ts';
-import { adminKey, type ExportClient, type Exporter, SITE, startExporter } from './export-service.ts';
+import { adminKey, type ExportClient, type Exporter, organization, SITE, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
@@ -49,12 +49,10 @@ async function startLoaded(): Promise<Exporter> {
   expect(await queue.counts()).toEqual({ queued: ALL_JOBS, running: 0 });
   await queue.close();
   const source = { kind: 'folder', path: './site' };
-  const organizations = [...ORGANIZATIONS, 'probe'].map((id) => ({
-    id,
-    plan: 'enterprise',
-    domains: Object.fromEntries(Array.from({ length: DOMAINS_OF_EACH }, (_, n) => [`${id}-${n}`, { source }])),
-    keys: [adminKey('ci', keyOf(id))],
-  }));
+  const organizations = [...ORGANIZATIONS, 'probe'].map((id) => {
+    const domains = Array.from({ length: DOMAINS_OF_EACH }, (_, n) => [`${id}-${n}`, { source }]);
+    return organization(id, Object.fromEntries(domains), adminKey('ci', keyOf(id)));
+  });
   const exportApi = { concurrency: CONCURRENCY };
   return startExporter(bench, { organizations, exportApi, search: { enabled: false } }, { folder });
 }

@@ -36,30 +36,26 @@ type Organization = { readonly id: string } & ConfigFile;
 
 export const adminKey = (id: string, key: string) => ({ id, type: 'admin', sha256: sha256Of(key) });
 
+/** Organization whose plan has exports. */
+export const organization = (id: string, domains: ConfigFile, ...keys: readonly object[]): Organization => ({
+  id,
+  plan: 'enterprise',
+  domains,
+  keys,
+});
+
 /**
  * `acme` exports `./site`, has a domain `bare` without a source, and a key of each type. `globex` exports `./globex`. The plan
  * of `team` has no exports.
  */
 export function organizations(source: ConfigFile = { kind: 'folder', path: './site' }): Organization[] {
+  const other = { kind: 'folder', path: './globex' };
+  const assistant = { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) };
+  const acme = { acme: { hosts: ['docs.acme.dev'], source }, bare: {} };
   return [
-    {
-      id: 'acme-inc',
-      plan: 'enterprise',
-      domains: { acme: { hosts: ['docs.acme.dev'], source }, bare: {} },
-      keys: [adminKey('ci', KEYS.acme), { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) }],
-    },
-    {
-      id: 'globex',
-      plan: 'enterprise',
-      domains: { globex: { source: { kind: 'folder', path: './globex' } } },
-      keys: [adminKey('ci', KEYS.globex)],
-    },
-    {
-      id: 'team',
-      plan: 'team',
-      domains: { team: { source: { kind: 'folder', path: './globex' } } },
-      keys: [adminKey('ci', KEYS.team)],
-    },
+    organization('acme-inc', acme, adminKey('ci', KEYS.acme), assistant),
+    organization('globex', { globex: { source: other } }, adminKey('ci', KEYS.globex)),
+    { ...organization('team', { team: { source: other } }, adminKey('ci', KEYS.team)), plan: 'team' },
   ];
 }
 

@@ -1,7 +1,5 @@
 import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TABLE_FILE } from '../../src/files/file-table.ts';
 import type { SearchResult } from '../../src/search/index.ts';
@@ -9,9 +7,8 @@ import { importBundle, newStore } from '../deploy/workbench.ts';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { peakMiBOf } from '../helpers/process-facts.ts';
-import { PROGRAM } from '../helpers/program.ts';
-import { contentOf } from '../http/mcp/assistant-bench.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { startWithVersions } from './start.ts';
 
 const bench = openBench(afterEach);
 const KEY = 'svc_dsc_public';
@@ -48,20 +45,12 @@ async function send(daemon: DaemonProcess, path: string, init: RequestInit = {})
 }
 
 /** Starts a daemon that has served June and serves July. */
-async function startWith(staticExport: ConfigFile, config: ConfigFile = {}, from = bench) {
-  const folder = await from.folder();
-  await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY });
-  const daemon = await from.start({ staticExport: { keep: 5, ...staticExport }, ...config }, { folder });
-  const runBundle = async (...args: string[]) => {
-    const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
-    expect(result).toMatchObject({ code: 0 });
-    return result.json<Record<string, unknown>>();
-  };
-  await runBundle('import', 'june.tar.gz', '--version', 'v1.0+june');
-  await runBundle('import', 'july.tar.gz', '--version', 'v2.0');
-  await daemon.untilServing('v2.0');
-  return { daemon, folder, take: runBundle };
-}
+const startWith = (staticExport: ConfigFile, config: ConfigFile = {}, from = bench) =>
+  startWithVersions(
+    from,
+    { 'v1.0+june': JUNE, 'v2.0': JULY },
+    { staticExport: { keep: 5, ...staticExport }, ...config },
+  );
 
 const message = (): string => 'the list or the answer stays as it was';
 const JUNE_AT = '/_docshelf/v/v1.0+june';
@@ -115,11 +104,9 @@ describe('serveVersions: kept', () => {
   });
 
   test('responds with the 404 page of the site for a version that is unknown or was never active', async () => {
-    const { folder, take: runBundle } = shelf;
     const unknown = await send(daemon, '/_docshelf/v/v9/');
     expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('Lost in July') });
-    await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
-    await runBundle('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    await shelf.importBundle('v3', bundle('staged'), '--no-activate');
     const staged = await send(daemon, '/_docshelf/v/v3/');
     const { date: _, 'x-request-id': __, ...headers } = Object.fromEntries(staged.headers);
     expect(staged).toMatchObject({ status: 404, body: unknown.body });
@@ -145,7 +132,7 @@ const listed = async (daemon: DaemonProcess, base = ''): Promise<readonly string
 
 describe('versions.json', () => {
   test('lists the versions that readers can open, newest first, and changes after an import, activation or removal', async () => {
-    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' });
+    const { daemon, runBundle, importBundle } = await startWith({ serveVersions: 'kept' });
     const rows = [
       ['v2.0', 'v2.0'],
       ['v1.0+june', 'v1.0+june'],
@@ -154,10 +141,9 @@ describe('versions.json', () => {
     const answer = await send(daemon, '/_docshelf/versions.json');
     expect(answer.headers.get('cache-control')).toBe('no-cache');
     expect(answer.headers.get('content-type')).toContain('application/json');
-    await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
-    await runBundle('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    await importBundle('v3', bundle('staged'), '--no-activate');
     // The same bytes under another name.
-    await runBundle('import', 'june.tar.gz', '--version', 'first', '--no-activate');
+    await importBundle('first', JUNE, '--no-activate');
     await waitFor(async () => ((await listed(daemon))[1]?.includes('first') ? true : null), message);
     expect(await listed(daemon)).toEqual([rows[0], ['v1.0+june', 'v1.0+june', 'first']]);
     await runBundle('activate', 'v3');
@@ -184,25 +170,24 @@ describe('a kept version (serveVersions: kept)', () => {
   test('can be searched by readers and API clients that select this version, with results that link to its pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
-    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
+    const { daemon, runBundle } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
     await daemon.until(({ search: { keyword } }) => keyword === 'ready');
+    const place = ({ path, content }: SearchResult) => [path.replace(/#.*/, ''), /June|July/.exec(content)?.[0]];
     const find = async (filter: object) => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
       const body = JSON.stringify({ query: 'rotate keys', filter, pageSize: 1 });
       const response = await fetch(`http://127.0.0.1:${port}/v1/search/docs`, { method: 'POST', headers, body });
       expect(response.status).toBe(200);
       const results = (await response.json()) as SearchResult[];
-      return results.map(({ path, content }) => [path.replace(/#.*/, ''), /June|July/.exec(content)?.[0]]);
+      return results.map(place);
     };
     expect(await find({})).toEqual([['/keys', 'July']]);
     expect(await find({ version: 'v2.0' })).toEqual([['/keys', 'July']]);
     expect(await find({ version: 'v1.0+june' })).toEqual([[`${JUNE_AT}/keys`, 'June']]);
     expect(await find({ version: 'v9' })).toEqual([]);
     const searchWith = async (...args: string[]) => {
-      const found = await bench.run(['search', 'rotate keys', '--limit', '1', '--json', ...args], { cwd: folder });
-      return found
-        .json<SearchResult[]>()
-        .map(({ path, content }) => [path.replace(/#.*/, ''), /June|July/.exec(content)?.[0]]);
+      const command = ['search', 'rotate keys', '--limit', '1', '--json', ...args];
+      return (await bench.run(command, { cwd: daemon.folder })).json<SearchResult[]>().map(place);
     };
     expect(await searchWith('--version', 'v1.0+june')).toEqual([[`${JUNE_AT}/keys`, 'June']]);
     expect(await searchWith('--version', 'v2.0')).toEqual([['/keys', 'July']]);
@@ -213,44 +198,14 @@ describe('a kept version (serveVersions: kept)', () => {
     expect(await find({ version: 'v2.0' })).toEqual([['/_docshelf/v/v2.0/keys', 'July']]);
   });
 
-  test('is readable by assistants over HTTP and stdio, but a staged version is not', async () => {
-    const {
-      daemon,
-      folder,
-      take: runBundle,
-    } = await startWith({ serveVersions: 'kept' }, { search: { mcp: true, model: 'off' } });
-    await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
-    await runBundle('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
-    const client = (): Client => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
-    const [remote, local] = [client(), client()];
-    await remote.connect(new StreamableHTTPClientTransport(new URL(`${daemon.site}/_docshelf/mcp`)));
-    const args = [PROGRAM, 'mcp', '--config', daemon.configFile];
-    await local.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
-    for (const assistant of [remote, local]) {
-      const use = async (name: string, input: Record<string, unknown>) =>
-        contentOf(await assistant.callTool({ name, arguments: input }));
-      expect((await use('list_pages', {})).facts.versions).toEqual(['v2.0', 'v1.0+june']);
-      const { results } = (await use('search', { query: 'rotate keys', version: 'v1.0+june', pageSize: 1 })).facts;
-      const [{ address = '' } = {}] = results as { address?: string }[];
-      expect(address).toMatch(/^\/_docshelf\/v\/v1\.0\+june\/keys/);
-      const read = await use('read_page', { address });
-      expect([read.facts.version, read.text]).toEqual(['v1.0+june', expect.stringContaining('keys of June')]);
-      expect((await use('read_page', { address: '/keys/' })).text).toContain('keys of July');
-      const staged = await assistant.callTool({ name: 'read_page', arguments: { address: '/', version: 'v3' } });
-      expect(staged).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('no such version') }] });
-      await assistant.close();
-    }
-  });
-
   test('is still served after a restart, and is deleted without an error even while readers use this version', async () => {
-    const { daemon, folder, take: runBundle } = await startWith({ serveVersions: 'kept', keep: 1 });
+    const { daemon, importBundle } = await startWith({ serveVersions: 'kept', keep: 1 });
     expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(200);
     await daemon.stop();
-    const next = await bench.start(null, { folder });
+    const next = await bench.start(null, { folder: daemon.folder });
     await next.untilServing('v2.0');
     expect((await send(next, `${JUNE_AT}/`)).status).toBe(200);
-    await folderOf(folder, { 'august.tar.gz': bundle('august') });
-    await runBundle('import', 'august.tar.gz', '--version', 'v3');
+    await importBundle('v3', bundle('august'));
     await next.until(({ versions }) => versions.length === 2);
     const gone = await send(next, `${JUNE_AT}/keys/`);
     expect([gone.status, gone.headers.get('x-robots-tag')]).toEqual([404, null]);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ConfigFile, DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf, largeBundle } from './bundles.ts';
+import { startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
@@ -13,17 +14,10 @@ const DEFAULT_SHUTDOWN_MS = 20_000;
 /** Far more than the buffers of both ends of a connection. */
 const LARGE_BYTES = 32 * 1024 ** 2;
 
-async function startServing(archive: Record<string, Uint8Array>, config: ConfigFile = {}): Promise<DaemonProcess> {
-  const folder = await bench.folder();
-  await folderOf(join(folder, 'bundles'), archive);
-  const daemon = await bench.start(config, { folder });
-  await daemon.untilServing('2024-06-01');
-  return daemon;
-}
-
-const startWithPages = (config: ConfigFile = {}) => startServing({ 'docs-2024-06-01.tar.gz': bundle('june') }, config);
+const startWithPages = (config: ConfigFile = {}) =>
+  startServing(bench, { 'docs-2024-06-01.tar.gz': bundle('june') }, config);
 const startWithLargeFile = (config: ConfigFile = {}) =>
-  startServing({ 'docs-2024-06-01.tar': largeBundle('june', LARGE_BYTES) }, config);
+  startServing(bench, { 'docs-2024-06-01.tar': largeBundle('june', LARGE_BYTES) }, config);
 
 /** Starts a download and stops reading it. */
 async function beginDownload(daemon: DaemonProcess): Promise<IncomingMessage> {
@@ -208,8 +202,9 @@ describe('the log', () => {
     expect(daemon.log()).not.toContain('not-logged');
   });
 
-  test('contains the error of a failed request, with the ID of that request', async () => {
+  test('contains only the error of a failed request and one line per change of state if log.access is false', async () => {
     const daemon = await startWithPages({ log: { access: false } });
+    await (await fetch(`${daemon.site}/`)).arrayBuffer();
     const { active } = await daemon.status();
     await rm(join(daemon.dataDir, 'releases', active?.digest ?? '', 'site/guides/start.html'));
     const answer = await fetch(`${daemon.site}/guides/start`, { headers: { 'x-request-id': 'asked-by-a-test' } });
@@ -219,11 +214,6 @@ describe('the log', () => {
       event: 'failed',
       code: 'cannot_read',
     });
-  });
-
-  test('contains no request lines if log.access is false, but still one line per change of state', async () => {
-    const daemon = await startWithPages({ log: { access: false } });
-    await (await fetch(`${daemon.site}/`)).arrayBuffer();
     await daemon.rewriteConfig({ staticExport: { enabled: false } });
     // The setting changes at once, but the loop turns the site off later.
     await daemon.untilLogged(/turned-off/);

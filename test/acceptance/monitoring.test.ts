@@ -40,14 +40,21 @@ function expectAlerts(metrics: string, alerts: readonly string[]): void {
   if (HAS_PROMTOOL) expect(firing({ series: { up: '1x240', ...constantSeries(metrics) } })).toEqual(alerts);
 }
 
+/** A database server, and a function that starts an exporter with a database of it. */
+async function withDatabase() {
+  const postgres = await PostgresServer.start();
+  const folder = await bench.folder();
+  await writeFile(join(folder, 'database-url'), await postgres.createDatabase(), { mode: 0o600 });
+  const start = async (config = {}) =>
+    (await startExporter(bench, { database: { urlFile: './database-url' }, ...config }, { folder })).daemon;
+  return { postgres, start };
+}
+
 describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
   test('is 0 for PostgreSQL and for the bucket while they are stopped, and 1 when both run again', async () => {
-    const postgres = await PostgresServer.start();
+    const { postgres, start } = await withDatabase();
     const bucket = await startS3Server();
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'database-url'), await postgres.createDatabase(), { mode: 0o600 });
-    const config = { database: { urlFile: './database-url' }, exportApi: { store: storeAt(bucket.endpoint) } };
-    const { daemon } = await startExporter(bench, config, { folder });
+    const daemon = await start({ exportApi: { store: storeAt(bucket.endpoint) } });
     const sound = await untilMetrics(daemon, up('database', 1), up('bucket', 1));
     expectAlerts(sound, []);
 
@@ -69,10 +76,8 @@ describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
   });
 
   test('is 0 before a scrape times out if PostgreSQL accepts connections but does not respond', async () => {
-    const postgres = await PostgresServer.start();
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'database-url'), await postgres.createDatabase(), { mode: 0o600 });
-    const { daemon } = await startExporter(bench, { database: { urlFile: './database-url' } }, { folder });
+    const { postgres, start } = await withDatabase();
+    const daemon = await start();
     await untilMetrics(daemon, up('database', 1), 'docshelf_export_jobs{status="queued"} 0');
     const resume = await postgres.freeze();
     bench.onEnd(resume);
@@ -85,11 +90,9 @@ describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
   });
 
   test('is 0 from the start if PostgreSQL is stopped when the daemon starts', async () => {
-    const postgres = await PostgresServer.start();
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'database-url'), await postgres.createDatabase(), { mode: 0o600 });
+    const { postgres, start } = await withDatabase();
     await postgres.stop();
-    const { daemon } = await startExporter(bench, { database: { urlFile: './database-url' } }, { folder });
+    const daemon = await start();
     expectAlerts(await untilMetrics(daemon, up('database', 0)), ['DocshelfDependencyDown']);
     await postgres.go();
     await untilMetrics(daemon, up('database', 1));

@@ -4,8 +4,7 @@ import { openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { blocksOf, manualPage } from '../helpers/manual-blocks.ts';
 import { runCommands } from '../helpers/shell.ts';
-import { startExporter } from './export-service.ts';
-import { FormBrowser } from './form-browser.ts';
+import { organization, startExporter } from './export-service.ts';
 
 const bench = openBench(afterAll);
 const TOKEN = 'a-token-that-is-long-enough';
@@ -26,13 +25,40 @@ async function shell(lines: string, cwd: string, env: Readonly<Record<string, st
 
 const keyOn = (page: string): string => /svc_[A-Za-z0-9_-]{43,}/.exec(page)?.[0] ?? '';
 
+/** An operator's browser in the console, without JavaScript. */
+class FormBrowser {
+  #cookie = '';
+  readonly #origin: string;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  async open(path: string): Promise<string> {
+    return (await fetch(this.#origin + path, { headers: { cookie: this.#cookie, accept: 'text/html' } })).text();
+  }
+
+  /** @returns the page after the redirect */
+  async send(path: string, fields: Readonly<Record<string, string>>, from = path): Promise<string> {
+    const formToken = /name="formToken" value="([^"]+)"/.exec(await this.open(from))?.[1] ?? '';
+    const answer = await fetch(this.#origin + path, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: this.#cookie, origin: this.#origin, accept: 'text/html' },
+      body: new URLSearchParams({ formToken, ...fields }),
+    });
+    this.#cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? this.#cookie;
+    const to = answer.headers.get('location');
+    if (to === null) throw new Error(`${answer.status}: ${await answer.text()}`);
+    const { pathname, search } = new URL(to, this.#origin + path);
+    return this.open(pathname + search);
+  }
+}
+
 test('a new organization can create keys, export, pin and search with the documented commands, and a revoked key stops working at once', async () => {
-  const acme = (source: object) => [
-    { id: 'acme', plan: 'enterprise', domains: { acme: source }, keys: [] as readonly object[] },
-  ];
   const service = await startExporter(bench, {
     admin: { port: 0, token: TOKEN },
-    organizations: acme({ source: { kind: 'folder', path: './site' } }),
+    organizations: [organization('acme', { acme: { source: { kind: 'folder', path: './site' } } })],
   });
   const folder = await bench.folder();
 
@@ -53,7 +79,7 @@ test('a new organization can create keys, export, pin and search with the docume
     admin: { port: 0, token: TOKEN },
     api: { port },
     search: {},
-    organizations: acme({}),
+    organizations: [organization('acme', { acme: {} })],
   });
   await reader.until(({ state, search }) => state === 'ready' && search.keyword === 'ready');
 

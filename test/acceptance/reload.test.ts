@@ -2,23 +2,21 @@ import { existsSync } from 'node:fs';
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { StatusReport } from '../../src/domain/status.ts';
 import { type DaemonProcess, openBench, withDefaults } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
 
 /** Starts a daemon with two stored versions, `2024-06-01` pinned. */
 async function startWithTwo(from = bench): Promise<DaemonProcess> {
-  const folder = await from.folder();
   const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
-  await folderOf(join(folder, 'bundles'), archives);
   const config = { staticExport: { version: '2024-06-01' }, admin: { token: TOKEN } };
-  const daemon = await from.start(config, { folder });
-  await daemon.untilServing('2024-06-01');
+  const daemon = await startServing(from, archives, config);
   await daemon.until(({ versions }) => versions.length === 2);
   return daemon;
 }
@@ -90,20 +88,19 @@ test('a running daemon applies every change of its config, even if the previous 
   expect(await homePage(daemon)).toContain('july');
 });
 
-describe('an invalid config', () => {
+describe('the config file of a running daemon', () => {
   const ofAll = openBench(afterAll);
+  const JULY = configOf('2024-07-01');
   let daemon: DaemonProcess;
   beforeAll(async () => {
     daemon = await startWithTwo(ofAll);
   });
-  /** Writes a valid config with the version that the daemon does not serve. */
-  async function fix(before: StatusReport): Promise<StatusReport> {
-    const version = before.pinned === '2024-06-01' ? '2024-07-01' : '2024-06-01';
-    await daemon.replaceConfig(configOf(version));
-    return daemon.untilRecovered(version);
-  }
+  beforeEach(async () => {
+    await daemon.replaceConfig(configOf('2024-06-01'));
+    await daemon.untilServing('2024-06-01');
+  });
 
-  test('is reported without a change of the served version, and is applied after a fix', async () => {
+  test('causes an error without a change of the served version if it is invalid, and is applied after a fix', async () => {
     const before = await daemon.status();
     const page = await homePage(daemon);
     await daemon.replaceConfig('staticExport: { enabled: true, verison: "2024-07-01" }');
@@ -116,23 +113,21 @@ describe('an invalid config', () => {
     const answer = await postReload(daemon);
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^config_/), error: expect.any(String) });
-    expect(await fix(before)).toMatchObject({ lastReload: { ok: true } });
+    await daemon.replaceConfig(JULY);
+    expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
   });
 
-  test('does not change the served version if the file is deleted, and the daemon recovers when the file is back', async () => {
+  test('does not change the served version if it is deleted, and is applied when it is back', async () => {
     const before = await daemon.status();
     await rm(daemon.configFile);
     const status = await untilReloaded(daemon, before);
     expect(status).toMatchObject({ lastReload: { ok: false }, active: before.active });
-    await fix(before);
+    await daemon.replaceConfig(JULY);
+    await daemon.untilRecovered('2024-07-01');
   });
-});
-
-describe('a config that is written in steps', () => {
-  const JULY = configOf('2024-07-01');
 
   /** Statuses of the site until the action has ended. */
-  async function statusesDuring(daemon: DaemonProcess, act: () => Promise<unknown>): Promise<Set<number>> {
+  async function statusesDuring(act: () => Promise<unknown>): Promise<Set<number>> {
     const statuses = new Set<number>();
     let isOver = false;
     const done = act().finally(() => {
@@ -146,14 +141,13 @@ describe('a config that is written in steps', () => {
     return statuses;
   }
 
-  test('does not stop the site while the file contains only comments, because docshelf rejects the reload', async () => {
-    const daemon = await startWithTwo();
+  test('does not stop the site while it contains only comments, because docshelf rejects the reload', async () => {
     const before = await daemon.status();
     await writeFile(daemon.configFile, '# generated, do not edit\n---\n');
     const status = await untilReloaded(daemon, before);
     expect(status).toMatchObject({ state: 'ready', active: before.active, lastReload: { ok: false } });
     expect(status.lastReload?.error).toMatch(/no settings/);
-    for (const send of [() => postReload(daemon).then(({ status }) => status), () => hangUp(daemon)]) {
+    for (const send of [() => postReload(daemon).then(({ status }) => status), hangUp]) {
       expect(await send()).toBe(422);
       expect((await fetch(`${daemon.site}/`)).status).toBe(200);
     }
@@ -162,15 +156,14 @@ describe('a config that is written in steps', () => {
   });
 
   /** Sends SIGHUP. @returns the status that POST /v1/reload would have returned */
-  async function hangUp(daemon: DaemonProcess): Promise<number> {
+  async function hangUp(): Promise<number> {
     const before = await daemon.status();
     daemon.signal('SIGHUP');
     return (await untilReloaded(daemon, before)).lastReload?.ok === false ? 422 : 200;
   }
 
-  test('does not stop the site while parts are appended to the file, even if the file is a valid config after each part', async () => {
-    const daemon = await startWithTwo();
-    const statuses = await statusesDuring(daemon, async () => {
+  test('does not stop the site while parts are appended to it, even if it is a valid config after each part', async () => {
+    const statuses = await statusesDuring(async () => {
       await writeFile(daemon.configFile, '');
       for (const piece of ['server: { port: 0 }\n', 'search: { enabled: false }\n', 'admin: { port: 0 }\n']) {
         await sleep(400);
@@ -183,9 +176,8 @@ describe('a config that is written in steps', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('does not stop the site if a client requests a reload after the first part is written', async () => {
-    const daemon = await startWithTwo();
-    const statuses = await statusesDuring(daemon, async () => {
+  test('does not stop the site if a client requests a reload after its first part is written', async () => {
+    const statuses = await statusesDuring(async () => {
       await writeFile(daemon.configFile, `admin: { port: 0, token: ${TOKEN} }\n`);
       const asked = postReload(daemon);
       await sleep(150);
@@ -196,8 +188,7 @@ describe('a config that is written in steps', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('stops the site if the complete config disables the site, whether the file is written in place or replaced', async () => {
-    const daemon = await startWithTwo();
+  test('stops the site if it disables the site and is complete, whether it is written in place or replaced', async () => {
     const disabled = stringify(withDefaults({ staticExport: { enabled: false } }));
     for (const write of [() => writeFile(daemon.configFile, disabled), () => daemon.replaceConfig(disabled)]) {
       await write();

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { startServing, untilSearchable } from './start.ts';
 
 const bench = openBench(afterEach);
 
@@ -14,12 +14,9 @@ const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=
 
 /** Starts a daemon of this site with search. */
 async function start(server: object, search: object = {}) {
-  const folder = await bench.folder();
-  await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
-  const config = { staticExport: { enabled: true }, server, search, log: { access: false } };
-  const daemon = await bench.start(config, { folder });
-  await daemon.untilServing('2024-06-01');
-  await daemon.until((status) => ['ready', 'off'].includes(status.search.keyword));
+  const config = { server, search, log: { access: false } };
+  const daemon = await startServing(bench, { 'docs-2024-06-01.tar.gz': SITE }, config);
+  await untilSearchable(daemon);
   return daemon;
 }
 

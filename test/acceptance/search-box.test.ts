@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { siteEntry, startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 
@@ -13,18 +13,8 @@ const SITE = bundle('boxed', {
 });
 const TAG = /<script type="module" src="(?<src>[^"]+)"(?: data-shelf)?><\/script>/;
 
-/** Starts a daemon that serves this site. */
-async function start(server: object) {
-  const folder = await bench.folder();
-  await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
-  const search = { widget: true };
-  const daemon = await bench.start(
-    { staticExport: { enabled: true }, server, search, log: { access: false } },
-    { folder },
-  );
-  await daemon.untilServing('2024-06-01');
-  return daemon;
-}
+const start = (server: object) =>
+  startServing(bench, { 'docs-2024-06-01.tar.gz': SITE }, { server, search: { widget: true }, log: { access: false } });
 
 describe('search.widget', () => {
   test('adds the search box to every page until a reload turns the box off', async () => {
@@ -76,22 +66,12 @@ describe('search.widget', () => {
   });
 
   test('keeps the search box after a reload with search.enabled: false, because the search runs until a restart', async () => {
-    const folder = await bench.folder();
-    const site = (domain: string, enabled: boolean) => ({
-      domain,
-      basePath: `/${domain}/`,
-      staticExport: { enabled: true },
-      search: { enabled },
-    });
-    for (const domain of ['on', 'off'])
-      await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': SITE });
     const config = (isOn: boolean) => ({
-      staticExport: null,
-      sites: [site('on', isOn), site('off', !isOn)],
+      sites: [siteEntry('on', { search: { enabled: isOn } }), siteEntry('off', { search: { enabled: !isOn } })],
       search: { widget: true },
     });
-    const daemon = await bench.start(config(true), { folder });
-    await daemon.until(({ state }) => state === 'ready');
+    const archives = { 'on/docs-2024-06-01.tar.gz': SITE, 'off/docs-2024-06-01.tar.gz': SITE };
+    const daemon = await startServing(bench, archives, config(true));
     const look = async () => {
       const pages = ['on', 'off'].map(async (domain) => {
         const at = `${daemon.site}/${domain}`;

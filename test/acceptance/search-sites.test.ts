@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { SearchResult } from '../../src/search/index.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
-import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { bundle, sha256Of } from './bundles.ts';
+import { siteEntry, startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const KEY = 'svc_dsc_public';
@@ -17,30 +17,18 @@ const LIGHTHOUSE = bundle('light', {
 const BAKERY = bundle('bread', { 'dough.html': page('Dough', 'Knead the dough and let it rest by the lantern.') });
 const GARAGE = bundle('cars', { 'engine.html': page('Engine', 'Fixing the engine of a vehicle by a lantern.') });
 
-const HOSTS: Readonly<Record<string, readonly string[]>> = { cars: ['cars.test'] };
-const entry = (domain: string) => ({
-  domain,
-  hosts: HOSTS[domain] ?? [],
-  basePath: `/${domain}/`,
-  staticExport: { enabled: true },
-});
+const entry = (domain: string) => siteEntry(domain, { hosts: domain === 'cars' ? ['cars.test'] : [] });
 
 /** Starts a daemon with one site per archive. */
 async function start(archives: Readonly<Record<string, Uint8Array>>, search: object) {
-  const folder = await bench.folder();
-  for (const [domain, archive] of Object.entries(archives))
-    await folderOf(join(folder, 'bundles', domain), { [`${domain}-export-2024-06-01.tar.gz`]: archive });
   const port = await freePort();
-  const sites = Object.keys(archives).map(entry);
   const keys = [{ id: 'all', sha256: sha256Of(KEY) }];
-  const config = {
-    staticExport: null,
-    sites,
-    api: { port },
-    search: { keys, model: 'builtin', ...search },
-    log: { access: false },
-  };
-  const daemon = await bench.start(config, { folder });
+  const config = { api: { port }, search: { keys, model: 'builtin', ...search }, log: { access: false } };
+  const daemon = await startServing(
+    bench,
+    Object.fromEntries(Object.entries(archives).map(([domain, bytes]) => [`${domain}/x-2024-06-01.tar.gz`, bytes])),
+    { sites: Object.keys(archives).map(entry), ...config },
+  );
   return { daemon, api: `http://127.0.0.1:${port}` };
 }
 

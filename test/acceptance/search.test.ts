@@ -8,11 +8,12 @@ import { type Bench, type ConfigFile, type DaemonProcess, openBench, runDocshelf
 import { freePort } from '../helpers/free-ports.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { workerProcesses } from '../helpers/watch-threads.ts';
-import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { bundle, sha256Of } from './bundles.ts';
+import { organization } from './export-service.ts';
+import { startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const KEY = 'svc_dsc_public';
-const ADMIN_KEY = 'svc_secret';
 const JUNE = '2024-06-01';
 const JULY = '2024-07-01';
 /** Record of the vector cache with the built-in model: key, 384 numbers, and checksum after a header. */
@@ -46,12 +47,10 @@ async function start(
   config: ConfigFile = {},
   { from = bench, env = {} }: { from?: Bench; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Site> {
-  const folder = await from.folder();
-  await folderOf(join(folder, 'bundles'), archives);
   const port = await freePort();
   const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }], model: 'builtin' };
   const merged = { deployment: { domain: 'acme' }, api: { port }, search, log: { access: false }, ...config };
-  return { daemon: await from.start(merged, { folder, env }), api: `http://127.0.0.1:${port}` };
+  return { daemon: await startServing(from, archives, merged, {}, env), api: `http://127.0.0.1:${port}` };
 }
 
 const archive = (date: string) => `acme-export-${date}.tar.gz`;
@@ -79,18 +78,8 @@ describe('search in an air-gapped deployment with a built-in model', () => {
 
   beforeAll(async () => {
     home = await ofAll.folder();
-    const organizations = [
-      {
-        id: 'acme',
-        plan: 'enterprise',
-        domains: { acme: { hosts: ['docs.acme.dev'] } },
-        keys: [
-          { id: 'site', type: 'assistant', sha256: sha256Of(KEY) },
-          { id: 'ci', type: 'admin', sha256: sha256Of(ADMIN_KEY) },
-        ],
-      },
-      { id: 'other', plan: 'free', domains: { beta: {} }, keys: [] },
-    ];
+    const key = { id: 'site', type: 'assistant', sha256: sha256Of(KEY) };
+    const organizations = [organization('acme', { acme: { hosts: ['docs.acme.dev'] } }, key)];
     const files = {
       ...LIGHTHOUSE,
       'internal/plan.html': page('Plan', 'The lantern is replaced in autumn.'),
@@ -158,7 +147,6 @@ test('search results link only to pages of the served version during swaps', asy
     { [archive(JUNE)]: bundle('june', leaves(20, 'june')), [archive(JULY)]: bundle('july', leaves(20, 'july')) },
     { search: { keys: [{ id: 'site', sha256: sha256Of(KEY) }], model: 'off' }, staticExport: { version: JUNE } },
   );
-  await daemon.untilServing(JUNE);
   await daemon.until(({ versions, search }) => versions.length === 2 && search.keyword === 'ready');
   const served = async () => /june|july/.exec(await (await fetch(`${daemon.site}/`)).text())?.[0];
   const wrong: string[] = [];

@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers';
 import { hashSync } from 'bcryptjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { siteEntry, startWithVersions } from './start.ts';
 
 const bench = openBench(afterEach);
 const WORKER = "importScripts('/part.js')";
@@ -38,24 +39,8 @@ const isRetired = ({ status, headers, body }: Answer): boolean =>
   status === 200 && headers['content-type'] === 'text/javascript; charset=utf-8' && body.includes('unregister()');
 
 /** Version 2.0 is active. Version 1.0, which was active before, had a service worker. */
-async function start(
-  config: ConfigFile = {},
-  newer: Readonly<Record<string, string>> = {},
-  site?: string,
-): Promise<DaemonProcess> {
-  const folder = await bench.folder();
-  await folderOf(folder, { 'old.tar.gz': bundle('old', OLD), 'new.tar.gz': bundle('new', newer) });
-  const daemon = await bench.start(config, { folder });
-  for (const [file, version] of [
-    ['old.tar.gz', '1.0'],
-    ['new.tar.gz', '2.0'],
-  ] as const) {
-    const at = site === undefined ? [] : ['--site', site];
-    const imported = await bench.run(['bundle', 'import', file, '--version', version, ...at], { cwd: folder });
-    expect(imported).toMatchObject({ code: 0 });
-  }
-  return daemon;
-}
+const start = async (config: ConfigFile = {}, newer: Readonly<Record<string, string>> = {}): Promise<DaemonProcess> =>
+  (await startWithVersions(bench, { '1.0': bundle('old', OLD), '2.0': bundle('new', newer) }, config)).daemon;
 
 describe('the script of a service worker', () => {
   test('is replaced by an unregistering script in service worker requests if the active version does not contain the script', async () => {
@@ -89,13 +74,14 @@ describe('the script of a service worker', () => {
   });
 
   test('is replaced by an unregistering script after its site is disabled or removed', async () => {
-    const site = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
-    const daemon = await start({ sites: [site('a'), site('b')], staticExport: null }, OLD, 'a');
+    const sites = [siteEntry('a'), siteEntry('b')];
+    const { daemon, importBundle } = await startWithVersions(bench, {}, { sites, staticExport: null });
+    await importBundle('1.0', bundle('old', OLD), '--site', 'a');
     expect((await script(daemon, '/a/sw.js')).body).toContain('importScripts');
     // The site waits for its first version.
     expect((await script(daemon, '/b/sw.js')).status).toBe(503);
     expect(isRetired(await script(daemon, '/sw.js'))).toBe(true);
-    await daemon.rewriteConfig({ sites: [{ ...site('a'), staticExport: { enabled: false } }] });
+    await daemon.rewriteConfig({ sites: [siteEntry('a', { staticExport: { enabled: false } })] });
     await daemon.until(
       ({ lastReload, sites }) => lastReload?.ok === true && sites?.every(({ active }) => active === null) === true,
     );

@@ -5,7 +5,15 @@ import { type Bench, type ConfigFile, type DaemonProcess, startDaemon } from '..
 import { freePort } from '../helpers/free-ports.ts';
 import { PostgresServer } from '../helpers/postgres.ts';
 import { writeFiles } from '../helpers/write-files.ts';
-import { adminKey, type ExportClient, type Exporter, exporterOf, SITE, startExporter } from './export-service.ts';
+import {
+  adminKey,
+  type ExportClient,
+  type Exporter,
+  exporterOf,
+  organization,
+  SITE,
+  startExporter,
+} from './export-service.ts';
 import { KEEPS_COMMIT_TIMES } from './job-changes.ts';
 
 /** The service side in several processes on one database: some respond to calls, some run jobs. */
@@ -55,12 +63,10 @@ export class SharedService {
     await writeFiles(join(folder, 'site'), SITE);
     await writeFile(join(folder, 'database-url'), url);
     const source = { kind: 'folder', path: './site' };
-    const organizations = ORGANIZATIONS.map((id) => ({
-      id,
-      plan: 'enterprise',
-      domains: Object.fromEntries(Array.from({ length: DOMAINS_OF_EACH }, (_, n) => [`${id}-${n}`, { source }])),
-      keys: [adminKey('ci', keyOf(id))],
-    }));
+    const organizations = ORGANIZATIONS.map((id) => {
+      const domains = Array.from({ length: DOMAINS_OF_EACH }, (_, n) => [`${id}-${n}`, { source }]);
+      return organization(id, Object.fromEntries(domains), adminKey('ci', keyOf(id)));
+    });
     const ours = { organizations, database: { urlFile: './database-url' }, search: { enabled: false }, ...config };
     const exportApi = { enabled: true, ...(store && { store }) };
     const first = await startExporter(bench, { ...ours, exportApi: { ...exportApi, role: 'api' } }, { folder });

@@ -8,14 +8,6 @@ import { SharedService } from './shared-service.ts';
 
 const bench = openBench(afterEach);
 
-/** Processes with separate disks, and a common PostgreSQL and bucket. */
-async function startService() {
-  const s3 = await startS3Server();
-  const { endpoint } = s3;
-  const service = await SharedService.start(bench, { apis: 1, workers: 1, store: storeAt(endpoint) });
-  return { service, endpoint };
-}
-
 describe.skipIf(!HAS_POSTGRES)('an API process and a worker with separate data folders', () => {
   test('run no job while bundles are stored on disk, and the worker reports which settings to change', async () => {
     const service = await SharedService.start(bench, { apis: 1, workers: 0 });
@@ -37,7 +29,8 @@ describe.skipIf(!HAS_POSTGRES)('an API process and a worker with separate data f
 
 describe.skipIf(!HAS_POSTGRES)('an API process, workers, PostgreSQL and a bucket', () => {
   test('run a job on any worker, and upload no file of an unchanged site', async () => {
-    const { service, endpoint } = await startService();
+    const { endpoint } = await startS3Server();
+    const service = await SharedService.start(bench, { apis: 1, workers: 1, store: storeAt(endpoint) });
     const client = service.as('a');
     const first = await client.bundle((await client.export('a-0', { version: 'v1' })).jobId);
     expect(new URL(first.bundleUrl).origin).toBe(endpoint);

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { READ_ROUTES } from '../../src/http/site/site.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { RawConnection } from '../http/listener/raw-connection.ts';
 import { basic, send } from '../http/sign-in/guarded-listener.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { startServing, untilSearchable } from './start.ts';
 
 /**
  * No request gets a protected site without its sign-in: on no route of the site listener (new routes are probed too), with no
@@ -37,12 +36,8 @@ let etag = '';
 beforeAll(async () => {
   provider = await TestIdentityProvider.start();
   await provider.serve({ redirectUris: ['http://oidc.test/_docshelf/sign-in/callback'] });
-  const folder = await bench.folder();
-  await writeFile(join(folder, 'users'), USERS);
-  for (const { domain } of SITES) {
-    const more = { 'app.4f3a9c1b2d.js': `/* ${MARK} */`, '404.html': `<p>${MARK}</p>` };
-    await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(MARK, more) });
-  }
+  const archive = bundle(MARK, { 'app.4f3a9c1b2d.js': `/* ${MARK} */`, '404.html': `<p>${MARK}</p>` });
+  const archives = Object.fromEntries(SITES.map(({ domain }) => [`${domain}/docs-2024-06-01.tar.gz`, archive]));
   const sites = SITES.map(({ host, auth, ...site }) => ({
     ...site,
     hosts: [host],
@@ -51,10 +46,8 @@ beforeAll(async () => {
   }));
   // Documentation addresses of RFC 5737, which no client has.
   const server = { trustedProxies: ['192.0.2.1'], publicUrl: 'http://127.0.0.1:8080' };
-  daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
-  await daemon.until(
-    (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
-  );
+  daemon = await startServing(bench, archives, { server, sites, search: {} }, { users: USERS });
+  await untilSearchable(daemon);
   const page = await send(portOf(daemon.site), '/', { host: 'pass.test', authorization: ANNA });
   expect(page.body).toContain(MARK);
   etag = String(page.headers.etag);

@@ -6,7 +6,8 @@ import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { basic, send } from '../http/sign-in/guarded-listener.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { siteEntry, startServing, untilSearchable } from './start.ts';
 
 /** Reader sign-in of a running daemon: one site, and a shelf of sites with separate sign-ins. */
 
@@ -27,12 +28,9 @@ async function replace(file: string, text: string): Promise<void> {
 describe('one site with htpasswd', () => {
   let daemon: DaemonProcess;
   beforeAll(async () => {
-    const folder = await bench.folder();
-    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('lighthouse') });
-    await writeFile(join(folder, 'users'), ANNA_LINE);
-    const server = { auth: { kind: 'basic', usersFile: './users' } };
-    daemon = await bench.start({ staticExport: { enabled: true }, server, search: {} }, { folder });
-    await daemon.untilServing('2024-06-01');
+    const config = { server: { auth: { kind: 'basic', usersFile: './users' } }, search: {} };
+    const archives = { 'docs-2024-06-01.tar.gz': bundle('lighthouse') };
+    daemon = await startServing(bench, archives, config, { users: ANNA_LINE });
   });
 
   it('does not serve a cached page without sign-in, but responds to health checks', async () => {
@@ -89,9 +87,10 @@ describe('one site with htpasswd', () => {
   });
 });
 
+const NOBODY = { kind: 'none' };
 /** Each site contains a unique word. `beta` and `gamma` use the sign-in of the daemon, `delta` has its own. */
 const SITES = [
-  { domain: 'acme', mark: 'anchorword', hosts: ['acme.test'], auth: { kind: 'none' }, reader: null },
+  { domain: 'acme', title: 'Acme <Docs>', mark: 'anchorword', hosts: ['acme.test'], auth: NOBODY, reader: null },
   { domain: 'beta', mark: 'beaconword', hosts: [], basePath: '/beta/', reader: ANNA },
   { domain: 'gamma', mark: 'galleyword', hosts: ['gamma.test'], reader: ANNA },
   { domain: 'delta', mark: 'dolphinword', hosts: ['delta.test'], auth: { usersFile: './others' }, reader: BEN },
@@ -103,18 +102,12 @@ describe('several sites with different sign-ins', () => {
     send(portOf(daemon.site), target, { host, ...(authorization === null ? {} : { authorization }) }, method);
 
   beforeAll(async () => {
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'users'), ANNA_LINE);
-    await writeFile(join(folder, 'others'), BEN_LINE);
-    for (const { domain, mark } of SITES) {
-      await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(mark) });
-    }
     const sites = SITES.map(({ mark, reader, ...site }) => ({ ...site, staticExport: { enabled: true } }));
-    const server = { auth: { kind: 'basic', usersFile: './users' } };
-    daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
-    await daemon.until(
-      (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
-    );
+    const config = { server: { auth: { kind: 'basic', usersFile: './users' } }, sites, search: { widget: true } };
+    const archives = SITES.map(({ domain, mark }) => [`${domain}/docs-2024-06-01.tar.gz`, bundle(mark)]);
+    const users = { users: ANNA_LINE, others: BEN_LINE };
+    daemon = await startServing(bench, Object.fromEntries(archives), config, users);
+    await untilSearchable(daemon);
   });
 
   it('each require their own sign-in, and do not accept the sign-in of another site', async () => {
@@ -164,6 +157,39 @@ describe('several sites with different sign-ins', () => {
     expect(await found(ANNA)).toEqual(['acme', 'beta', 'gamma']);
   });
 
+  it('include in a search with scope=all every site that the reader can open, except for sites with another sign-in', async () => {
+    const find = async (site: number, query: string, reader: string | null) => {
+      const { hosts = [], basePath = '/' } = SITES[site] ?? {};
+      const words = 'anchorword+beaconword+galleyword+dolphinword';
+      return get(hosts[0] ?? 'other.test', `${basePath}_docshelf/search?q=${words}&${query}`, reader);
+    };
+    const sitesOf = async (site: number, reader: string | null) => {
+      const { status, body } = await find(site, 'scope=all', reader);
+      expect(status).toBe(200);
+      return [...new Set((JSON.parse(body) as { site: string }[]).map((result) => result.site))].toSorted();
+    };
+    expect(await sitesOf(0, null)).toEqual(['acme']);
+    // The name of another sign-in gives no access here.
+    expect(await sitesOf(0, ANNA)).toEqual(['acme']);
+    expect(await sitesOf(2, ANNA)).toEqual(['acme', 'beta', 'gamma']);
+    expect(await sitesOf(3, BEN)).toEqual(['acme', 'delta']);
+    expect((await find(2, 'scope=all', null)).status).toBe(401);
+    expect((await find(0, 'scope=every', null)).status).toBe(400);
+    expect((await find(0, 'scope=site', null)).body).not.toContain('"site":');
+    const box = JSON.parse((await find(2, 'scope=all&view=box', ANNA)).body) as { results: object[] };
+    expect(box.results).toContainEqual(
+      expect.objectContaining({ site: { domain: 'acme', title: 'Acme <Docs>', address: '//acme.test/' } }),
+    );
+    const page = async () => (await get('acme.test', '/', null)).body;
+    expect(await page()).toMatch(/<script type="module" src="[^"]+\/loader\.js" data-shelf><\/script>/);
+
+    await daemon.rewriteConfig({ server: { shelf: false } });
+    await expect.poll(page, { timeout: 30_000 }).not.toContain('data-shelf');
+    expect(await sitesOf(2, ANNA)).toEqual(['gamma']);
+    await daemon.rewriteConfig({ server: { shelf: true } });
+    await expect.poll(page, { timeout: 30_000 }).toContain('data-shelf');
+  });
+
   it('serve the assets of the shelf page to everybody', async () => {
     const { body } = await get('other.test', '/', null);
     const css = /href="(?<path>_docshelf\/assets\/[^"]+\.css)"/.exec(body)?.groups?.path ?? '';
@@ -178,25 +204,17 @@ describe('sites with an identity provider', () => {
     const origin = `http://127.0.0.1:${port}`;
     const callbacks = ['/acme/', '/beta/', '/'].map((path) => `${origin}${path}_docshelf/sign-in/callback`);
     await provider.serve({ redirectUris: callbacks });
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'client-secret'), `${CLIENT.secret}\n`);
-    for (const domain of ['acme', 'beta', 'open']) {
-      await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(`word-of-${domain}`) });
-    }
-    const staticExport = { enabled: true };
-    const sites = [
-      { domain: 'acme', basePath: '/acme', staticExport },
-      { domain: 'beta', basePath: '/beta', staticExport },
-      { domain: 'open', hosts: ['open.test'], auth: { kind: 'none' }, staticExport },
-    ];
+    const open = { basePath: '/', hosts: ['open.test'], auth: { kind: 'none' } };
+    const sites = [siteEntry('acme'), siteEntry('beta'), siteEntry('open', open)];
+    const archives = ['acme', 'beta', 'open'].map((domain) => [
+      `${domain}/docs-2024-06-01.tar.gz`,
+      bundle(`word-of-${domain}`),
+    ]);
     const auth = { kind: 'oidc', issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: './client-secret' };
     const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
-    const start = async (): Promise<DaemonProcess> => {
-      const daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
-      await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
-      return daemon;
-    };
-    const first = await start();
+    const secret = { 'client-secret': `${CLIENT.secret}\n` };
+    const config = { server, sites, search: {} };
+    const first = await startServing(bench, Object.fromEntries(archives), config, secret);
     const browser = new BrowserLike();
     const listed = async (path: string) => {
       const { body } = await browser.visit(origin + path);
@@ -212,9 +230,10 @@ describe('sites with an identity provider', () => {
     expect(await listed('/')).toEqual(['open']);
     expect(await listed('/?sign-in')).toEqual(['acme', 'beta', 'open']);
     expect(await listed('/')).toEqual(['acme', 'beta', 'open']);
-    expect((await stat(join(folder, 'data', 'session.key'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(first.dataDir, 'session.key'))).mode & 0o777).toBe(0o600);
     await first.stop();
-    const second = await start();
+    const second = await bench.start(null, { folder: first.folder });
+    await second.until(({ state }) => state === 'ready');
     expect((await browser.send(`${origin}/acme/`, script)).status).toBe(200);
     expect((await browser.visit(`${origin}/_docshelf/sign-out`)).body).toMatch(/sign/i);
     for (const daemon of [first, second]) expect(daemon.log()).not.toContain(CLIENT.secret);

@@ -13,7 +13,6 @@ const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
 const SECRET = readFileSync(join(FIXTURES, 'throwaway.key'), 'utf8');
 const PUBLIC = readFileSync(join(FIXTURES, 'throwaway.pub'), 'utf8').split('\n')[1] as string;
 const required = { required: true, publicKeys: [PUBLIC] };
-const TOKEN = 'a-long-random-token';
 
 /** Minisign signature of these bytes. */
 async function signatureOf(bytes: Uint8Array): Promise<Buffer> {
@@ -75,20 +74,4 @@ describe.each(WAYS)('the command bundle import, run %s,', (way) => {
     expect(imported.json()).toMatchObject({ version: '2024-07-01', activated: true });
     expect(await home.shelf()).toEqual(['2024-07-01', ['2024-07-01']]);
   });
-});
-
-test('an upload is verified with the signature that was uploaded before the archive', async () => {
-  const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
-  const put = (name: string, body: Uint8Array) =>
-    fetch(`${daemon.admin}/v1/bundles/${name}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${TOKEN}` },
-      body: new Uint8Array(body),
-    });
-  expect((await put('docs-2024-06-01.tar.gz.minisig', await signatureOf(JULY))).status).toBe(204);
-  const forged = await put('docs-2024-06-01.tar.gz', JUNE);
-  expect([forged.status, ((await forged.json()) as { code: string }).code]).toEqual([422, 'bad_signature']);
-  expect((await put('docs-2024-06-01.tar.gz.minisig', await signatureOf(JUNE))).status).toBe(204);
-  expect((await put('docs-2024-06-01.tar.gz', JUNE)).status).toBe(201);
-  await daemon.untilServing('2024-06-01');
 });

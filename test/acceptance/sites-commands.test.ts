@@ -267,29 +267,16 @@ test('without a daemon, commands for a config with two sites read and change onl
   expect((await shelf.sites()).map(({ domain }) => domain)).toEqual(['acme']);
 });
 
-describe('the only site', () => {
-  test('keeps its versions if it becomes the only entry of a new sites list, and needs no --site option', async () => {
-    const shelf = await Shelf.open(bench);
-    await shelf.configure({ staticExport: { enabled: true } });
-    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');
-    await shelf.configure({ sites: [ACME] });
-    const daemon = await bench.start(null, { folder: shelf.folder });
-    await daemon.untilServing('2024-06-01');
-    expect((await shelf.run('bundle', 'import', 'docs-2024-07-01.tar.gz')).code).toBe(0);
-    expect(await shelf.versions()).toEqual({ acme: ['2024-07-01', ['2024-06-01', '2024-07-01']] });
-  });
-
-  test('can be named by its domain if the config has no list of sites', async () => {
-    const shelf = await Shelf.open(bench);
-    await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
-    const importArgs = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
-    expect(await shelf.fault(...importArgs, 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
-    expect((await shelf.run(...importArgs, 'acme')).code).toBe(0);
-    expect(await shelf.sites()).toMatchObject([{ domain: 'acme', version: '2024-06-01', configured: true }]);
-    const daemon = await bench.start(null, { folder: shelf.folder });
-    await daemon.untilServing('2024-06-01');
-    expect((await shelf.run('bundle', 'rollback', '--site', 'globex')).code).toBe(69);
-    expect((await shelf.run('bundle', 'activate', '2024-06-01', '--site', 'acme')).code).toBe(0);
-    expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
-  });
+test('the only site can be named by its domain if the config has no list of sites', async () => {
+  const shelf = await Shelf.open(bench);
+  await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
+  const importArgs = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
+  expect(await shelf.fault(...importArgs, 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
+  expect((await shelf.run(...importArgs, 'acme')).code).toBe(0);
+  expect(await shelf.sites()).toMatchObject([{ domain: 'acme', version: '2024-06-01', configured: true }]);
+  const daemon = await bench.start(null, { folder: shelf.folder });
+  await daemon.untilServing('2024-06-01');
+  expect((await shelf.run('bundle', 'rollback', '--site', 'globex')).code).toBe(69);
+  expect((await shelf.run('bundle', 'activate', '2024-06-01', '--site', 'acme')).code).toBe(0);
+  expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
 });

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { READ_ROUTES } from '../../src/http/site/site.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { siteEntry, startServing, untilSearchable } from './start.ts';
 
 /**
  * No response of one site appears under the host or path of another. The routes come from the site listener's table, so that new
@@ -27,25 +27,17 @@ const FILES = ['only-<domain>.html', 'assets/<domain>.css', '404.html', 'index.h
 
 let daemon: DaemonProcess;
 beforeAll(async () => {
-  const folder = await bench.folder();
-  for (const { domain, mark } of SITES) {
+  const archives = SITES.map(({ domain, mark }) => {
     const more = {
       [`only-${domain}.html`]: page(mark),
       [`assets/${domain}.css`]: `/* ${mark} */`,
       '404.html': page(`${mark} not found`),
     };
-    await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(mark, more) });
-  }
-  const sites = SITES.map(({ domain, hosts, basePath }) => ({
-    domain,
-    hosts,
-    basePath,
-    staticExport: { enabled: true },
-  }));
-  daemon = await bench.start({ staticExport: null, sites, search: {} }, { folder });
-  await daemon.until(
-    (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
-  );
+    return [`${domain}/docs-2024-06-01.tar.gz`, bundle(mark, more)];
+  });
+  const sites = SITES.map(({ domain, hosts, basePath }) => siteEntry(domain, { hosts, basePath }));
+  daemon = await startServing(bench, Object.fromEntries(archives), { sites, search: {} });
+  await untilSearchable(daemon);
 });
 
 /** The site that must respond there according to contract 2.1, or null. */

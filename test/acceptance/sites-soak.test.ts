@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 import { SiteClient } from '../helpers/site-client.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { siteEntry, startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-token-for-the-tests';
@@ -18,14 +18,11 @@ const markOf = (domain: string, version: string) => `${domain}-of-${version}`;
 test(`${SWAPS} swaps over twelve sites under load: no request fails, and no response mixes sites or versions`, {
   timeout: runs(300_000),
 }, async () => {
-  const folder = await bench.folder();
-  for (const domain of SITES) {
-    const archives = VERSIONS.map((version) => [`docs-${version}.tar.gz`, bundle(markOf(domain, version))] as const);
-    await folderOf(join(folder, 'bundles', domain), Object.fromEntries(archives));
-  }
-  const sites = SITES.map((domain) => ({ domain, basePath: `/${domain}`, staticExport: { enabled: true } }));
-  const config = { staticExport: null, admin: { port: 0, token: TOKEN }, log: { access: false } };
-  const daemon = await bench.start({ ...config, sites }, { folder });
+  const archives = SITES.flatMap((domain) =>
+    VERSIONS.map((version) => [`${domain}/docs-${version}.tar.gz`, bundle(markOf(domain, version))]),
+  );
+  const config = { admin: { token: TOKEN }, log: { access: false }, sites: SITES.map((domain) => siteEntry(domain)) };
+  const daemon = await startServing(bench, Object.fromEntries(archives), config);
   await daemon.until(
     (status) => status.sites?.every(({ active, versions }) => active !== null && versions.length === 2) === true,
   );

@@ -5,6 +5,7 @@ import type { SiteStatusReport } from '../../src/domain/status.ts';
 import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { SiteClient } from '../helpers/site-client.ts';
 import { bundle, folderOf } from './bundles.ts';
+import { siteEntry } from './start.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-token-for-the-tests';
@@ -12,14 +13,12 @@ const BEARER = { authorization: `Bearer ${TOKEN}` };
 const JUNE = '2024-06-01';
 const JULY = '2024-07-01';
 
-const entry = (domain: string, more: ConfigFile = {}): ConfigFile => ({
-  domain,
-  staticExport: { enabled: true },
-  ...more,
-});
-
 /** acme is at the root of every host, beta under a path there, and gamma on its own host. */
-const SITES = [entry('acme'), entry('beta', { basePath: '/beta' }), entry('gamma', { hosts: ['gamma.test'] })];
+const SITES = [
+  siteEntry('acme', { basePath: '/' }),
+  siteEntry('beta'),
+  siteEntry('gamma', { basePath: '/', hosts: ['gamma.test'] }),
+];
 
 const configOf = (sites: readonly ConfigFile[], more: ConfigFile = {}): ConfigFile => ({
   staticExport: null,
@@ -102,46 +101,18 @@ describe('the sites of one daemon', () => {
     expect(await daemon.stop()).toBe(0);
   });
 
-  test('accept actions under /v1/sites/{domain}, while actions without a domain are rejected with site_needed', async () => {
-    const folder = await home(MARKS);
-    const daemon = await bench.start(configOf(SITES), { folder });
-    await untilReady(daemon, Object.keys(MARKS));
-    const act = (path: string, init: RequestInit = {}) =>
-      fetch(`${daemon.admin}/v1/${path}`, { method: 'POST', headers: BEARER, ...init });
-
-    const upload = await act(`sites/beta/bundles/docs-${JULY}.tar.gz`, {
-      method: 'PUT',
-      body: new Uint8Array(bundle('bollard')),
-    });
-    expect([upload.status, await upload.json()]).toMatchObject([201, { version: JULY, activated: true }]);
-    expect((await get(daemon, '/beta/')).text).toContain('bollard');
-    expect((await get(daemon, '/')).text).toContain('anchor');
-    expect((await act('sites/beta/rollback')).status).toBe(200);
-    expect((await get(daemon, '/beta/')).text).toContain('beacon');
-
-    const needed = await act('rollback');
-    expect([needed.status, await needed.json()]).toMatchObject([
-      400,
-      { code: 'site_needed', next: expect.stringContaining('acme, beta, gamma') },
-    ]);
-    const unknown = await act('sites/delta/rollback');
-    expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: 'not_found' }]);
-    const missing = await act(`sites/acme/versions/${JULY}/activate`);
-    expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'version_not_found' }]);
-  });
-
   test('can be added, changed or removed by a reload without effect on other sites, and still have their versions if added again', async () => {
     const folder = await home({ ...MARKS, delta: 'dolphin' });
     const daemon = await bench.start(configOf(SITES), { folder });
     const { sites: before } = await untilReady(daemon, Object.keys(MARKS));
     const sinceOf = (sites: typeof before, domain: string) => siteOf(sites, domain)?.active?.activatedAt;
 
-    const delta = entry('delta', { basePath: '/delta' });
+    const delta = siteEntry('delta');
     await daemon.rewriteConfig({ sites: [...SITES, delta] });
     await untilReady(daemon, [...Object.keys(MARKS), 'delta']);
     expect((await get(daemon, '/delta/')).text).toContain('dolphin');
 
-    const pinned = entry('delta', { basePath: '/docs/delta', staticExport: { enabled: true, version: 'v9' } });
+    const pinned = siteEntry('delta', { basePath: '/docs/delta', staticExport: { enabled: true, version: 'v9' } });
     await daemon.rewriteConfig({ sites: [...SITES, pinned] });
     await daemon.until(({ sites }) => siteOf(sites, 'delta')?.lastError?.code === 'version_not_found');
     const { sites: changed } = await daemon.status();
@@ -171,8 +142,8 @@ describe('the sites of one daemon', () => {
   test('respond at their old or their new address at any time while a reload changes their address', async () => {
     const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
     await untilReady(daemon, Object.keys(MARKS));
-    const others = Array.from({ length: 200 }, (_, at) => entry(`other-${at}`, { basePath: `/other-${at}` }));
-    const moved = [SITES[0] ?? {}, entry('beta', { basePath: '/moved' }), SITES[2] ?? {}, ...others];
+    const others = Array.from({ length: 200 }, (_, at) => siteEntry(`other-${at}`));
+    const moved = [SITES[0] ?? {}, siteEntry('beta', { basePath: '/moved' }), SITES[2] ?? {}, ...others];
     const client = new SiteClient(daemon.site);
     const isThere = async (path: string) => (await client.get(path, {})).body.includes('beacon');
     await daemon.rewriteConfig({ sites: moved });
@@ -191,11 +162,7 @@ describe('the sites of one daemon', () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
     const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };
-    const sites = [
-      SITES[0] ?? {},
-      entry('beta', { basePath: '/beta' }),
-      entry('gamma', { hosts: ['gamma.test'], staticExport: gone }),
-    ];
+    const sites = [...SITES.slice(0, 2), { ...SITES[2], staticExport: gone }];
     const daemon = await bench.start(configOf(sites, { network: { retries: 0 } }), { folder });
     const status = await daemon.until(
       ({ sites: seen }) => siteOf(seen, 'beta')?.lastError != null && siteOf(seen, 'gamma')?.lastError != null,
@@ -249,11 +216,10 @@ describe('the sites of one daemon', () => {
 
   test('make the daemon unready if no site is served and one site waits for a version', async () => {
     const folder = await home({ acme: 'anchor' });
-    const waiting = entry('beta', { basePath: '/beta' });
-    const daemon = await bench.start(configOf([SITES[0] ?? {}, waiting]), { folder });
+    const daemon = await bench.start(configOf(SITES.slice(0, 2)), { folder });
     await untilReady(daemon, ['acme']);
     await untilReadyz(daemon, 200);
-    await daemon.rewriteConfig({ sites: [entry('acme', { staticExport: { enabled: false } }), waiting] });
+    await daemon.rewriteConfig({ sites: [{ ...SITES[0], staticExport: { enabled: false } }, siteEntry('beta')] });
     await daemon.until(({ sites }) => siteOf(sites, 'acme')?.state === 'off');
     await untilReadyz(daemon, 503);
   });

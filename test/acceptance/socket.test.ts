@@ -4,7 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { codesOf, DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { codesOf, DaemonProcess, faultOf, openBench, waitFor } from '../helpers/daemon.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { bundle, folderOf } from './bundles.ts';
 
@@ -88,14 +88,9 @@ describe('the socket of a daemon', () => {
 });
 
 describe('two daemons that share a folder', () => {
-  async function two(): Promise<[string, DaemonProcess, DaemonProcess]> {
-    const folder = await home();
-    const one = await bench.start({}, { folder });
-    return [folder, one, await bench.start(null, { folder })];
-  }
-
   test('both reload their config on docshelf reload, while bundle commands with --pid reach only one daemon', async () => {
-    const [folder, one, other] = await two();
+    const folder = await home();
+    const [one, other] = [await bench.start({}, { folder }), await bench.start(null, { folder })];
     const before = (await Promise.all([one.status(), other.status()])).map(({ lastReload }) => lastReload?.at);
     const reloaded = await bench.run(['reload', '--json'], { cwd: folder });
     expect({ code: reloaded.code, ok: reloaded.json<{ ok: boolean }[]>().map(({ ok }) => ok) }).toEqual({
@@ -131,36 +126,28 @@ describe('a docshelf command', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['daemons']);
   });
 
-  test('reaches a daemon on another host with --admin-url and the token', async () => {
-    const daemon = await bench.start({ admin: { token: 'a-long-random-token' } }, { folder: await home() });
-    const elsewhere = await home();
-    await bench.writeConfig(elsewhere, { admin: { token: 'a-long-random-token' } });
-    const args = ['import', 'docs-2024-06-01.tar.gz', '--admin-url', daemon.admin];
-    expect((await bundleCommand(elsewhere, ...args)).json()).toMatchObject({ activated: true });
-    expect((await daemon.untilServing('2024-06-01')).versions[0]?.source).toBe('upload');
-    await bench.writeConfig(elsewhere, { admin: { token: 'another-random-token' } });
-    expect(codesOf(await bundleCommand(elsewhere, 'rollback', '--admin-url', daemon.admin))).toEqual([
-      77,
-      'unauthorized',
-    ]);
-    expect(codesOf(await bundleCommand(elsewhere, ...args))).toEqual([77, 'unauthorized']);
-  });
-
-  test('needs no local config to reach a daemon on another host, and explains a missing token or daemon', async () => {
+  test('reaches a daemon on another host with --admin-url and the token of a config or the environment', async () => {
     const token = 'a-long-random-token';
     const daemon = await bench.start({ admin: { token } }, { folder: await home() });
     const cwd = await home();
     const importAt = (admin: string, env: Record<string, string> = {}) =>
       bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz', '--json', '--admin-url', admin], { cwd, env });
-    const refused = await importAt(daemon.admin);
-    expect([refused.code, refused.json<{ next: string }>().next]).toEqual([
-      77,
-      expect.stringContaining('set DOCSHELF__ADMIN__TOKEN'),
-    ]);
+    expect(faultOf(await importAt(daemon.admin))).toMatchObject({
+      exit: 77,
+      next: expect.stringContaining('set DOCSHELF__ADMIN__TOKEN'),
+    });
     const imported = await importAt(daemon.admin, { DOCSHELF__ADMIN__TOKEN: token });
     expect(imported.json()).toMatchObject({ activated: true });
-    const lost = await importAt('http://127.0.0.1:1');
-    expect([lost.code, lost.json<{ next: string }>().next]).toEqual([69, expect.stringContaining('Check the URL')]);
+    expect((await daemon.untilServing('2024-06-01')).versions[0]?.source).toBe('upload');
+    expect(faultOf(await importAt('http://127.0.0.1:1'))).toMatchObject({
+      exit: 69,
+      next: expect.stringContaining('Check the URL'),
+    });
+    await bench.writeConfig(cwd, { admin: { token } });
+    expect((await importAt(daemon.admin)).code).toBe(0);
+    await bench.writeConfig(cwd, { admin: { token: 'another-random-token' } });
+    expect(faultOf(await importAt(daemon.admin))).toMatchObject({ exit: 77, code: 'unauthorized' });
+    expect(faultOf(await bundleCommand(cwd, 'rollback', '--admin-url', daemon.admin))).toMatchObject({ exit: 77 });
     expect(await readdir(cwd)).not.toContain('data');
   });
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { SiteClient } from '../helpers/site-client.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { startServing } from './start.ts';
 
 const bench = openBench(afterEach);
 const SWAPS = 6;
@@ -19,13 +19,12 @@ const pages = (mark: string): Record<string, string> => {
 };
 
 test('requests during swaps never fail or mix versions: every body is complete and matches its ETag', async () => {
-  const folder = await bench.folder();
-  await folderOf(join(folder, 'bundles'), {
+  const archives = {
     'docs-2024-06-01.tar.gz': bundle('june', pages('june')),
     'docs-2024-07-01.tar.gz': bundle('july', pages('july')),
-  });
-  const daemon = await bench.start({ staticExport: { version: VERSIONS[0] }, log: { access: false } }, { folder });
-  await daemon.untilServing(VERSIONS[0]);
+  };
+  const config = { staticExport: { version: VERSIONS[0] }, log: { access: false } };
+  const daemon = await startServing(bench, archives, config);
   await daemon.until(({ versions }) => versions.length === 2);
 
   const client = new SiteClient(daemon.site, CONNECTIONS);

@@ -2,12 +2,12 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
-import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
+import { type ConfigFile, type DaemonProcess, openBench, runDocshelf } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 import { openHttp2, requestHttp1, requestHttp2, shakeHands } from '../http/tls/tls-client.ts';
-import { bundle, folderOf, sha256Of } from './bundles.ts';
-import { adminKey, JOBS, KEYS, SITE } from './export-service.ts';
+import { bundle, folderOf } from './bundles.ts';
+import { JOBS, KEYS, organizations, SITE } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
@@ -124,12 +124,7 @@ test('commands reach an admin listener with TLS', async () => {
   // A client that does not trust the certificate sends no token.
   const stranger = await bench.folder();
   await bench.writeConfig(stranger, { admin: { token: TOKEN } });
-  const refused = await runDocshelf(
-    ['reload', '--admin-url', daemon.admin, '--config', join(stranger, 'config.yaml')],
-    {
-      cwd: stranger,
-    },
-  );
+  const refused = await runDocshelf(['reload', '--admin-url', daemon.admin], { cwd: stranger });
   expect([refused.code, refused.stderr]).toEqual([
     69,
     expect.stringContaining('docshelf does not trust the certificate of the daemon'),
@@ -138,19 +133,13 @@ test('commands reach an admin listener with TLS', async () => {
 
 test('clients search, export and fetch bundles at an API listener with TLS, with HTTP/1.1 and HTTP/2', async () => {
   const port = await freePort();
-  const organization = {
-    id: 'acme',
-    plan: 'enterprise',
-    domains: { acme: { source: { kind: 'folder', path: './site' } } },
-  };
-  const keys = [adminKey('ci', KEYS.acme), { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) }];
   const { folder, daemon } = await start({
     deployment: { domain: 'acme' },
     staticExport: { enabled: true },
     api: { port, tls: TLS },
     search: {},
     exportApi: { enabled: true },
-    organizations: [{ ...organization, keys }],
+    organizations: organizations(),
   });
   await daemon.until(({ search }) => search?.keyword === 'ready');
   const session = openHttp2(port);
@@ -165,20 +154,12 @@ test('clients search, export and fetch bundles at an API listener with TLS, with
 
   await writeFiles(join(folder, 'site'), SITE);
   const headers = json(KEYS.acme);
-  const begun = await requestHttp2(session, {
-    method: 'POST',
-    path: JOBS,
-    headers,
-    body: JSON.stringify({ domain: 'acme' }),
-  });
+  const order = { method: 'POST', path: JOBS, headers, body: JSON.stringify({ domain: 'acme' }) };
+  const begun = await requestHttp2(session, order);
   const { jobId } = JSON.parse(begun.body);
-  await waitFor(
-    async () =>
-      JSON.parse((await requestHttp1(port, { path: `${JOBS}/${jobId}`, headers })).body).status === 'completed'
-        ? true
-        : null,
-    () => daemon.log(),
-  );
+  const jobStatus = async () =>
+    JSON.parse((await requestHttp1(port, { path: `${JOBS}/${jobId}`, headers })).body).status;
+  await expect.poll(jobStatus).toBe('completed');
   const { body } = await requestHttp1(port, { method: 'POST', path: `${JOBS}/${jobId}/bundle`, headers });
   const { bundleUrl, sizeBytes } = JSON.parse(body);
   const link = new URL(bundleUrl);

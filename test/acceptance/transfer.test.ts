@@ -5,7 +5,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type CommandResult, codesOf, openBench } from '../helpers/daemon.ts';
 import { spawnProgram } from '../helpers/program.ts';
@@ -13,6 +13,7 @@ import { runCommands, writePrograms } from '../helpers/shell.ts';
 import { bundle } from './bundles.ts';
 
 const bench = openBench(afterEach);
+const seedBench = openBench(afterAll);
 const run = promisify(execFile);
 const KEYS = join(import.meta.dirname, '../fixtures/minisign');
 const [SECRET, PUBLIC, OTHER] = ['throwaway.key', 'throwaway.pub', 'other.pub'].map((name) => join(KEYS, name)) as [
@@ -23,12 +24,33 @@ const [SECRET, PUBLIC, OTHER] = ['throwaway.key', 'throwaway.pub', 'other.pub'].
 const IMAGE = 'an image of repeated words '.repeat(1000);
 const OCTOBER = 'acme-export-2026-10-01.tar.gz';
 const NOVEMBER = 'acme-export-2026-11-01.tar.gz';
+const FILES = [
+  'README.txt',
+  `bundles/${OCTOBER}`,
+  `bundles/${NOVEMBER}`,
+  'chart/docshelf-0.1.0.tgz',
+  'image/docshelf.tar.gz',
+  'sbom.cdx.json',
+  'values.yaml',
+];
+/** Checksums of a file outside of the folder. */
+const OUTSIDE = `${'0'.repeat(64)}  ../x\n`;
 
-/** Packs a transfer of an image, a chart, two bundles and a config. */
-async function pack(
-  more: readonly string[] = [],
-): Promise<{ folder: string; transfer: string; packed: CommandResult }> {
+type Packed = { folder: string; transfer: string; packed: CommandResult };
+const seeds = new Map<string, Promise<Packed>>();
+
+/** A copy of a transfer of an image, a chart, two bundles and a config. Each one is packed only once. */
+async function pack(more: readonly string[] = []): Promise<Packed> {
+  const seed = seeds.get(more.join()) ?? packOnce(more);
+  seeds.set(more.join(), seed);
+  const { folder: packedIn, packed } = await seed;
   const folder = await bench.folder();
+  await cp(packedIn, folder, { recursive: true });
+  return { folder, transfer: join(folder, 'transfer'), packed };
+}
+
+async function packOnce(more: readonly string[]): Promise<Packed> {
+  const folder = await seedBench.folder();
   await writeFile(join(folder, 'docshelf.tar'), IMAGE);
   await writeFile(join(folder, 'docshelf-0.1.0.tgz'), 'a chart');
   await writeFile(join(folder, OCTOBER), bundle('october'));
@@ -56,18 +78,9 @@ describe('transfer pack', () => {
     const { transfer, packed } = await pack();
     expect(packed.code).toBe(0);
     const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
-    const expected = [
-      'README.txt',
-      `bundles/${OCTOBER}`,
-      `bundles/${NOVEMBER}`,
-      'chart/docshelf-0.1.0.tgz',
-      'image/docshelf.tar.gz',
-      'sbom.cdx.json',
-      'values.yaml',
-    ];
-    expect(paths).toEqual(expected);
+    expect(paths).toEqual(FILES);
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
-    expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
+    expect(stdout.trim().split('\n')).toEqual(FILES.map((path) => `${path}: OK`));
     const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
     expect(readme).toContain('the folder is not signed');
     expect(readme).not.toContain('on a host');
@@ -91,10 +104,8 @@ describe('transfer pack', () => {
 
   test('writes a README whose commands for a host without containers succeed', async () => {
     const { folder } = await pack();
-    const packed = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, NOVEMBER, '--output', 'bundles-only'], {
-      cwd: folder,
-    });
-    expect(packed.code).toBe(0);
+    const args = ['transfer', 'pack', '--bundle', OCTOBER, NOVEMBER, '--output', 'bundles-only'];
+    expect((await bench.run(args, { cwd: folder })).code).toBe(0);
     const readme = await readFile(join(folder, 'bundles-only/README.txt'), 'utf8');
     const commands = [...readme.matchAll(/: +(docshelf (?:init|transfer|bundle list) .*?)(?: {4}.*)?$/gm)].map(
       ([, text]) => text,
@@ -139,20 +150,15 @@ describe('transfer pack', () => {
   test('rejects a file that is not a bundle, and leaves no files behind', async () => {
     const folder = await bench.folder();
     await writeFile(join(folder, 'page.tar.gz'), '<!doctype html>');
-    const result = await bench.run(['transfer', 'pack', '--bundle', 'page.tar.gz', '--output', 'transfer', '--json'], {
-      cwd: folder,
-    });
-    expect(codesOf(result)).toEqual([65, 'unknown_format']);
-    const { stdout } = await run('ls', ['-A'], { cwd: folder });
-    expect(stdout).toBe('page.tar.gz\n');
+    const args = ['transfer', 'pack', '--bundle', 'page.tar.gz', '--output', 'transfer', '--json'];
+    expect(codesOf(await bench.run(args, { cwd: folder }))).toEqual([65, 'unknown_format']);
+    expect(await readdir(folder)).toEqual(['page.tar.gz']);
   });
 
   test('rejects an existing output folder, and a command without a file to pack', async () => {
     const { folder } = await pack();
-    const result = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, '--output', 'transfer', '--json'], {
-      cwd: folder,
-    });
-    expect(codesOf(result)).toEqual([73, 'cannot_write']);
+    const args = ['transfer', 'pack', '--bundle', OCTOBER, '--output', 'transfer', '--json'];
+    expect(codesOf(await bench.run(args, { cwd: folder }))).toEqual([73, 'cannot_write']);
     expect((await bench.run(['transfer', 'pack', '--output', 'other'], { cwd: folder })).code).toBe(64);
   });
 });
@@ -179,27 +185,19 @@ describe('transfer unpack', () => {
 
   test.each<[string, (transfer: string) => Promise<unknown>, string]>([
     ['a changed file', (at) => writeFile(join(at, 'image/docshelf.tar.gz'), 'another image'), 'wrong_digest'],
-    ['a missing file', (at) => rm(join(at, 'chart/docshelf-0.1.0.tgz')), 'manifest_mismatch'],
-    [
-      'a file that is not in the checksums',
-      (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'),
-      'manifest_mismatch',
-    ],
-    ['a pipe or a link to outside of the folder', (at) => symlink('/', join(at, 'root')), 'manifest_mismatch'],
-    [
-      'checksums that name files outside of the folder',
-      async (at) => writeFile(join(at, 'SHA256SUMS'), `${'0'.repeat(64)}  ../x\n`),
-      'manifest_mismatch',
-    ],
-  ])(
-    'rejects a transfer folder that does not match its checksums, and imports no bundle: %s',
-    async (_, damage, code) => {
-      const { folder, transfer } = await pack();
-      await damage(transfer);
-      expect(codesOf(await unpack(folder))).toEqual([65, code]);
-      expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
-    },
-  );
+    ['a missing file', (at) => rm(join(at, 'chart'), { recursive: true }), 'manifest_mismatch'],
+    ['a bundle that the checksums lack', (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'), 'manifest_mismatch'],
+    ['a link to outside of the folder', (at) => symlink('/etc/passwd', join(at, 'bundles/link')), 'manifest_mismatch'],
+    ['checksums of other files', (at) => writeFile(join(at, 'SHA256SUMS'), OUTSIDE), 'manifest_mismatch'],
+    ['no checksums', (at) => rm(join(at, 'SHA256SUMS')), 'cannot_read'],
+  ])('rejects a folder or a tar from standard input with %s, and imports no bundle', async (_, damage, code) => {
+    const { folder, transfer } = await pack();
+    await damage(transfer);
+    expect((await unpack(folder)).json().code).toBe(code);
+    const piped = await unpackPiped(folder, await tarOf(folder, ['-cf', '-', 'transfer']));
+    expect(piped.json().code).toBe(code);
+    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+  });
 
   test('ignores files that file managers and removable disks add', async () => {
     const { folder, transfer } = await pack();
@@ -242,20 +240,6 @@ describe('transfer unpack', () => {
     expect((await readdir(daemon.dataDir)).filter((name) => name.startsWith('.transfer-'))).toEqual([]);
   });
 
-  test.each<[string, (transfer: string) => Promise<unknown>, string]>([
-    ['a changed image', (at) => writeFile(join(at, 'image/docshelf.tar.gz'), 'x'), 'wrong_digest'],
-    ['a missing chart', (at) => rm(join(at, 'chart'), { recursive: true }), 'manifest_mismatch'],
-    ['a bundle that the checksums lack', (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'), 'manifest_mismatch'],
-    ['a link', (at) => symlink('/etc/passwd', join(at, 'bundles/link')), 'manifest_mismatch'],
-    ['no checksums', (at) => rm(join(at, 'SHA256SUMS')), 'cannot_read'],
-  ])('rejects a tar from standard input with %s, and imports no bundle', async (_, damage, code) => {
-    const { folder, transfer } = await pack();
-    await damage(transfer);
-    const result = await unpackPiped(folder, await tarOf(folder, ['-cf', '-', 'transfer']));
-    expect(result.json().code).toBe(code);
-    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
-  });
-
   test('rejects standard input that is cut off, empty, or not a tar', async () => {
     const { folder } = await pack();
     const whole = await tarOf(folder, ['-cf', '-', 'transfer']);
@@ -284,12 +268,6 @@ describe('transfer unpack', () => {
     expect(await ended).toEqual([null, signal]);
     expect(await readdir(temporary)).toEqual([]);
   });
-
-  test('exits with 69 for a folder that transfer pack has not created', async () => {
-    const folder = await bench.folder();
-    await mkdir(join(folder, 'transfer'));
-    expect(codesOf(await unpack(folder))).toEqual([69, 'cannot_read']);
-  });
 });
 
 describe('signatures of a transfer', () => {
@@ -306,16 +284,7 @@ describe('signatures of a transfer', () => {
 
     // Replace a file and its checksum, which cannot have a valid signature.
     await cp(join(folder, OCTOBER), join(transfer, 'bundles', NOVEMBER));
-    const files = [
-      'README.txt',
-      `bundles/${OCTOBER}`,
-      `bundles/${NOVEMBER}`,
-      'chart/docshelf-0.1.0.tgz',
-      'image/docshelf.tar.gz',
-      'sbom.cdx.json',
-      'values.yaml',
-    ];
-    const { stdout } = await run('sha256sum', files, { cwd: transfer });
+    const { stdout } = await run('sha256sum', FILES, { cwd: transfer });
     await writeFile(join(transfer, 'SHA256SUMS'), stdout);
     expect((await unpack(folder, ['--public-key', PUBLIC])).json().code).toBe('bad_signature');
   });
@@ -340,15 +309,11 @@ describe('signatures of a transfer', () => {
 });
 
 describe('the SBOM of a transfer', () => {
+  type Component = { 'bom-ref': string; name: string; version?: string; hashes?: { content: string }[] };
   interface Sbom {
     readonly bomFormat: string;
     readonly specVersion: string;
-    readonly components: readonly {
-      'bom-ref': string;
-      name: string;
-      version?: string;
-      hashes?: { content: string }[];
-    }[];
+    readonly components: readonly Component[];
     readonly dependencies: readonly { ref: string; dependsOn: readonly string[] }[];
   }
   const read = async (): Promise<Sbom> =>

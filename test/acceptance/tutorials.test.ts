@@ -9,7 +9,7 @@ import { httpServer } from '../helpers/local-server.ts';
 import { codeBlocks, manualPage } from '../helpers/manual-blocks.ts';
 import { runShell, writePrograms } from '../helpers/shell.ts';
 import { writeFiles } from '../helpers/write-files.ts';
-import { KEYS, organizations, startExporter } from './export-service.ts';
+import { KEYS, organization, organizations, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ROOT = join(import.meta.dirname, '../..');
@@ -190,7 +190,7 @@ describe('the commands of docs/keys.md', () => {
     const token = 'a-token-that-is-long-enough';
     const daemon = await bench.start({
       admin: { port: 0, token },
-      organizations: [{ id: 'acme', plan: 'enterprise', domains: { docs: {} }, keys: [] }],
+      organizations: [organization('acme', { docs: {} })],
     });
     const outputs = await follow(commandsOf('keys'), {
       env: { ADMIN_TOKEN: token },

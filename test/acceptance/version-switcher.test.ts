@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
 import { send as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle } from './bundles.ts';
+import { startWithVersions } from './start.ts';
 
 const bench = openBench(afterEach);
 
@@ -33,30 +34,17 @@ const locationOf = async (address: string): Promise<string | null> =>
 const untilHead = (address: string, has: boolean): Promise<void> =>
   expect.poll(async () => SCRIPT.test(await textOf(address))).toBe(has);
 
-async function startWith(config: object, archives: Readonly<Record<string, Buffer>> = {}) {
-  const folder = await bench.folder();
-  await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY, ...archives });
-  const daemon = await bench.start(
-    { staticExport: KEPT, log: { access: false }, search: { enabled: false }, ...config },
-    { folder },
-  );
-  const runBundle = async (...args: string[]) => {
-    const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
-    expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
-    return result.json<{ readonly link?: string }>();
-  };
-  return { daemon, folder, take: runBundle };
-}
+const startWith = (config: object, bundles: Readonly<Record<string, Buffer>>) =>
+  startWithVersions(bench, bundles, { staticExport: KEPT, log: { access: false }, ...config });
 
 describe('the version switcher (server.versionSwitcher)', () => {
   test('appears under a base path on every page if there are several versions', async () => {
     const server = { host: '127.0.0.1', port: 0, basePath: '/team/', versionSwitcher: true };
-    const { daemon, take: runBundle } = await startWith({ server });
+    const { daemon, runBundle, importBundle } = await startWith({ server }, { '1.0+june': JUNE });
     const site = `${daemon.site}/team/`;
-    await runBundle('import', 'june.tar.gz', '--version', '1.0+june');
     await daemon.untilServing('1.0+june');
     expect(await textOf(site)).not.toMatch(/_docshelf/);
-    await runBundle('import', 'july.tar.gz', '--version', 'v2');
+    await importBundle('v2', JULY);
     await daemon.untilServing('v2');
     for (const path of ['', 'de/', 'new/place']) {
       expect(SCRIPT.exec(await textOf(site + path))?.groups, path).toMatchObject({ version: 'v2', active: 'v2' });
@@ -100,16 +88,14 @@ describe('the version switcher (server.versionSwitcher)', () => {
         [`docs/${name}.html`, `docs/next/${name}.html`].map((path) => [path, page(name)]),
       ),
     );
-    const { daemon, take: runBundle } = await startWith({}, { 'own.tar.gz': bundle('own', own) });
-    await runBundle('import', 'june.tar.gz', '--version', 'v1');
-    await runBundle('import', 'july.tar.gz', '--version', 'v2');
+    const { daemon, runBundle, importBundle } = await startWith({}, { v1: JUNE, v2: JULY });
     await daemon.untilServing('v2');
     const site = `${daemon.site}/`;
     expect(await textOf(`${site}_docshelf/v/v1/`)).not.toMatch(/docshelf-versions|switcher/);
     const server = { versionSwitcher: true };
     await daemon.rewriteConfig({ staticExport: KEPT, server });
     await untilHead(site, true);
-    await runBundle('import', 'own.tar.gz', '--version', 'v3');
+    await importBundle('v3', bundle('own', own));
     await daemon.untilServing('v3');
     expect(await textOf(`${site}docs/a`)).not.toMatch(SCRIPT);
     expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('several versions (docs/next/)'));
@@ -124,12 +110,17 @@ describe('the version switcher (server.versionSwitcher)', () => {
   test('lists a staged version only for readers who have opened its preview link, and requires the sign-in of the site', async () => {
     const auth = { kind: 'basic', usersFile: './users' };
     const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
-    const { daemon, folder, take: runBundle } = await startWith({ server: { ...server, auth: { kind: 'none' } } });
+    const { daemon, runBundle, importBundle } = await startWith(
+      { server: { ...server, auth: { kind: 'none' } } },
+      { v2: JULY },
+    );
     // Password `correct horse`, with bcrypt cost 4.
-    await writeFile(join(folder, 'users'), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n');
-    await runBundle('import', 'july.tar.gz', '--version', 'v2');
+    await writeFile(
+      join(daemon.folder, 'users'),
+      'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n',
+    );
     await daemon.untilServing('v2');
-    await runBundle('import', 'june.tar.gz', '--version', 'v3', '--no-activate');
+    await importBundle('v3', JUNE, '--no-activate');
     const { link = '' } = await runBundle('preview', 'v3');
     const opened = await fetch(daemon.site + new URL(link).pathname + new URL(link).search, { redirect: 'manual' });
     const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';

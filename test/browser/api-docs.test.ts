@@ -1,27 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openListener } from '../../src/http/listener/listener.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { apiWith, KEY } from '../http/api/api-example.ts';
-import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, listenWith, useChromium, whyNoChromium } from './reader.ts';
 
 describe.skipIf(!hasChromium)(`the API documentation page in a browser${whyNoChromium}`, () => {
-  const opened: (() => Promise<unknown>)[] = [];
   const chromium = useChromium();
   let site: string;
 
   beforeAll(async () => {
-    const { app } = apiWith();
-    const listener = await openListener({
-      name: 'api',
-      host: '127.0.0.1',
-      port: 0,
-      fetch: (...args) => app.fetch(...args),
-    });
-    opened.push(() => listener.stop(0));
-    site = listener.url;
-  });
-  afterAll(async () => {
-    for (const close of opened.reverse()) await close();
+    site = await listenWith(apiWith().app);
   });
 
   it('shows every call without external requests or browser errors, also without scripts', async () => {

@@ -1,14 +1,13 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/domain/secret.ts';
 import { JobDesk } from '../../src/http/job-desk.ts';
-import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { appWith, TOKEN } from '../http/admin/admin-example.ts';
 import { exportsInMemory } from '../http/api/exports-in-memory.ts';
 import { memoryAudit } from '../http/audit/memory-audit.ts';
 import { organization, ownedSite } from '../http/organization-example.ts';
 import { STATUS } from '../http/status-example.ts';
-import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, listenWith, useChromium, whyNoChromium } from './reader.ts';
 
 const STEP_MS_MAX = 60_000;
 const ORGANIZATIONS = [organization('acme-inc', { sites: [ownedSite('acme')] })];
@@ -19,7 +18,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   const { exports, queue } = exportsInMemory();
   const desk = new JobDesk({ service: async () => exports, organizations: () => ORGANIZATIONS });
   const chromium = useChromium();
-  let listener: Listener;
+  let admin: string;
   let page: Page;
 
   beforeAll(async () => {
@@ -31,10 +30,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
       revisions: { changes: () => String(audit.count), jobs: () => exports.revision() },
       actions: { jobs: desk },
     });
-    listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
-  });
-  afterAll(async () => {
-    await listener.stop(0);
+    admin = await listenWith(app);
   });
 
   beforeEach(async () => {
@@ -47,7 +43,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   async function signedIn(): Promise<Page> {
     const opened = await (await chromium.browser.newContext()).newPage();
     opened.setDefaultTimeout(STEP_MS_MAX);
-    await opened.goto(`${listener.url}/sign-in`);
+    await opened.goto(`${admin}/sign-in`);
     await opened.getByLabel('Admin token').fill(TOKEN);
     await opened.keyboard.press('Enter');
     await opened.getByRole('button', { name: 'Sign out' }).waitFor();
@@ -58,7 +54,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
     page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
 
   it('move the focus to the table heading if the focused row disappears, and keep this focus at the next update', async () => {
-    await page.goto(`${listener.url}/sites/acme`);
+    await page.goto(`${admin}/sites/acme`);
     await page.locator('#remove-2024-05-01 summary').focus();
     const versions = STATUS.versions.filter(({ version }) => version !== '2024-05-01');
     shown.status = { ...STATUS, versions };
@@ -70,7 +66,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   });
 
   it('move the focus to the row if the focused button disappears', async () => {
-    await page.goto(`${listener.url}/sites/acme`);
+    await page.goto(`${admin}/sites/acme`);
     await page.getByRole('link', { name: 'Activate 2024-05-01' }).focus();
     shown.status = { ...STATUS, active: STATUS.active && { ...STATUS.active, ...versionOf('2024-05-01') } };
     await page.locator('#version-2024-05-01').getByText('active', { exact: true }).waitFor();
@@ -78,7 +74,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
   });
 
   it('show the end of a session in the header, and move the focus to the content', async () => {
-    await page.goto(`${listener.url}/sites/acme`);
+    await page.goto(`${admin}/sites/acme`);
     await page.getByRole('button', { name: 'Sign out' }).focus();
     shown.token = 'another-correct-horse';
     shown.status = { ...STATUS, activity: 'reloading' };
@@ -89,8 +85,8 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
 
   it('show each audit line of one operator to a second operator', async () => {
     const other = await signedIn();
-    await page.goto(`${listener.url}/audit`);
-    await other.goto(`${listener.url}/sites/acme`);
+    await page.goto(`${admin}/audit`);
+    await other.goto(`${admin}/sites/acme`);
     const before = await page.locator('tbody tr').count();
     await other.getByRole('button', { name: 'Sign out' }).click();
     await page.locator(`tbody tr:nth-child(${before + 1})`).waitFor();
@@ -100,9 +96,9 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
 
   it('show the progress of a job in the job list, and on the page of the job even without sign-in', async () => {
     const { jobId } = await desk.start({ domain: 'acme' });
-    await page.goto(`${listener.url}/jobs`);
+    await page.goto(`${admin}/jobs`);
     const reader = await (await chromium.browser.newContext()).newPage();
-    await reader.goto(`${listener.url}/jobs/${jobId}`);
+    await reader.goto(`${admin}/jobs/${jobId}`);
     for (const progress of [41, 42]) {
       queue.move(jobId, { status: 'running', progress });
       for (const each of [page, reader]) await each.getByText(`${progress} %`).waitFor();
@@ -118,7 +114,7 @@ describe.skipIf(!hasChromium)(`live updates of the console${whyNoChromium}`, () 
       refused += 1;
       return refused < 3 ? route.fulfill({ status: refused === 1 ? 429 : 502 }) : route.continue();
     });
-    await page.goto(`${listener.url}/sites/acme`);
+    await page.goto(`${admin}/sites/acme`);
     await page.waitForResponse((answer) => answer.url().endsWith('/events') && answer.status() === 200);
     shown.status = { ...STATUS, activity: 'unpacking b.zip' };
     await page.getByText('unpacking b.zip').waitFor();

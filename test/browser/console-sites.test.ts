@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import type { LastError, SiteStatusReport, StatusReport, StoredVersion } from '../../src/domain/status.ts';
 import type { SiteActions } from '../../src/http/admin/actions.ts';
-import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { actionsThatNote, appWith, TOKEN } from '../http/admin/admin-example.ts';
 import { STATUS, siteStatus } from '../http/status-example.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, listenWith, useChromium, whyNoChromium } from './reader.ts';
 
 const DIGESTS = { '2.0': '2'.repeat(64), '2.1': '3'.repeat(64) } as const;
 type Label = keyof typeof DIGESTS;
@@ -51,7 +50,7 @@ function siteOf(domain: string): SiteStatusReport {
 describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () => {
   const sites = new Map<string, SiteStatusReport>();
   let calls: unknown[][] = [];
-  let listener: Listener;
+  let admin: string;
   const chromium = useChromium();
 
   const status = (): StatusReport => ({
@@ -88,10 +87,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   beforeAll(async () => {
     const actions = { ...actionsThatNote([]), site: (domain: string | null) => actionsOf(domain ?? '') };
     const { app } = appWith({ status: async () => status(), actions });
-    listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
-  });
-  afterAll(async () => {
-    await listener.stop(0);
+    admin = await listenWith(app);
   });
   beforeEach(() => {
     calls = [];
@@ -99,7 +95,7 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
   });
 
   const enter = (profile = {}): Promise<ConsoleOperator> =>
-    ConsoleOperator.signedIn(chromium.browser, listener.url, { token: TOKEN, ...profile });
+    ConsoleOperator.signedIn(chromium.browser, admin, { token: TOKEN, ...profile });
 
   const rows = ({ page }: ConsoleOperator): Promise<string[]> =>
     page.locator('table').first().locator('tbody th a').allTextContents();
@@ -191,26 +187,6 @@ describe.skipIf(!hasChromium)(`the console with 40 sites${whyNoChromium}`, () =>
     await untilMessage('site-1: version 2.0 is active again');
     expect(calls).toEqual(['2.1', '2.0', '2.1', '2.0'].map((version) => ['site-1', version]));
     await operator.leave();
-  });
-
-  it('neither activates a version nor undoes an activation if another operator has changed the active version', async () => {
-    const [one, other] = [await enter(), await enter()];
-    await one.show('sites/site-2/review?version=2.1');
-    await other.show('sites/site-2/review?version=2.1');
-    await other.press('button', 'Activate 2.1');
-    await other.untilMessage('Version 2.1 is active');
-    await one.press('button', 'Activate 2.1');
-    await one.untilMessage('version "2.1" became active in the meantime');
-    await one.show('sites/site-2');
-    await one.press('button', 'Roll back');
-    await one.untilMessage('Rolled back: version 2.0 is active');
-    await other.press('button', 'Undo: activate 2.0 again');
-    await other.untilMessage('version "2.0" became active in the meantime');
-    expect(calls).toEqual([
-      ['site-2', '2.1'],
-      ['site-2', '2.0'],
-    ]);
-    await Promise.all([one.leave(), other.leave()]);
   });
 
   it.each([true, false])(

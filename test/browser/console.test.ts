@@ -5,7 +5,6 @@ import type { AdminActions } from '../../src/http/admin/actions.ts';
 import { type AuditLine, AuditTrail } from '../../src/http/audit/audit.ts';
 import { JobDesk } from '../../src/http/job-desk.ts';
 import type { ListedKey } from '../../src/http/keys/key-schemas.ts';
-import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { actionsThatNote, appWith, DIGEST, KEY, observedAt, TOKEN } from '../http/admin/admin-example.ts';
 import { exportsInMemory } from '../http/api/exports-in-memory.ts';
 import { auditLine } from '../http/audit/memory-audit.ts';
@@ -13,7 +12,7 @@ import { AIR_GAPPED, FINDINGS, LONG, RESULT, STATES } from '../http/console/stat
 import { organization, ownedSite } from '../http/organization-example.ts';
 import { STATUS } from '../http/status-example.ts';
 import { ConsoleOperator } from './console-operator.ts';
-import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, listenWith, useChromium, whyNoChromium } from './reader.ts';
 
 /** Number of rows with all kinds of content. For a long table, axe takes seconds. */
 const ROWS_READ = 12;
@@ -40,7 +39,6 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   const gate = Promise.withResolvers<void>();
   const { exports, queue } = exportsInMemory();
   const jobs = new JobDesk({ service: async () => exports, organizations: () => [ORGANIZATION] });
-  const listeners: Listener[] = [];
   const chromium = useChromium();
   let admin: string;
   let operator: ConsoleOperator;
@@ -53,7 +51,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
       ruleFaultCount: 1,
     } as const;
     const line = { append: async () => undefined, read: async () => ({ lines: LINES, before: LINE.at }) };
-    admin = await listen({
+    const { app } = appWith({
       status: async () => shown.status,
       features: () => AIR_GAPPED,
       observe: () => observedAt('https://acme.example/', findings, async () => [RESULT]),
@@ -61,13 +59,11 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
       audit: new AuditTrail(line, () => undefined),
       actions: actions(),
     });
+    admin = await listenWith(app);
     operator = await ConsoleOperator.signedIn(chromium.browser, admin, { token: TOKEN });
     weigh(operator);
   });
-  afterAll(async () => {
-    gate.resolve();
-    for (const listener of listeners) await listener.stop(0);
-  });
+  afterAll(() => gate.resolve());
 
   /** Addresses of files that pages load, by name. */
   const loaded = new Map<string, string>();
@@ -85,13 +81,6 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
     { ...LINE, action: 'key-revoke', target: 'a contractor', from: id, result: 'version_not_found' },
     { ...LINE, action: 'activate', target: '2026-12-01', to: id, requestId: crypto.randomUUID() },
   ];
-
-  async function listen(changes: Parameters<typeof appWith>[0]): Promise<string> {
-    const { app } = appWith(changes);
-    const listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
-    listeners.push(listener);
-    return listener.url;
-  }
 
   /** One version is damaged, one archive is malicious, and the upload of another never ends. */
   function actions(): AdminActions {
@@ -122,7 +111,7 @@ describe.skipIf(!hasChromium)(`the console${whyNoChromium}`, () => {
   });
 
   it('passes the accessibility checks on the sign-in page if no token is set', async () => {
-    const other = await ConsoleOperator.open(chromium.browser, await listen({ token: () => null }));
+    const other = await ConsoleOperator.open(chromium.browser, await listenWith(appWith({ token: () => null }).app));
     await other.show('sign-in');
     await other.untilMessage('is set, so the console is read-only');
     await other.looksWell('sign-in');

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminKey, startExporter } from '../acceptance/export-service.ts';
+import { organizations, startExporter } from '../acceptance/export-service.ts';
 import { BuiltSite } from '../corpus/built-site.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
@@ -26,7 +26,6 @@ const VISITS_MAX = 4;
 const JOB_MS_MAX = 600_000;
 /** Enough for all pages of a large site on a busy machine. */
 const TEST_MS_MAX = 3_600_000;
-const KEY = 'svc_crawl-corpus';
 /** Resolves no host name, like in an air gap. */
 const NO_NAMES = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
 
@@ -61,18 +60,11 @@ describe.skipIf(!isPossible)(`crawls of public sites${whyNoCorpus}${whyNoChromiu
 
     it('export all pages', { timeout: TEST_MS_MAX }, async () => {
       const source = { kind: 'crawl', url: live.url, render, allowAddresses: ['127.0.0.0/8'] };
-      const organization = {
-        id: 'corpus',
-        plan: 'enterprise',
-        domains: { acme: { source } },
-        keys: [adminKey('ci', KEY)],
-      };
-      const service = await startExporter(bench, {
-        organizations: [organization],
+      const client = await startExporter(bench, {
+        organizations: organizations(source),
         exportApi: { browser: { verify: 'off', sandbox: 'off' } },
         search: { enabled: false },
       });
-      const client = service.as(KEY);
       const startedMs = performance.now();
       const { jobId } = await client.start('acme', pagesMax === null ? {} : { paths: addresses });
       const job = await client.until(jobId, ({ status }) => status === 'completed' || status === 'failed', JOB_MS_MAX);
@@ -80,7 +72,7 @@ describe.skipIf(!isPossible)(`crawls of public sites${whyNoCorpus}${whyNoChromiu
       console.log(`figure: ${name}, ${render}: ${job.pageCount} pages exported in ${secondsSince(startedMs)} s`);
       archive = join(await bench.folder(), 'acme.tar.gz');
       await writeFile(archive, await client.download((await client.bundle(jobId)).bundleUrl));
-      await service.daemon.kill();
+      await client.daemon.kill();
       const exported = new BuiltSite(await readArchive(archive));
       expect(addresses.filter((address) => exported.fileAt(decodeURI(address).slice(1)) === null)).toEqual([]);
       if (pagesMax === null) expect(job.pageCount).toBeGreaterThanOrEqual(addresses.length);

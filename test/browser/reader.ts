@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterEach, beforeAll } from 'vitest';
+import { type ListenerOptions, openListener } from '../../src/http/listener/listener.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 
 /**
@@ -26,6 +27,13 @@ const ARGUMENTS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+
+/** Starts a listener with this app until the end of the file. @returns its origin */
+export async function listenWith({ fetch }: { readonly fetch: ListenerOptions['fetch'] }): Promise<string> {
+  const listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch });
+  onFileEnd(() => listener.stop(0));
+  return listener.url;
+}
 
 const STEP_MS_MAX = 60_000;
 const MARK = 'docshelfMark';

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGLISH, PAGE_LANGUAGES } from '../../src/web/words/index.ts';
-import { bundle, folderOf } from '../acceptance/bundles.ts';
+import { bundle } from '../acceptance/bundles.ts';
+import { siteEntry, startServing } from '../acceptance/start.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
-import { startShelf } from './shelf-of-bundles.ts';
 
 /** Query in each language, and a misspelled word. */
 const SITES = [
@@ -31,21 +30,15 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
   let origin: string;
 
   beforeAll(async () => {
-    const folder = await bench.folder();
     const archives = SITES.map((site) => {
       const pages = { 'index.html': pageOf(site, 'One'), 'guides/start.html': pageOf(site, 'Two') };
       // A second language, so that the filter is shown.
       const other = SITES[(SITES.indexOf(site) + 1) % SITES.length] ?? site;
-      return [`${site.tag}.tar.gz`, bundle(site.tag, { ...pages, 'other.html': pageOf(other, 'Other') })] as const;
+      return [`${site.tag}/v1.tar.gz`, bundle(site.tag, { ...pages, 'other.html': pageOf(other, 'Other') })] as const;
     });
-    await folderOf(folder, Object.fromEntries(archives));
-    const bundles = SITES.map(({ tag }) => ({
-      archive: join(folder, `${tag}.tar.gz`),
-      entry: { domain: tag, basePath: `/${tag}/` },
-    }));
-    const daemon = await startShelf(bench, bundles, { search: { widget: true }, features: { enforce: 'on' } });
-    await daemon.until(({ sites }) => sites?.every(({ state }) => state === 'ready') === true);
-    origin = daemon.site;
+    const sites = SITES.map(({ tag }) => siteEntry(tag));
+    const config = { sites, search: { widget: true }, features: { enforce: 'on' }, log: { access: false } };
+    origin = (await startServing(bench, Object.fromEntries(archives), config)).site;
   });
 
   async function open(path: string, profile: BrowserContextOptions) {

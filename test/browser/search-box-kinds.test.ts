@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { BundledSearchSurvey } from '../../src/web/own-search.ts';
 import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 import { SearchBoxSite } from './search-box-site.ts';
@@ -65,9 +65,6 @@ describe.skipIf(!hasChromium)(
 
     beforeAll(async () => {
       site = await SearchBoxSite.start();
-    });
-    afterAll(async () => {
-      await site.close();
     });
 
     it.each(KINDS)('replaces the search of %s', async (kind, markup, theirs, files = []) => {

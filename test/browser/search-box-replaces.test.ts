@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { siteEntry } from '../acceptance/start.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
@@ -44,13 +45,12 @@ describe.skipIf(corpus === undefined || !hasChromium)(
 
     beforeAll(async () => {
       const folder = await bench.folder();
-      const sites = [...Object.keys(SITES), 'plain'].map((domain) => ({
-        domain,
-        basePath: `/${domain}/`,
-        staticExport: { enabled: true },
-        search: { widget: 'replace', model: 'off' },
-        features: { enforce: domain === 'plain' ? 'off' : 'on' },
-      }));
+      const sites = [...Object.keys(SITES), 'plain'].map((domain) =>
+        siteEntry(domain, {
+          search: { widget: 'replace', model: 'off' },
+          features: { enforce: domain === 'plain' ? 'off' : 'on' },
+        }),
+      );
       daemon = await bench.start({ sites, staticExport: null, search: {}, log: { access: false } }, { folder });
       const add = async (domain: string, files: ReadonlyMap<string, Buffer>) => {
         const to = join(folder, `${domain}.tar.gz`);

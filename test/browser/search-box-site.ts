@@ -103,10 +103,6 @@ export class SearchBoxSite {
     );
   }
 
-  close(): Promise<void> {
-    return this.#server.close();
-  }
-
   #answer(url: string, response: ServerResponse): void {
     const { pathname, searchParams } = new URL(url, this.origin);
     const send = (status: number, type: string, body: string): void => {

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
@@ -49,9 +49,6 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
   });
   afterEach(async () => {
     site.questions.length = 0;
-  });
-  afterAll(async () => {
-    await site.close();
   });
 
   async function open(written: BoxPage = {}, profile: BrowserContextOptions = {}) {

@@ -1,7 +1,8 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundle, folderOf } from '../acceptance/bundles.ts';
-import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle } from '../acceptance/bundles.ts';
+import { siteEntry, startServing, startWithVersions } from '../acceptance/start.ts';
+import { type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
 
@@ -25,21 +26,10 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   const chromium = useChromium();
   const contexts: BrowserContext[] = [];
 
-  async function start(
-    config: ConfigFile,
-    versions: Readonly<Record<string, Readonly<Record<string, string>>>>,
-  ): Promise<DaemonProcess> {
-    const folder = await bench.folder();
-    const daemon = await bench.start(config, { folder });
-    for (const [version, files] of Object.entries(versions)) {
-      await folderOf(folder, { [`${version}.tar.gz`]: bundle(version, files) });
-      const imported = await bench.run(['bundle', 'import', `${version}.tar.gz`, '--version', version], {
-        cwd: folder,
-      });
-      expect(imported).toMatchObject({ code: 0 });
-    }
-    return daemon;
-  }
+  const start = async (config: ConfigFile, versions: Readonly<Record<string, Readonly<Record<string, string>>>>) => {
+    const bundles = Object.entries(versions).map(([version, files]) => [version, bundle(version, files)] as const);
+    return (await startWithVersions(bench, Object.fromEntries(bundles), config)).daemon;
+  };
 
   async function newPage(): Promise<Page> {
     const context = await chromium.browser.newContext();
@@ -84,15 +74,12 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
   );
 
   it('are removed when their site is removed from the config', async () => {
-    const site = { domain: 'a', basePath: '/a/', staticExport: { enabled: true } };
-    const folder = await bench.folder();
-    await folderOf(folder, { '1.0.tar.gz': bundle('1.0', { 'register.html': REGISTERING, 'sw.js': WORKER }) });
-    const daemon = await bench.start({ sites: [site], staticExport: null }, { folder });
-    await bench.run(['bundle', 'import', '1.0.tar.gz', '--version', '1.0', '--site', 'a'], { cwd: folder });
+    const archive = bundle('1.0', { 'register.html': REGISTERING, 'sw.js': WORKER });
+    const daemon = await startServing(bench, { 'a/docs-1.0.tar.gz': archive }, { sites: [siteEntry('a')] });
     const page = await newPage();
     await page.goto(`${daemon.site}/a/register`);
     await titled(page, 'in /a/');
-    await daemon.rewriteConfig({ sites: [{ ...site, domain: 'b', basePath: '/b/' }] });
+    await daemon.rewriteConfig({ sites: [siteEntry('b')] });
     await daemon.until(({ lastReload }) => lastReload?.ok === true);
     await page.goto(`${daemon.site}/a/guides/start`);
     await page.waitForFunction(() => document.title !== 'from the worker' && document.title !== '');

@@ -1,14 +1,13 @@
 import type { BrowserContextOptions } from 'playwright-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SearchResult } from '../../src/domain/search.ts';
-import { openListener } from '../../src/http/listener/listener.ts';
 import { untilClientLeaves } from '../../src/http/listener/request.ts';
 import type { ListedSite } from '../../src/http/site/shelf.ts';
 import type { AnswerSiteSearch } from '../../src/http/site/site-search.ts';
 import { reportViolations } from '../helpers/accessibility.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { HOSTILE, listed, SITES, shelfWith } from '../http/site/shelf-example.ts';
-import { hasChromium, useChromium, whyNoChromium } from './reader.ts';
+import { hasChromium, listenWith, useChromium, whyNoChromium } from './reader.ts';
 
 type ShelfResult = SearchResult & { readonly site: string };
 
@@ -38,10 +37,6 @@ const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, ha
 
 describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${whyNoChromium}`, () => {
   const chromium = useChromium();
-  const opened: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const close of opened.splice(0).reverse()) await close();
-  });
 
   async function open({
     sites = SITES,
@@ -58,14 +53,7 @@ describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${
         });
       });
     const app = shelfWith(sites, { search: search ? answerSearch : null });
-    const listener = await openListener({
-      name: 'site',
-      host: '127.0.0.1',
-      port: 0,
-      fetch: (...args) => app.fetch(...args),
-    });
-    opened.push(() => listener.stop(0));
-    const reader = await chromium.open(listener.url, profile);
+    const reader = await chromium.open(await listenWith(app), profile);
     await reader.load('/');
     const { page } = reader;
     return {

@@ -119,7 +119,6 @@ export interface ZipEndSpec {
   readonly entries?: number;
   readonly entriesOnDisk?: number;
   readonly disk?: number;
-  readonly directoryBytes?: number;
   readonly directoryStart?: number;
   readonly comment?: Buffer;
   readonly commentLength?: number;
@@ -201,7 +200,7 @@ export function zipEnd(directory: { start: number; bytes: number; entries: numbe
   fixed.writeUInt16LE(spec.disk ?? 0, 6);
   fixed.writeUInt16LE(spec.entriesOnDisk ?? spec.entries ?? directory.entries, 8);
   fixed.writeUInt16LE(spec.entries ?? directory.entries, 10);
-  fixed.writeUInt32LE(spec.directoryBytes ?? directory.bytes, 12);
+  fixed.writeUInt32LE(directory.bytes, 12);
   fixed.writeUInt32LE(spec.directoryStart ?? directory.start, 16);
   fixed.writeUInt16LE(spec.commentLength ?? comment.length, 20);
   return Buffer.concat([fixed, comment]);

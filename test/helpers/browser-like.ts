@@ -61,11 +61,6 @@ export class BrowserLike {
   cookies(origin: string): ReadonlyMap<string, string> {
     return new Map([...(this.#jars.get(origin) ?? [])].map(([name, { value }]) => [name, value]));
   }
-
-  /** Removes the cookies of an origin, like a session that the provider has ended. */
-  forget(origin: string): void {
-    this.#jars.delete(origin);
-  }
 }
 
 function storeCookie(jar: Map<string, Cookie>, line: string): void {

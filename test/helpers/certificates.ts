@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
 /** Certificate and key as PEM. */
@@ -10,35 +10,30 @@ export interface TestPair {
 interface Wanted {
   /** Names and IPv4 addresses. The first one is also the common name. */
   readonly names: readonly string[];
-  readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** Without an issuer, the certificate is self-signed. */
-  readonly issuer?: TestPair & { readonly name: string };
-  readonly isAuthority?: boolean;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Smallest certificate (RFC 5280) that clients accept, with a new P-256 key. */
-export function makeCertificate({ names, notBefore, notAfter, issuer, isAuthority = false }: Wanted): TestPair {
+/** Smallest self-signed certificate (RFC 5280) that clients accept, with a new P-256 key. */
+export function makeCertificate({ names, notAfter }: Wanted): TestPair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const [common = ''] = names;
   const extensions = [
     extension([2, 5, 29, 17], sequence(...names.map(generalName))),
-    extension([2, 5, 29, 19], isAuthority ? sequence(der(0x01, Buffer.from([0xff]))) : sequence()),
+    extension([2, 5, 29, 19], sequence()),
   ];
   const body = sequence(
     der(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     ECDSA_SHA256,
-    distinguishedName(issuer?.name ?? common),
-    sequence(time(notBefore ?? new Date(Date.now() - DAY_MS)), time(notAfter ?? new Date(Date.now() + 90 * DAY_MS))),
+    distinguishedName(common),
+    sequence(time(new Date(Date.now() - DAY_MS)), time(notAfter ?? new Date(Date.now() + 90 * DAY_MS))),
     distinguishedName(common),
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(...extensions)),
   );
-  const signer: KeyObject = issuer === undefined ? privateKey : createPrivateKey(issuer.key);
-  const whole = sequence(body, ECDSA_SHA256, bits(sign('sha256', body, signer)));
+  const whole = sequence(body, ECDSA_SHA256, bits(sign('sha256', body, privateKey)));
   return { cert: pem(whole), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
 
