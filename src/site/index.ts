@@ -15,6 +15,7 @@ import {
   fileResponse,
   redirect,
   type SiteFileOnDisk,
+  streamOf,
   toResponse,
   WHOLE_BYTES_MAX,
 } from './site-bytes.ts';
@@ -30,7 +31,7 @@ export { type PageMarkdownText, readMarkdown } from './markdown-pages/markdown-p
 export * from './notice.ts';
 export type { PagePaths } from './page-paths.ts';
 export type { SiteRequest } from './request.ts';
-export { BytesResponse, type FastAnswer, FileResponse, redirect } from './site-bytes.ts';
+export { type FastAnswer, LargeResponse, redirect } from './site-bytes.ts';
 export * from './site-switch.ts';
 export type { SnapshotOptions, SnapshotSettings } from './snapshot.ts';
 export { loadSiteRules, SiteSnapshot } from './snapshot.ts';
@@ -184,7 +185,7 @@ export class SiteServer {
       const encoding = this.#compressor.isFull ? 'identity' : wanted;
       const headers = file.headers(FORMS[encoding], encoding === 'identity' ? file.size : null);
       if (part === null || encoding === 'identity') return fileResponse(part, { headers });
-      return new Response(this.#compressor.compress(file, part.toStream(), encoding), { headers });
+      return new Response(this.#compressor.compress(file, streamOf(part), encoding), { headers });
     } catch (error) {
       return this.#unreadable(file, request, error);
     }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import { BytesResponse, type FastAnswer, FileResponse } from '../../site/index.ts';
+import { type FastAnswer, LargeResponse } from '../../site/index.ts';
 import { problemResponse } from '../problem.ts';
 import type { Http2Options } from '../tls/http2-endpoint.ts';
 import { TlsPort, type TlsSettings } from '../tls/tls-port.ts';
@@ -99,10 +99,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       return problemResponse(error, requestId);
     };
     const held = answers.get(env.outgoing);
-    return response.then((each) => {
-      const isLarge = each instanceof FileResponse || each instanceof BytesResponse;
-      return isLarge && held !== undefined ? files.send(each, env.outgoing, held) : each;
-    }, failed);
+    return response.then(
+      (each) => (each instanceof LargeResponse && held !== undefined ? files.send(each, env.outgoing, held) : each),
+      failed,
+    );
   };
   const answer = getRequestListener(respondTo, {
     hostname: 'localhost',
