@@ -68,13 +68,16 @@ export function setHostOfHttp2({ headers }: IncomingMessage): void {
   if (typeof authority === 'string') headers.host ??= authority;
 }
 
+/** Replaces an absolute target by its path, and the Host header by the host of the target (RFC 9112, section 3.2.2). */
 export function normalizeAddress(incoming: IncomingMessage): void {
-  const { method, url, headers } = incoming;
+  const { method, url = '', headers } = incoming;
+  const [origin, host] = /^https?:\/\/([^/?#]+)/i.exec(url) ?? [];
   // `OPTIONS *` is about the whole server (RFC 9112, section 3.2.4). It gets the same response as the path `/`.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
-  // Convert the scheme of an absolute target to lower case. Schemes are case-insensitive (RFC 3986, section 3.1).
-  else if (url !== undefined && !url.startsWith('/'))
-    incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
+  else if (origin !== undefined && host !== undefined) {
+    incoming.url = url.slice(origin.length).replace(/^(?!\/)/, '/');
+    headers.host = host;
+  }
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
 }
 
