@@ -5,7 +5,7 @@ import { type Body, type BodyCache, StreamCompressor } from './body-cache.ts';
 import { type Encoding, FORMS, type Form } from './encoding.ts';
 import { type Found, type Missing, requestFactsOf } from './found.ts';
 import { NOTICES, type Notice, noticeResponse, protocolLine } from './notice.ts';
-import { type ByteRange, evaluatePreconditions, matchesWeakly, parseRange, rangeHolds } from './preconditions.ts';
+import { type ByteRange, evaluatePreconditions, matchesWeakly, requestedRange } from './preconditions.ts';
 import { canonicalise, type SiteRequest } from './request.ts';
 import type { Sibling } from './sibling.ts';
 import {
@@ -130,14 +130,9 @@ export class SiteServer {
   }
 
   #file(file: SiteFile, request: SiteRequest): Answer {
-    const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
-    if (rangeHeader !== undefined) {
-      const range = parseRange(rangeHeader, file.size);
-      // Ranges apply to the uncompressed file, because a client could not resume a compressed download.
-      if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
-        return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
-      }
-    }
+    // Ranges apply to the uncompressed file, because a client could not resume a compressed download.
+    const range = requestedRange(request, file.validators(FORMS.identity), file.size);
+    if (range !== null) return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
     const encoding = file.encodingFor(request.header('accept-encoding'));
     // Check first for 304, which needs no body. Check all other conditions when the encoding of the body is certain.
     const conditional = this.#conditional(file, FORMS[encoding], request);
