@@ -14,6 +14,7 @@ import {
   answerConnect,
   answerMalformed,
   answerPlainHttp,
+  BAD_ADDRESS,
   HEADER_BYTES_MAX,
   normalizeAddress,
   refusalOf,
@@ -168,7 +169,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     }
     if (!isPlain) normalizeAddress(incoming);
     await answer(incoming, outgoing);
-    if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
+    if (!outgoing.headersSent && !outgoing.destroyed) refuse(BAD_ADDRESS, outgoing, requestId);
     held.holdUnread();
   };
   server.on('request', handle);
@@ -312,20 +313,6 @@ async function close(
   }, deadlineMs);
   await closed;
   clearTimeout(cut);
-}
-
-const NO_ADDRESS = new DocshelfError(
-  'bad_request',
-  'Cannot read the request: its address or its Host header is malformed',
-);
-
-async function send(response: Response, outgoing: ServerResponse): Promise<void> {
-  const body = await response.text();
-  outgoing.writeHead(response.status, {
-    ...Object.fromEntries(response.headers),
-    'Content-Length': Buffer.byteLength(body),
-  });
-  outgoing.end(body);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

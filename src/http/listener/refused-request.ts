@@ -26,6 +26,7 @@ const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host head
 const OTHER_HOST: Refusal = { status: 400, state: 'its Host header differs from its :authority' };
 const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and docshelf is not a proxy' };
 const BAD_HOST: Refusal = { status: 400, state: 'its Host header names no host' };
+export const BAD_ADDRESS: Refusal = { status: 400, state: 'its address or its Host header is malformed' };
 const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding other than "chunked"' };
