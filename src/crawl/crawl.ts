@@ -17,7 +17,7 @@ import {
 import { FetchQueue } from './fetch-queue.ts';
 import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
-import type { ReadPage, ReadRequest } from './pages/page-work.ts';
+import type { ReadPage } from './pages/page-work.ts';
 import type { Answer, Responder } from './responder.ts';
 import { endOf } from './write-site.ts';
 
@@ -103,7 +103,12 @@ export class Crawl {
   }
 
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
-    const read = await this.#read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
+    const read = await this.#options.threads.call('read', {
+      url: entry.url,
+      type: 'html',
+      charset: 'utf-8',
+      content: html,
+    });
     entry.settled = read.content;
     this.#nameFound(entry, read);
   }
@@ -229,7 +234,7 @@ export class Crawl {
     let read: ReadPage | null = null;
     if (source !== null && isSmall && !lists) {
       const charset = charsetOfType(answered.contentType);
-      read = await this.#read({ url: entry.url, type: source, charset, content: given });
+      read = await this.#options.threads.call('read', { url: entry.url, type: source, charset, content: given });
     }
     const content = read?.content ?? (given instanceof Uint8Array ? await store.put(given) : given);
     entry.fetched = { ...answered, content };
@@ -240,13 +245,6 @@ export class Crawl {
     entry.source = source;
     entry.isFollowed = settings.robots === 'ignore' || !(answered.noFollow || read.noFollow);
     this.#nameFound(entry, read);
-  }
-
-  #read(request: ReadRequest): Promise<ReadPage> {
-    const { content } = request;
-    // Transfer the bytes to the page thread without a copy, because this thread does not use them again.
-    const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
-    return this.#options.threads.call('read', request, { transfer });
   }
 
   #nameFound(entry: Entry, read: ReadPage): void {

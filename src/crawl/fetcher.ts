@@ -222,8 +222,7 @@ async function gather(
       file ??= await open(path, 'wx');
       for (const each of chunks.splice(0)) await file.writeFile(each);
     }
-    // Copy the chunks into a separate buffer, because `Crawl` transfers the buffer to another thread.
-    return file === null ? new Uint8Array(Buffer.concat(chunks)) : { file: path, bytes };
+    return file === null ? Buffer.concat(chunks) : { file: path, bytes };
   } catch (error) {
     if (file !== null) await rm(path, { force: true });
     throw error;

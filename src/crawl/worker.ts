@@ -22,5 +22,4 @@ const handlers = {
 };
 export type PageCalls = typeof handlers;
 
-/** Return the results of up to four calls together, because waking the parent thread costs as much as reading a small page. */
-serve(handlers, { answersAtOnce: 4 });
+serve(handlers);

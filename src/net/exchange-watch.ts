@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
+import { util } from 'undici';
 
 interface OriginFacts {
   /** Milliseconds by which the server's clock is ahead of the clock here. Null if the server sends no Date header. */
@@ -38,11 +39,10 @@ export class ExchangeWatch {
   }
 
   #sawHeaders({ request, response }: Exchanged): void {
-    const headers = (response?.headers ?? []).map((each) => each.toString('latin1'));
+    const { date, age } = util.parseHeaders([...(response?.headers ?? [])]);
+    const atMs = Date.parse(String(date));
     // Ignore cached responses, which have an Age, because their Date is in the past (RFC 9110, section 6.6.1).
-    const atMs = Date.parse(headerOf(headers, 'date') ?? '');
-    const isKept = headerOf(headers, 'age') !== null;
-    if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - Date.now() });
+    if (!Number.isNaN(atMs) && age === undefined) this.#learn(request, { aheadMs: atMs - Date.now() });
   }
 
   #learn(request: Exchanged['request'], facts: Partial<OriginFacts>): void {
@@ -50,9 +50,4 @@ export class ExchangeWatch {
     const known = this.facts.get(origin) ?? { aheadMs: null, certificateEndsAtMs: null };
     this.facts.set(origin, { ...known, ...facts });
   }
-}
-
-function headerOf(headers: readonly string[], name: string): string | null {
-  const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
-  return at < 0 ? null : (headers[at + 1] ?? null);
 }

@@ -35,7 +35,7 @@ const handlers = {
 };
 export type SearchCalls = typeof handlers;
 
-const parent = serve<EmbedderCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
+const parent = serve<EmbedderCalls>(handlers, () => Promise.all([queries.end(), embedding.end()]));
 
 /** Only `load` imports the model runtime, which has 45 MB of code. */
 async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
-import { isWithheld } from '../web/resolve.ts';
 import { type Body, type BodyCache, StreamCompressor } from './body-cache.ts';
 import { type Encoding, FORMS, type Form } from './encoding.ts';
-import { type Found, type Missing, type MissingAnswer, missingAs, requestFactsOf } from './found.ts';
+import { type Found, type Missing, requestFactsOf } from './found.ts';
 import { NOTICES, type Notice, noticeResponse, protocolLine } from './notice.ts';
-import { type ByteRange, evaluatePreconditions, matchesWeakly, parseRange, rangeHolds } from './preconditions.ts';
+import { type ByteRange, evaluatePreconditions, matchesWeakly, requestedRange } from './preconditions.ts';
 import { canonicalise, type SiteRequest } from './request.ts';
 import type { Sibling } from './sibling.ts';
 import {
@@ -16,10 +15,11 @@ import {
   fileResponse,
   redirect,
   type SiteFileOnDisk,
+  streamOf,
   toResponse,
   WHOLE_BYTES_MAX,
 } from './site-bytes.ts';
-import { SiteFile } from './site-file.ts';
+import type { SiteFile } from './site-file.ts';
 import type { SiteSnapshot } from './snapshot.ts';
 import { LazyTransform } from './transform/make-file.ts';
 
@@ -31,7 +31,7 @@ export { type PageMarkdownText, readMarkdown } from './markdown-pages/markdown-p
 export * from './notice.ts';
 export type { PagePaths } from './page-paths.ts';
 export type { SiteRequest } from './request.ts';
-export { BytesResponse, type FastAnswer, FileResponse, redirect } from './site-bytes.ts';
+export { type FastAnswer, LargeResponse, redirect } from './site-bytes.ts';
 export * from './site-switch.ts';
 export type { SnapshotOptions, SnapshotSettings } from './snapshot.ts';
 export { loadSiteRules, SiteSnapshot } from './snapshot.ts';
@@ -66,19 +66,13 @@ export class SiteServer {
     return this.#site.current;
   }
 
-  /** Response from memory to a GET request: a file, 304 or 404. Null if only `respond` can handle the request. */
+  /** Response from memory to a GET request for a file: 200 or 304. Null if only `respond` can handle the request. */
   fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
-    const snapshot = this.#site.current;
-    if (snapshot === null) return null;
-    const file = snapshot.prepared.fileAt(target);
-    if (file === undefined) return this.#plainMissing(snapshot, target, headers);
+    const file = this.current?.prepared.fileAt(target);
     // Few clients name Markdown. `respond` compares its weight in `Accept` with that of HTML.
-    return file.isPage && /text\/markdown/i.test(headers.accept ?? '') ? null : this.#plainFile(file, headers);
-  }
-
-  #plainFile(file: SiteFile, headers: IncomingHttpHeaders): FastAnswer | null {
+    if (file === undefined || (file.isPage && /text\/markdown/i.test(headers.accept ?? ''))) return null;
     const wanted = FORMS[file.encodingFor(headers['accept-encoding'])];
     const known = headers['if-none-match'];
     if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
@@ -88,30 +82,6 @@ export class SiteServer {
     const isOther = body.tag !== wanted.tag;
     if (isOther && known !== undefined && matchesWeakly(known, file.etag(body))) return file.notModified(body);
     return file.whole(body);
-  }
-
-  #plainMissing(snapshot: SiteSnapshot, target: string, headers: IncomingHttpHeaders): FastAnswer | null {
-    const known = snapshot.prepared.missingAt(target);
-    if (known !== undefined) return this.#plainNotFound(known, headers);
-    const asked = canonicalise(target);
-    // Let the full handler respond to hidden paths, because some of them are paths of docshelf itself.
-    if (asked.kind !== 'path' || isWithheld(asked.path)) return null;
-    const found = snapshot.needsNoOtherRelease(asked.path)
-      ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
-      : null;
-    if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
-    const missing = missingAs(found, snapshot.languages.known(asked.path), snapshot.missing);
-    if (missing === null) return null;
-    if (!snapshot.hasRedirects) snapshot.prepared.keepMissing(target, missing);
-    return this.#plainNotFound(missing, headers);
-  }
-
-  #plainNotFound(missing: MissingAnswer, headers: IncomingHttpHeaders): FastAnswer | null {
-    if (!(missing instanceof SiteFile)) return missing;
-    const body = this.#bodies.get(missing, missing.encodingFor(headers['accept-encoding']));
-    if (body === undefined || body.bytes.length > WHOLE_BYTES_MAX) return null;
-    this.#events.onCache?.(true);
-    return missing.missing(body);
   }
 
   /** Responds with 503 if a file cannot be read. @throws DocshelfError `no_bundle` if no version is active */
@@ -160,14 +130,9 @@ export class SiteServer {
   }
 
   #file(file: SiteFile, request: SiteRequest): Answer {
-    const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
-    if (rangeHeader !== undefined) {
-      const range = parseRange(rangeHeader, file.size);
-      // Ranges apply to the uncompressed file, because a client could not resume a compressed download.
-      if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
-        return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
-      }
-    }
+    // Ranges apply to the uncompressed file, because a client could not resume a compressed download.
+    const range = requestedRange(request, file.validators(FORMS.identity), file.size);
+    if (range !== null) return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
     const encoding = file.encodingFor(request.header('accept-encoding'));
     // Check first for 304, which needs no body. Check all other conditions when the encoding of the body is certain.
     const conditional = this.#conditional(file, FORMS[encoding], request);
@@ -215,7 +180,7 @@ export class SiteServer {
       const encoding = this.#compressor.isFull ? 'identity' : wanted;
       const headers = file.headers(FORMS[encoding], encoding === 'identity' ? file.size : null);
       if (part === null || encoding === 'identity') return fileResponse(part, { headers });
-      return new Response(this.#compressor.compress(file, part.toStream(), encoding), { headers });
+      return new Response(this.#compressor.compress(file, streamOf(part), encoding), { headers });
     } catch (error) {
       return this.#unreadable(file, request, error);
     }
@@ -262,10 +227,12 @@ export class SiteServer {
     { page, isAsset }: Missing,
     path: string,
     request: SiteRequest,
-    { languages, missing }: SiteSnapshot,
+    { languages, search }: SiteSnapshot,
   ): Promise<Response> {
-    const own = async (): Promise<Response> =>
-      toResponse(missing.of(await languages.at(path), isAsset), request.method);
+    const own = async (): Promise<Response> => {
+      const notice = { status: 404, words: 'notFound', language: await languages.at(path) } as const;
+      return noticeResponse(request, isAsset ? { ...notice, form: 'line' } : { ...notice, form: 'page', search });
+    };
     if (isAsset || page === null) return own();
     using client = request.client?.();
     try {

@@ -2,7 +2,6 @@ import { type AnswerHeaders, OWN_HEADERS } from '../domain/own-headers.ts';
 import { escapeHtml } from '../web/escape.ts';
 import { type PageLanguage, preferredLanguage, type ReaderWords } from '../web/words/index.ts';
 import type { SiteRequest } from './request.ts';
-import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
 
 export interface Notice {
   readonly status: number;
@@ -41,13 +40,16 @@ button{margin-top:1.5rem;padding:.5rem 1.25rem;font:inherit}
 label{flex:1 0 100%}
 input{flex:1;min-width:0;padding:.5rem}`;
 
-function plain(status: number, headers: AnswerHeaders, text: string): FastAnswer {
+function plain(method: string, status: number, headers: AnswerHeaders, text: string): Response {
   const body = Buffer.from(text);
   const own = { 'Content-Length': String(body.length) };
-  return { status, headers: flatHeaders({ ...BASE_HEADERS, ...headers, ...own }), body };
+  return new Response(method === 'HEAD' ? null : body, { status, headers: { ...BASE_HEADERS, ...headers, ...own } });
 }
 
-type InLanguage = Omit<Notice, 'language' | 'form'> & { readonly language: PageLanguage };
+interface InLanguage extends Omit<Notice, 'form'> {
+  readonly method: string;
+  readonly language: PageLanguage;
+}
 
 function searchForm({ address, version }: SearchForm, { searchBox }: ReaderWords): string {
   const hidden = version === null ? '' : `<input type="hidden" name="version" value="${escapeHtml(version)}">`;
@@ -56,7 +58,7 @@ function searchForm({ address, version }: SearchForm, { searchBox }: ReaderWords
 <input id="q" name="q" type="search" maxlength="1000"><button>${escapeHtml(searchBox.open)}</button></form>`;
 }
 
-function plainPage({ status, words, language, headers, formAction, search = null }: InLanguage): FastAnswer {
+function plainPage({ method, status, words, language, headers, formAction, search = null }: InLanguage): Response {
   const { tag, direction } = language;
   const [title = '', text = '', label] = language.words.notices[words].split('\n').map(escapeHtml);
   const button = label === undefined ? '' : `\n<form method="post"><button>${label}</button></form>`;
@@ -80,35 +82,27 @@ function plainPage({ status, words, language, headers, formAction, search = null
   const own = {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Language': tag,
-    Vary: 'Accept-Encoding',
     'Content-Security-Policy': policyOf(formAction ?? (search === null ? undefined : "'self'")),
   };
-  return plain(status, { ...own, ...headers }, html);
+  return plain(method, status, { ...own, ...headers }, html);
 }
 
-function plainLine({ status, words, language, headers }: InLanguage): FastAnswer {
-  const own = {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Language': language.tag,
-    Vary: 'Accept-Encoding',
-  };
-  return plain(status, { ...own, ...headers }, `${language.words.notices[words].replace(/\n.*/s, '')}\n`);
+function plainLine({ method, status, words, language, headers }: InLanguage): Response {
+  const own = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Language': language.tag };
+  return plain(method, status, { ...own, ...headers }, `${language.words.notices[words].replace(/\n.*/s, '')}\n`);
 }
 
-export function noticeResponse(request: NoticeRequest, notice: Notice): Response {
-  return toResponse(noticeAnswer(request, notice), request.method);
-}
-
-export function noticeAnswer(
-  { header }: Pick<NoticeRequest, 'header'>,
+export function noticeResponse(
+  { method, header }: NoticeRequest,
   { form, language, headers, ...notice }: Notice,
-): FastAnswer {
+): Response {
   const vary = ['Accept-Encoding'];
   if (form === undefined) vary.push('Accept');
   if (language === null) vary.push('Accept-Language');
   const isPage = form === undefined ? header('accept')?.includes('text/html') === true : form === 'page';
   return (isPage ? plainPage : plainLine)({
     ...notice,
+    method,
     language: language ?? preferredLanguage(header('accept-language')),
     headers: { Vary: vary.join(', '), ...headers },
   });
@@ -116,7 +110,7 @@ export function noticeAnswer(
 
 export function protocolLine(method: string, status: number, line: string, headers: AnswerHeaders = {}): Response {
   const own = { 'Content-Type': 'text/plain; charset=utf-8', Vary: 'Accept-Encoding' };
-  return toResponse(plain(status, { ...own, ...headers }, `${line}\n`), method);
+  return plain(method, status, { ...own, ...headers }, `${line}\n`);
 }
 
 export const NOTICES = {

@@ -37,11 +37,6 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
 }
 
-/** True if the request has no `If-Range`, or if its value is exactly this entity tag (RFC 9110, section 13.1.5). */
-export function rangeHolds(ifRange: string | undefined, { etag }: Validators): boolean {
-  return ifRange === undefined || ifRange === etag;
-}
-
 export interface ByteRange {
   readonly start: number;
   readonly length: number;
@@ -49,10 +44,18 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
-/** Parses `Range` (RFC 9110, section 14.1.2). Returns `whole` for several ranges, other units than bytes, and invalid text. */
-export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
-  const match = SINGLE_RANGE.exec(header);
-  if (match === null) return 'whole';
+/**
+ * Range of a GET request (RFC 9110, section 14.2). Null for the whole file: without `Range`, with another entity tag in `If-Range`, and
+ * for several ranges, other units than bytes, and invalid text.
+ */
+export function requestedRange(
+  { method, header }: SiteRequest,
+  { etag }: Validators,
+  size: number,
+): ByteRange | 'unsatisfiable' | null {
+  const written = method === 'GET' ? header('range') : undefined;
+  const match = SINGLE_RANGE.exec(written ?? '');
+  if (match === null || (header('if-range') ?? etag) !== etag) return null;
   const [, first, last, suffix] = match;
   if (suffix !== undefined) {
     const length = Math.min(Number(suffix), size);
@@ -60,7 +63,7 @@ export function parseRange(header: string, size: number): ByteRange | 'whole' | 
   }
   const start = Number(first);
   const end = last === undefined || last === '' ? size - 1 : Number(last);
-  if (last !== '' && end < start) return 'whole';
+  if (last !== '' && end < start) return null;
   if (start >= size) return 'unsatisfiable';
   return { start, length: Math.min(end, size - 1) - start + 1 };
 }

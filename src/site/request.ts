@@ -21,18 +21,13 @@ type CanonicalTarget =
 const MALFORMED: CanonicalTarget = { kind: 'malformed' };
 const NOWHERE: CanonicalTarget = { kind: 'nowhere' };
 
-/** Scheme and authority of a target in absolute form (RFC 9112, section 3.2.2). */
-const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
 /** Decodes a request target. Does not use the URL class, because a target with `..` or a backslash must not result in a file. */
 export function canonicalise(target: string): CanonicalTarget {
-  const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
-  const end = relative.search(/[?#]/);
-  const rawPath = (end === -1 ? relative : relative.slice(0, end)) || (relative === target ? '' : '/');
+  const [, rawPath = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(target) ?? [];
   if (!rawPath.startsWith('/')) return MALFORMED;
-  const query = end === -1 || relative[end] === '#' ? '' : relative.slice(end).replace(/#.*$/s, '');
   let path = rawPath;
   if (rawPath.includes('%')) {
     if (ENCODED_SLASH.test(rawPath)) return NOWHERE;

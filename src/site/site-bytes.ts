@@ -68,7 +68,7 @@ class OpenFiles {
 }
 const files = new OpenFiles();
 
-export class FilePart {
+export class FilePart implements BodySource {
   #handle: FileHandle | null = null;
   #inode: bigint | null = null;
   readonly #file: SiteFileOnDisk;
@@ -153,65 +153,67 @@ export class FilePart {
     this.#isClosed = true;
     await this.leave();
   }
-
-  toStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return new ReadableStream<Uint8Array<ArrayBuffer>>(
-      {
-        pull: async (controller) => {
-          const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-          const bytes = await this.read(chunk);
-          if (bytes > 0) controller.enqueue(chunk.subarray(0, bytes));
-          else controller.close();
-        },
-        cancel: () => this.close(),
-      },
-      { highWaterMark: 0 },
-    );
-  }
 }
 
-/** The listener reads `part` directly, because sending the stream of a response takes five times as long. */
-export class FileResponse extends Response {
-  readonly part: FilePart;
+/** Body to send in parts, such as a file on disk. */
+interface BodySource {
+  /** Reads the next bytes. Returns 0 at the end of the body. */
+  read(into: Buffer): Promise<number>;
+  close(): Promise<void>;
+}
 
-  constructor(part: FilePart, init: ResponseInit) {
-    super(part.toStream(), init);
-    this.part = part;
+class BytesSource implements BodySource {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  async read(into: Buffer): Promise<number> {
+    const copied = this.#bytes.copy(into, 0, this.#at);
+    this.#at += copied;
+    return copied;
+  }
+
+  async close(): Promise<void> {}
+}
+
+export function streamOf(source: BodySource): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      pull: async (controller) => {
+        const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+        const bytes = await source.read(chunk);
+        if (bytes > 0) controller.enqueue(chunk.subarray(0, bytes));
+        else controller.close();
+      },
+      cancel: () => source.close(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The listener reads `source` directly, because sending the stream of a response takes five times as long. */
+export class LargeResponse extends Response {
+  readonly source: BodySource;
+
+  constructor(source: BodySource, init: ResponseInit) {
+    super(streamOf(source), init);
+    this.source = source;
   }
 }
 
 /** Maximum bytes of a body that is sent as a whole. Larger bodies are sent in parts, because TLS and HTTP/2 copy their input. */
 export const WHOLE_BYTES_MAX = 128 * 1024;
 
-export class BytesResponse extends Response {
-  readonly whole: Buffer<ArrayBuffer>;
-
-  constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // Pass a stream, because `Response` would copy bytes. The listener ignores this stream and sends the bytes of `whole`.
-    super(streamOf(bytes), init);
-    this.whole = bytes;
-  }
-}
-
-function streamOf(bytes: Buffer<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream(
-    {
-      pull: (controller) => {
-        controller.enqueue(bytes);
-        controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
 export function bytesResponse(bytes: Buffer<ArrayBuffer> | null, init: ResponseInit): Response {
   const isLarge = bytes !== null && bytes.length > WHOLE_BYTES_MAX;
-  return isLarge ? new BytesResponse(bytes, init) : new Response(bytes, init);
+  return isLarge ? new LargeResponse(new BytesSource(bytes), init) : new Response(bytes, init);
 }
 
 export function fileResponse(part: FilePart | null, init: ResponseInit): Response {
-  return part === null ? new Response(null, init) : new FileResponse(part, init);
+  return part === null ? new Response(null, init) : new LargeResponse(part, init);
 }
 
 /** Response that is completely in memory. */

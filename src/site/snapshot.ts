@@ -10,7 +10,6 @@ import { isInternalPath, isWithheld, resolvePath } from '../web/resolve.ts';
 import {
   isAt,
   NO_RULES,
-  type RedirectRules,
   RULE_FILE_BYTES_MAX,
   RULE_FILES,
   readSiteRules,
@@ -20,7 +19,7 @@ import {
 import { type ExtraHeaders, type HeaderForm, HeaderPolicy, RECOMMENDED } from './answer-headers.ts';
 import { prefersMarkdown } from './encoding.ts';
 import { SiteLanguages } from './first-pages.ts';
-import { type Found, MissingAnswers, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
+import { type Found, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
 import { MarkdownPages } from './markdown-pages/markdown-pages.ts';
 import type { SearchForm } from './notice.ts';
 import { PagePaths } from './page-paths.ts';
@@ -76,11 +75,11 @@ export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
   readonly languages: SiteLanguages;
-  readonly missing: MissingAnswers;
+  /** Search form of the 404 response. Null omits the form. */
+  readonly search: SearchForm | null;
   readonly prepared = new PreparedTargets();
   readonly pages: PagePaths;
   readonly release: ReleaseView;
-  readonly #redirects: RedirectRules;
   readonly #headers: HeaderPolicy;
   readonly #older: readonly KeptRelease[];
   readonly #trailingSlash: TrailingSlash;
@@ -100,12 +99,11 @@ export class SiteSnapshot {
     this.version = active.version;
     this.digest = active.digest;
     this.languages = new SiteLanguages(active);
-    this.missing = new MissingAnswers(form.search ?? null);
+    this.search = form.search ?? null;
     this.release = active;
     this.#immutable = new ImmutableNames(active.files);
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
-    this.#redirects = rules.redirects;
     const isMoved = active.builtFor !== basePath;
     const ownHeaders = isMoved ? rules.headers.mounted(this.#mount) : rules.headers;
     this.#headers = new HeaderPolicy(headers, ownHeaders, markdown);
@@ -165,14 +163,6 @@ export class SiteSnapshot {
     const found = this.#findFile(path, built, asked, work);
     if (!forced.isByHost) return found;
     return found instanceof Promise ? found.then(passing) : passing(found);
-  }
-
-  get hasRedirects(): boolean {
-    return !this.#redirects.isEmpty;
-  }
-
-  needsNoOtherRelease(path: string): boolean {
-    return this.#older.length === 0 || !isPagePart(path);
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {

@@ -11,14 +11,12 @@ export interface CallContext<Progress = never> {
 }
 
 type OrderOf<Call> = Call extends (order: infer Order, ...rest: never[]) => unknown ? Order : never;
-type ResultOf<Call> = Call extends (...args: never[]) => infer Result ? Unwrapped<Awaited<Result>> : never;
-type Unwrapped<Result> = Result extends HandedOver<infer Value> ? Value : Result;
+type ResultOf<Call> = Call extends (...args: never[]) => infer Result ? Awaited<Result> : never;
 type ProgressOf<Call> = Call extends (order: never, context: CallContext<infer Progress>) => unknown ? Progress : never;
 
 export interface CallOptions<Progress = never> {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((value: Progress) => void) | undefined;
-  readonly transfer?: readonly ArrayBuffer[];
   /** True for a call that a thread accepts even if it has `callsMax` pending calls. */
   readonly isUrgent?: boolean;
   readonly task?: string;
@@ -30,26 +28,9 @@ export type ThreadCall<Calls extends CallsOf<Calls>> = <Name extends keyof Calls
   options?: CallOptions<ProgressOf<Calls[Name]>>,
 ) => Promise<ResultOf<Calls[Name]>>;
 
-/** A result whose memory is transferred to the caller, not copied. */
-export class HandedOver<Value> {
-  readonly value: Value;
-  readonly buffers: readonly ArrayBuffer[];
-
-  constructor(value: Value, buffers: readonly ArrayBuffer[]) {
-    this.value = value;
-    this.buffers = buffers;
-  }
-}
-
-export interface ChannelOptions {
-  readonly isBatched?: boolean;
-  readonly answersAtOnce?: number;
-  readonly onStop?: () => void;
-}
-
 export interface Port {
-  postMessage(items: readonly Item[], transfer?: readonly ArrayBuffer[]): void;
-  on(event: 'message', listener: (items: readonly Item[]) => void): unknown;
+  postMessage(item: Item): void;
+  on(event: 'message', listener: (item: Item) => void): unknown;
 }
 
 type Item =
@@ -76,21 +57,16 @@ const PROGRESS_EVERY_MS = 100;
 export class Channel<Theirs extends CallsOf<Theirs>> {
   readonly #port: Port;
   readonly #handlers: Readonly<Record<string, AnyHandler>>;
-  readonly #options: ChannelOptions;
+  readonly #onStop: (() => void) | undefined;
   readonly #calls = new Map<number, OpenCall>();
   readonly #tasks = new Map<number, Task>();
   #lastId = 0;
-  #items: Item[] = [];
-  #transfer: ArrayBuffer[] = [];
 
-  constructor(port: Port, ours: object, options: ChannelOptions = {}) {
+  constructor(port: Port, ours: object, onStop?: () => void) {
     this.#port = port;
     this.#handlers = ours as Readonly<Record<string, AnyHandler>>;
-    this.#options = options;
-    port.on('message', (items) => {
-      for (const item of items) this.#receive(item);
-      this.#flush();
-    });
+    this.#onStop = onStop;
+    port.on('message', (item) => this.#receive(item));
   }
 
   get waiting(): number {
@@ -98,7 +74,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 
   /** @throws DocshelfError of the handler, or `payload_too_large`; the reason of an aborted signal, after the handler has ended */
-  readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer } = {}) => {
+  readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress } = {}) => {
     signal?.throwIfAborted();
     let bytes = 0;
     for (const value of Object.values(order ?? {})) {
@@ -111,16 +87,15 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     const answer = Promise.withResolvers<unknown>();
     this.#calls.set(id, { answer, onProgress });
     const abort = (): void => {
-      this.#items.push({ kind: 'abort', id, reason: toDocshelfError(signal?.reason).toPlain() });
-      this.#flush();
+      this.#port.postMessage({ kind: 'abort', id, reason: toDocshelfError(signal?.reason).toPlain() });
     };
     signal?.addEventListener('abort', abort, { once: true });
-    this.#items.push({ kind: 'call', id, name, order });
-    if (transfer !== undefined) this.#transfer.push(...transfer);
-    if (this.#options.isBatched !== true) this.#flush();
-    else if (this.#items.length === 1) setImmediate(() => this.#flush());
     try {
+      this.#port.postMessage({ kind: 'call', id, name, order });
       return (await answer.promise) as never;
+    } catch (error) {
+      this.#calls.delete(id);
+      throw toDocshelfError(error);
     } finally {
       signal?.removeEventListener('abort', abort);
       signal?.throwIfAborted();
@@ -128,8 +103,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   };
 
   stop(): void {
-    this.#items.push({ kind: 'stop' });
-    this.#flush();
+    this.#port.postMessage({ kind: 'stop' });
   }
 
   fail(error: DocshelfError): void {
@@ -146,7 +120,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     if (item.kind === 'call') this.#handle(item);
     else if (item.kind === 'abort') this.#tasks.get(item.id)?.context.abort(DocshelfError.fromPlain(item.reason));
     else if (item.kind === 'progress') this.#calls.get(item.id)?.onProgress?.(item.value as never);
-    else if (item.kind === 'stop') this.#options.onStop?.();
+    else if (item.kind === 'stop') this.#onStop?.();
     else {
       const answer = this.#calls.get(item.id)?.answer;
       this.#calls.delete(item.id);
@@ -156,7 +130,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 
   #handle({ id, name, order }: Item & { kind: 'call' }): void {
-    const context = new Context((value) => this.#port.postMessage([{ kind: 'progress', id, value }]));
+    const context = new Context((value) => this.#port.postMessage({ kind: 'progress', id, value }));
     try {
       const result = (this.#handlers[name] as AnyHandler)(order, context);
       if (result instanceof Promise) this.#await(id, result, context);
@@ -176,45 +150,21 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
         (value: unknown) => this.#answer(id, value),
         (error: unknown) => this.#refuse(id, error),
       )
-      .then(() => {
-        this.#tasks.delete(id);
-        this.#flush();
-      });
+      .then(() => void this.#tasks.delete(id));
     this.#tasks.set(id, { context, done });
   }
 
-  #answer(id: number, answer: unknown): void {
-    const { value, buffers } = answer instanceof HandedOver ? answer : { value: answer, buffers: [] };
-    this.#items.push({ kind: 'answer', id, result: value });
-    this.#transfer.push(...buffers);
-    if (this.#items.length >= (this.#options.answersAtOnce ?? Number.POSITIVE_INFINITY)) this.#flush();
+  /** Sends a result. Data that cannot be cloned is a bug, and rejects the call, so that its caller does not wait forever. */
+  #answer(id: number, result: unknown): void {
+    try {
+      this.#port.postMessage({ kind: 'answer', id, result });
+    } catch (error) {
+      this.#refuse(id, error);
+    }
   }
 
   #refuse(id: number, error: unknown): void {
-    this.#items.push({ kind: 'refusal', id, error: toDocshelfError(error).toPlain() });
-  }
-
-  #flush(): void {
-    if (this.#items.length === 0) return;
-    const [items, transfer] = [this.#items, this.#transfer];
-    this.#items = [];
-    this.#transfer = [];
-    try {
-      this.#port.postMessage(items, transfer);
-    } catch (error) {
-      this.#onUnsendable(items, toDocshelfError(error).toPlain());
-    }
-  }
-
-  /** Data that cannot be cloned is a bug. Rejects all calls and results of the same batch, so that no caller waits forever. */
-  #onUnsendable(items: readonly Item[], error: PlainError): void {
-    const refusals: Item[] = [];
-    for (const item of items) {
-      if (item.kind === 'call') this.#receive({ kind: 'refusal', id: item.id, error });
-      else if (item.kind === 'answer') refusals.push({ kind: 'refusal', id: item.id, error });
-      else refusals.push(item);
-    }
-    this.#port.postMessage(refusals);
+    this.#port.postMessage({ kind: 'refusal', id, error: toDocshelfError(error).toPlain() });
   }
 }
 

@@ -1,4 +1,4 @@
-export { type CallContext, type CallsOf, HandedOver, type ThreadCall } from './channel.ts';
+export type { CallContext, CallsOf, ThreadCall } from './channel.ts';
 export { HEAPS, type Heap, heapWithin, ProcessorLimit } from './limits.ts';
 export { serve, threadEntry, yieldToReaders } from './serve.ts';
 export { Thread, type ThreadOptions, ThreadPool } from './thread.ts';

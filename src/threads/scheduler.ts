@@ -17,12 +17,11 @@ export interface Turn {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @param place number from 0 to `max` - 1 that no other running task has, for example to select a thread or model */
-export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Result>;
+export type Task<Result> = (signal: AbortSignal) => Promise<Result>;
 
 type Rank = readonly [number, number, number, number];
 
-type Waiting = { readonly rank: Rank; readonly begin: (place: number) => void };
+type Waiting = { readonly rank: Rank; readonly begin: () => void };
 
 type Line = { readonly waiting: Waiting[]; running: number; turns: number };
 
@@ -36,7 +35,6 @@ export class Scheduler {
   readonly #keyMax: number;
   readonly #lines = new Map<unknown, Line>();
   readonly #shared = new Map<unknown, Shared>();
-  readonly #freePlaces: number[] = [];
   #running = 0;
   #waiting = 0;
   #lastNumber = 0;
@@ -57,13 +55,13 @@ export class Scheduler {
     const line = this.#lines.get(key) ?? { waiting: [], running: 0, turns: 0 };
     this.#lines.set(key, line);
     const isFree = this.#running < this.#max && line.running < this.#keyMax;
-    const place = isFree ? this.#take(line) : await this.#wait(line, turn);
+    if (isFree) this.#take(line);
+    else await this.#wait(line, turn);
     try {
-      return await task(signal ?? NEVER, place);
+      return await task(signal ?? NEVER);
     } finally {
       this.#running -= 1;
       line.running -= 1;
-      this.#freePlaces.push(place);
       if (this.#waiting > 0) this.look();
       if (this.#waiting === 0) {
         for (const [other, { running }] of this.#lines) if (running === 0) this.#lines.delete(other);
@@ -87,7 +85,8 @@ export class Scheduler {
       const line = this.#next();
       if (line === null) return;
       this.#waiting -= 1;
-      line.waiting.shift()?.begin(this.#take(line));
+      this.#take(line);
+      line.waiting.shift()?.begin();
     }
   }
 
@@ -106,19 +105,19 @@ export class Scheduler {
     return shared;
   }
 
-  #wait(line: Line, { priority = 0, size = 0, signal }: Turn): Promise<number> {
+  #wait(line: Line, { priority = 0, size = 0, signal }: Turn): Promise<void> {
     const { waitingMax = Number.POSITIVE_INFINITY, refuse } = this.#options;
     if (line.waiting.length >= waitingMax) throw refuse?.() ?? new Error('too many tasks are waiting');
     if (line.waiting.length === 0) line.turns = Math.max(line.turns, this.#leastTurns());
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {
       line.waiting.splice(line.waiting.indexOf(waits), 1);
       this.#waiting -= 1;
       reject(signal?.reason);
     };
-    const begin = (place: number): void => {
+    const begin = (): void => {
       signal?.removeEventListener('abort', leave);
-      resolve(place);
+      resolve();
     };
     this.#lastNumber += 1;
     const waits: Waiting = { rank: [priority, 0, size, this.#lastNumber], begin };
@@ -135,15 +134,11 @@ export class Scheduler {
     return least === Number.POSITIVE_INFINITY ? 0 : least;
   }
 
-  /** Counts the task as running before it starts, so that no later task gets the same place. */
-  #take(line: Line): number {
+  /** Counts the task as running before it starts, so that no later task starts in its place. */
+  #take(line: Line): void {
     this.#running += 1;
     line.running += 1;
     line.turns += 1;
-    if (this.#freePlaces.length === 0) return this.#running - 1;
-    const place = Math.min(...this.#freePlaces);
-    this.#freePlaces.splice(this.#freePlaces.indexOf(place), 1);
-    return place;
   }
 
   #next(): Line | null {

@@ -5,18 +5,14 @@ import { isMainThread, parentPort } from 'node:worker_threads';
 import { type CallsOf, Channel, type Port } from './channel.ts';
 
 /** Serves calls of the parent until the parent sends `stop`. @returns channel to the `handlers` of the parent */
-export function serve<Parent extends CallsOf<Parent>>(
-  handlers: object,
-  options: { readonly answersAtOnce?: number; readonly end?: () => unknown } = {},
-): Channel<Parent> {
-  const { end, ...channelOptions } = options;
+export function serve<Parent extends CallsOf<Parent>>(handlers: object, end?: () => unknown): Channel<Parent> {
   const port = parentPort ?? processPort();
   const stop = async (): Promise<void> => {
     await channel.idle();
     await end?.();
     port.close();
   };
-  const channel = new Channel<Parent>(port, handlers, { ...channelOptions, onStop: () => void stop() });
+  const channel = new Channel<Parent>(port, handlers, () => void stop());
   return channel;
 }
 
@@ -31,9 +27,10 @@ function processPort(): Port & { close(): void } {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit());
   return {
-    postMessage: (items) => void process.send?.([...items], () => undefined),
-    on: (event, listener) => process.on(event, (items) => listener(items as never)),
-    close: () => void process.send?.([], () => process.disconnect()),
+    postMessage: (item) => void process.send?.(item, () => undefined),
+    on: (event, listener) => process.on(event, (item) => listener(item as never)),
+    // Disconnect after an item that the parent ignores, because the parent must receive all results before it.
+    close: () => void process.send?.({ kind: 'stop' }, () => process.disconnect()),
   };
 }
 

@@ -15,8 +15,6 @@ export interface ThreadOptions {
   readonly entry: URL;
   readonly data?: unknown;
   readonly task: string;
-  /** True to send all calls of one event loop turn in one message. */
-  readonly isBatched?: boolean;
   /** Number of pending calls from which the thread accepts only urgent calls. Default: `CALLS_MAX`. */
   readonly callsMax?: number;
   /** Error codes of failed calls: the thread has ended, is stopping (`over`), or has too many pending calls (`full`). */
@@ -24,7 +22,7 @@ export interface ThreadOptions {
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   readonly handlers?: object;
   readonly signal?: AbortSignal;
-  /** Runs a child process instead of a thread (see `startProcess`). Buffers in `transfer` are copied. */
+  /** Runs a child process instead of a thread (see `startProcess`). */
   readonly isProcess?: boolean;
   /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
@@ -116,7 +114,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 
   #spawn(): Running<Calls> {
-    const { handlers = {}, isBatched = false, isReplaced, isProcess } = this.#options;
+    const { handlers = {}, isReplaced, isProcess } = this.#options;
     const exited = Promise.withResolvers<void>();
     const onExit: OnExit = (state, { cause, isOverMemory } = {}) => {
       this.#running = null;
@@ -132,7 +130,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     };
     const start = isProcess === true ? startProcess : startThread;
     const runner = start({ ...this.#options, onExit });
-    const channel = new Channel<Calls>(runner.port, handlers, { isBatched });
+    const channel = new Channel<Calls>(runner.port, handlers);
     return { runner, channel, exited: exited.promise };
   }
 
@@ -286,8 +284,8 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   return {
     port: {
       // Ignore errors here, because the exit event makes all pending calls fail.
-      postMessage: (items) => void (child.connected && child.send([...items], () => undefined)),
-      on: (event, listener) => child.on(event, (items) => listener(items as never)),
+      postMessage: (item) => void (child.connected && child.send(item, () => undefined)),
+      on: (event, listener) => child.on(event, (item) => listener(item as never)),
     },
     handle,
     terminate: () => void child.kill('SIGKILL'),

@@ -6,15 +6,14 @@ const tick = () => new Promise((resolve) => setImmediate(resolve));
 /** Tasks that run until the test ends them. */
 function openScheduler(options: SchedulerOptions | number) {
   const scheduler = new Scheduler(options);
-  const begun: { readonly name: string; readonly place: number; readonly end: PromiseWithResolvers<string> }[] = [];
+  const begun: { readonly name: string; readonly end: PromiseWithResolvers<string> }[] = [];
   return {
     scheduler,
     begun: () => begun.map(({ name }) => name),
-    places: () => begun.map(({ place }) => place),
     run: (name: string, turn?: Turn) =>
-      scheduler.run((_, place) => {
+      scheduler.run(() => {
         const end = Promise.withResolvers<string>();
-        begun.push({ name, place, end });
+        begun.push({ name, end });
         return end.promise;
       }, turn),
     end: async (at: number) => {
@@ -87,17 +86,6 @@ describe('Scheduler', () => {
     void run('small', { key: 'd', size: 3 });
     for (let at = 0; at < 3; at += 1) await end(at);
     expect(begun()).toEqual(['first', 'small', 'large', 'late']);
-  });
-
-  it('numbers the running tasks, and gives each new task the lowest free number', async () => {
-    const { places, run, end } = openScheduler(3);
-    for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
-    await end(1);
-    await end(0);
-    expect(places()).toEqual([0, 1, 2, 1, 0]);
-    for (const at of [3, 4]) await end(at);
-    void run('f');
-    expect(places().at(-1)).toBe(0);
   });
 
   it('starts more tasks after the limit is raised and look() is called', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { type CallContext, HandedOver, serve } from '../../src/threads/index.ts';
+import { type CallContext, serve } from '../../src/threads/index.ts';
 
 /** Thread for the contract test. */
 
@@ -58,10 +58,10 @@ const handlers = {
     }
   },
   exit: (code: number): never => process.exit(code),
-  reverse: (bytes: Uint8Array<ArrayBuffer>) => new HandedOver(bytes.reverse(), [bytes.buffer]),
+  reverse: (bytes: Uint8Array<ArrayBuffer>) => bytes.reverse(),
   askBack: async (value: number) => [await parent.call('double', value), await parent.call('double', value + 1)],
   askBackInVain: (value: number) => parent.call('refuse', value),
 };
 export type TestCalls = typeof handlers;
 
-const parent = serve<ParentCalls>(handlers, { answersAtOnce: 2 });
+const parent = serve<ParentCalls>(handlers);

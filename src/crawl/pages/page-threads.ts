@@ -7,7 +7,7 @@ export class PageThreads {
 
   constructor(count: number, data: PageThreadData) {
     const entry = threadEntry('../worker', import.meta);
-    const options = { task: 'export', heap: HEAPS.pages, entry, data, isBatched: true, isReplaced: false };
+    const options = { task: 'export', heap: HEAPS.pages, entry, data, isReplaced: false };
     this.#threads = Array.from({ length: count }, () => new Thread<PageCalls>(options));
     for (const thread of this.#threads) thread.start();
   }

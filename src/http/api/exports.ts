@@ -4,8 +4,7 @@ import { JOBS_LIMIT_DEFAULT } from '../../domain/job.ts';
 import { counted } from '../../domain/text.ts';
 import type { ExportService } from '../../export/index.ts';
 import type { BundleLinkRequest, LinkedBundle } from '../../export/ports.ts';
-import { evaluatePreconditions, parseRange, rangeHolds, type Validators } from '../../site/preconditions.ts';
-import type { SiteRequest } from '../../site/request.ts';
+import { evaluatePreconditions, requestedRange } from '../../site/preconditions.ts';
 import { FilePart, fileResponse } from '../../site/site-bytes.ts';
 import { type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
 import { requestIdOf } from '../listener/request.ts';
@@ -95,7 +94,7 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     if (verdict === 'not-modified') return new Response(null, { status: 304, headers });
     if (verdict === 'failed') throw changed(fileName);
 
-    const range = rangeOf(request, bundle, validators);
+    const range = requestedRange(request, validators, bundle.sizeBytes);
     if (range === 'unsatisfiable') throw pastTheEnd(fileName, bundle.sizeBytes);
     const { start, length } = range ?? { start: 0, length: bundle.sizeBytes };
     const file = { diskPath: bundle.diskPath, size: bundle.sizeBytes };
@@ -114,14 +113,6 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const contentRange = `bytes ${start}-${start + length - 1}/${bundle.sizeBytes}`;
     return fileResponse(part, { status: 206, headers: { ...own, 'Content-Range': contentRange } });
   };
-}
-
-/** Returns the requested range of a bundle. Null for the whole bundle, and for methods other than GET (RFC 9110, section 14.2). */
-function rangeOf(request: SiteRequest, bundle: LinkedBundle, validators: Validators) {
-  const header = request.method === 'GET' ? request.header('range') : undefined;
-  if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
-  const range = parseRange(header, bundle.sizeBytes);
-  return range === 'whole' ? null : range;
 }
 
 function changed(fileName: string): DocshelfError {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type BytesResponse, FileResponse } from '../../site/index.ts';
+import type { LargeResponse } from '../../site/index.ts';
 import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
 /**
@@ -12,84 +12,55 @@ const LARGE_BYTES = 256 * 1024;
 const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };
 const FAST_MS = 1_000;
 
-type Part = Buffer<ArrayBuffer>;
-
 /** Sends a large body in parts. Each part waits until the client has read the previous part and the budget has room. */
 export class FileSender {
   /** Free buffers by size, because allocating a buffer takes longer than reading a part into it. */
-  readonly #free: { [bytes: number]: Part[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
+  readonly #free: { [bytes: number]: Buffer[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
-  send(response: FileResponse | BytesResponse, outgoing: ServerResponse, held: HeldAnswer): Promise<Response> {
-    return response instanceof FileResponse
-      ? this.#sendFile(response, outgoing, held)
-      : this.#sendBytes(response, outgoing, held);
-  }
-
-  async #sendFile(
-    { part, status, headers }: FileResponse,
-    outgoing: ServerResponse,
-    held: HeldAnswer,
-  ): Promise<Response> {
-    try {
-      await inParts({ status, headers }, outgoing, held, async (bytesMax, write) => {
-        const buffer = this.#free[bytesMax]?.pop() ?? Buffer.allocUnsafeSlow(bytesMax);
-        const bytes = await part.read(buffer);
-        if (bytes === 0) return false;
-        const isTaken = await write(buffer.subarray(0, bytes));
-        // Do not reuse the buffer after a disconnect, because the socket can still read it.
-        const free = this.#free[bytesMax] ?? [];
-        if (isTaken && free.length < (KEPT[bytesMax] ?? 0)) free.push(buffer);
-        return isTaken;
-      });
-    } finally {
-      await part.close();
-    }
-    return RESPONSE_ALREADY_SENT;
-  }
-
-  async #sendBytes(
-    { whole, status, headers }: BytesResponse,
-    outgoing: ServerResponse,
-    held: HeldAnswer,
-  ): Promise<Response> {
-    let at = 0;
-    await inParts({ status, headers }, outgoing, held, async (bytesMax, write) => {
-      const part = whole.subarray(at, at + bytesMax);
-      at += part.length;
-      return part.length > 0 && (await write(part));
+  async send(response: LargeResponse, outgoing: ServerResponse, held: HeldAnswer): Promise<Response> {
+    const { source, status, headers } = response;
+    const gone = Promise.withResolvers<false>();
+    let isGone = false;
+    outgoing.once('close', () => {
+      isGone = true;
+      gone.resolve(false);
     });
+    const write = (part: Uint8Array): Promise<boolean> => {
+      const taken = new Promise<boolean>((resolve) => outgoing.write(part, () => resolve(!isGone)));
+      return Promise.race([taken, gone.promise]);
+    };
+    try {
+      outgoing.writeHead(status, Object.fromEntries(headers));
+      for (let isFast = true, isOver = false; !isOver; ) {
+        const bytesMax = isFast && held.holdMore(LARGE_BYTES) ? LARGE_BYTES : PART_BYTES;
+        const beganMs = performance.now();
+        isOver = isGone || !(await this.#sendPart(source, bytesMax, write));
+        isFast = performance.now() - beganMs < FAST_MS;
+        held.hold(0);
+        if (!isOver) await new Promise<void>((resolve) => held.whenRoom(resolve));
+      }
+      outgoing.end();
+    } catch (error) {
+      outgoing.destroy(error as Error);
+    } finally {
+      await source.close();
+    }
     return RESPONSE_ALREADY_SENT;
   }
-}
 
-async function inParts(
-  { status, headers }: Pick<Response, 'status' | 'headers'>,
-  outgoing: ServerResponse,
-  held: HeldAnswer,
-  writePart: (bytesMax: number, write: (part: Part) => Promise<boolean>) => Promise<boolean>,
-): Promise<void> {
-  const gone = Promise.withResolvers<false>();
-  let isGone = false;
-  outgoing.once('close', () => {
-    isGone = true;
-    gone.resolve(false);
-  });
-  const write = (part: Part): Promise<boolean> => {
-    const taken = new Promise<boolean>((resolve) => outgoing.write(part, () => resolve(!isGone)));
-    return Promise.race([taken, gone.promise]);
-  };
-  try {
-    outgoing.writeHead(status, Object.fromEntries(headers));
-    for (let isFast = true, isOver = false; !isOver; ) {
-      const bytesMax = isFast && held.holdMore(LARGE_BYTES) ? LARGE_BYTES : PART_BYTES;
-      const beganMs = performance.now();
-      isOver = isGone || !(await writePart(bytesMax, write));
-      isFast = performance.now() - beganMs < FAST_MS;
-      held.hold(0);
-      if (!isOver) await new Promise<void>((resolve) => held.whenRoom(resolve));
-    }
-    outgoing.end();
-  } catch (error) {
-    outgoing.destroy(error as Error);
+  /** Sends the next part. Returns false at the end of the body, and after the client has disconnected. */
+  async #sendPart(
+    source: LargeResponse['source'],
+    bytesMax: number,
+    write: (part: Uint8Array) => Promise<boolean>,
+  ): Promise<boolean> {
+    const buffer = this.#free[bytesMax]?.pop() ?? Buffer.allocUnsafeSlow(bytesMax);
+    const bytes = await source.read(buffer);
+    if (bytes === 0) return false;
+    const isTaken = await write(buffer.subarray(0, bytes));
+    // Do not reuse the buffer after a disconnect, because the socket can still read it.
+    const free = this.#free[bytesMax] ?? [];
+    if (isTaken && free.length < (KEPT[bytesMax] ?? 0)) free.push(buffer);
+    return isTaken;
   }
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import { BytesResponse, type FastAnswer, FileResponse } from '../../site/index.ts';
+import { type FastAnswer, LargeResponse } from '../../site/index.ts';
 import { problemResponse } from '../problem.ts';
 import type { Http2Options } from '../tls/http2-endpoint.ts';
 import { TlsPort, type TlsSettings } from '../tls/tls-port.ts';
@@ -14,6 +14,7 @@ import {
   answerConnect,
   answerMalformed,
   answerPlainHttp,
+  BAD_ADDRESS,
   HEADER_BYTES_MAX,
   normalizeAddress,
   refusalOf,
@@ -99,10 +100,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       return problemResponse(error, requestId);
     };
     const held = answers.get(env.outgoing);
-    return response.then((each) => {
-      const isLarge = each instanceof FileResponse || each instanceof BytesResponse;
-      return isLarge && held !== undefined ? files.send(each, env.outgoing, held) : each;
-    }, failed);
+    return response.then(
+      (each) => (each instanceof LargeResponse && held !== undefined ? files.send(each, env.outgoing, held) : each),
+      failed,
+    );
   };
   const answer = getRequestListener(respondTo, {
     hostname: 'localhost',
@@ -168,7 +169,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     }
     if (!isPlain) normalizeAddress(incoming);
     await answer(incoming, outgoing);
-    if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
+    if (!outgoing.headersSent && !outgoing.destroyed) refuse(BAD_ADDRESS, outgoing, requestId);
     held.holdUnread();
   };
   server.on('request', handle);
@@ -312,20 +313,6 @@ async function close(
   }, deadlineMs);
   await closed;
   clearTimeout(cut);
-}
-
-const NO_ADDRESS = new DocshelfError(
-  'bad_request',
-  'Cannot read the request: its address or its Host header is malformed',
-);
-
-async function send(response: Response, outgoing: ServerResponse): Promise<void> {
-  const body = await response.text();
-  outgoing.writeHead(response.status, {
-    ...Object.fromEntries(response.headers),
-    'Content-Length': Buffer.byteLength(body),
-  });
-  outgoing.end(body);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -26,6 +26,7 @@ const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host head
 const OTHER_HOST: Refusal = { status: 400, state: 'its Host header differs from its :authority' };
 const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and docshelf is not a proxy' };
 const BAD_HOST: Refusal = { status: 400, state: 'its Host header names no host' };
+export const BAD_ADDRESS: Refusal = { status: 400, state: 'its address or its Host header is malformed' };
 const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding other than "chunked"' };
@@ -68,13 +69,16 @@ export function setHostOfHttp2({ headers }: IncomingMessage): void {
   if (typeof authority === 'string') headers.host ??= authority;
 }
 
+/** Replaces an absolute target by its path, and the Host header by the host of the target (RFC 9112, section 3.2.2). */
 export function normalizeAddress(incoming: IncomingMessage): void {
-  const { method, url, headers } = incoming;
+  const { method, url = '', headers } = incoming;
+  const [origin, host] = /^https?:\/\/([^/?#]+)/i.exec(url) ?? [];
   // `OPTIONS *` is about the whole server (RFC 9112, section 3.2.4). It gets the same response as the path `/`.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
-  // Convert the scheme of an absolute target to lower case. Schemes are case-insensitive (RFC 3986, section 3.1).
-  else if (url !== undefined && !url.startsWith('/'))
-    incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
+  else if (origin !== undefined && host !== undefined) {
+    incoming.url = url.slice(origin.length).replace(/^(?!\/)/, '/');
+    headers.host = host;
+  }
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
 }
 

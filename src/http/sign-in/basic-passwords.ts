@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import { sharedLoads } from '../../threads/once.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import type { GuessRates } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
@@ -13,28 +14,18 @@ const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 /** Maximum queued passwords per client, enough for an office that signs in together. A hash of cost 10 takes about 0.1 s. */
 const WAITING_MAX = 256;
-const WAITING_IN_ALL_MAX = 4_096;
 /** Maximum threads for passwords, so that pages keep the other cores of a small machine. */
 const THREADS_MAX = 2;
 
-interface Order {
-  readonly password: string;
-  readonly hashes: readonly string[];
-  readonly done: (holds: Promise<boolean>) => void;
-}
-
 /** Checks passwords. Caches results by keyed digests. Clients take turns, so that a client with many guesses delays only itself. */
 export class PasswordCheck {
-  readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
   readonly #known = new LRUCache<string, boolean, () => Promise<boolean>>({
     max: REMEMBERED_MAX,
     ttl: REMEMBERED_MS,
     ...sharedLoads<boolean>(),
   });
-  readonly #waiting = new Map<string, Order[]>();
-  #waitingCount = 0;
-  #running = 0;
+  readonly #turns = new Scheduler({ max: THREADS_MAX, waitingMax: WAITING_MAX, refuse: tooManyWaiting });
   readonly #threads = new ThreadPool<PasswordCalls>(
     () =>
       new Thread<PasswordCalls>({
@@ -44,13 +35,10 @@ export class PasswordCheck {
       }),
   );
 
-  constructor(waitingInAllMax = WAITING_IN_ALL_MAX) {
-    this.#waitingInAllMax = waitingInAllMax;
-  }
-
   /** Checks all hashes in one call: the times of separate calls would reveal user names. @throws DocshelfError `rate_limited` */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> {
-    const context = () => this.#enqueue(client, { password, hashes });
+    const compare = () => this.#threads.run((thread) => thread.call('compare', { password, hashes }));
+    const context = () => this.#turns.run(compare, { key: client });
     return this.#known.forceFetch(this.#digestOf(password, hashes), { context });
   }
 
@@ -67,55 +55,11 @@ export class PasswordCheck {
   async end(): Promise<void> {
     await this.#threads.end();
   }
-
-  async #enqueue(client: string, order: Omit<Order, 'done'>): Promise<boolean> {
-    const own = this.#waiting.get(client) ?? [];
-    if (own.length >= WAITING_MAX) throw tooManyWaiting();
-    if (this.#waitingCount >= this.#waitingInAllMax) this.#makeRoomBeside(own);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    own.push({ ...order, done: resolve });
-    this.#waiting.set(client, own);
-    this.#waitingCount++;
-    this.#runNext();
-    return promise;
-  }
-
-  /** Drops a password from the longest queue of another client. @throws DocshelfError `rate_limited` if no queue is long enough */
-  #makeRoomBeside(own: readonly Order[]): void {
-    const longest = [...this.#waiting.values()].reduce(
-      (most, orders) => (orders.length > most.length ? orders : most),
-      [] as Order[],
-    );
-    // Drop a password only if its client still has more queued passwords than the caller, so that no client loses its only password.
-    const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
-    if (dropped === undefined) throw tooManyWaiting();
-    this.#waitingCount--;
-    dropped.done(Promise.reject(tooManyWaiting()));
-  }
-
-  #runNext(): void {
-    const [turn] = this.#waiting;
-    if (turn === undefined || this.#running >= THREADS_MAX) return;
-    const [client, orders] = turn;
-    const order = orders.shift();
-    this.#waiting.delete(client);
-    if (orders.length > 0) this.#waiting.set(client, orders);
-    if (order === undefined) return;
-    const { password, hashes, done } = order;
-    this.#waitingCount--;
-    this.#running++;
-    const compared = this.#threads.run((thread) => thread.call('compare', { password, hashes }));
-    done(
-      compared.finally(() => {
-        this.#running--;
-        this.#runNext();
-      }),
-    );
-  }
 }
 
-const tooManyWaiting = (): DocshelfError =>
-  new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords are being verified');
+function tooManyWaiting(): DocshelfError {
+  return new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords are being verified');
+}
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   readonly users: string;

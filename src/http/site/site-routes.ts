@@ -44,12 +44,11 @@ export class SiteRoutes<T extends SiteAddress> {
     }
   }
 
-  /** @param target raw request target. If it is in absolute form, its host replaces the Host header (RFC 9112, section 3.2.2) */
   find(host: string | undefined, target: string): SiteRoute<T> {
-    const asked = splitTarget(target);
-    if (asked === null) return NONE;
-    const { byPath, segmentsMax } = this.#byHost.get(hostName(asked.host ?? host ?? '')) ?? this.#otherHosts;
-    const path = asked.path.includes('%') ? decodeUnreserved(asked.path) : asked.path;
+    if (!target.startsWith('/')) return NONE;
+    const { byPath, segmentsMax } = this.#byHost.get(hostName(host ?? '')) ?? this.#otherHosts;
+    const [, written = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(target) ?? [];
+    const path = written.includes('%') ? decodeUnreserved(written) : written;
 
     let site = byPath.get('/');
     let slash = 0;
@@ -59,7 +58,7 @@ export class SiteRoutes<T extends SiteAddress> {
         // Build the location only from the configured path, so that a client cannot cause a redirect to another host.
         const base = `${path}/`;
         const whole = slash + 1 < path.length ? byPath.get(base) : undefined;
-        if (whole !== undefined) return { kind: 'redirect', site: whole, location: base + asked.query };
+        if (whole !== undefined) return { kind: 'redirect', site: whole, location: base + query };
         break;
       }
       site = byPath.get(path.slice(0, end + 1)) ?? site;
@@ -76,20 +75,6 @@ function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
   if (ofHost.byPath.has(path)) return;
   ofHost.byPath.set(path, site);
   ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
-}
-
-/** Host and port of a request target in absolute form. User information in a target is invalid (RFC 9110, section 4.2.4). */
-const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
-
-/** Splits a request target. Null if the target has no path, such as `*`, `host:port` or another scheme than http and https. */
-function splitTarget(target: string): { host: string | null; path: string; query: string } | null {
-  const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
-  if (absolute === null && !target.startsWith('/')) return null;
-  const relative = target.slice(absolute?.[0].length ?? 0);
-  const end = relative.search(/[?#]/);
-  const path = (end === -1 ? relative : relative.slice(0, end)) || '/';
-  const query = end === -1 ? '' : relative.slice(end).replace(/#.*$/s, '');
-  return { host: absolute?.[1] ?? null, path, query };
 }
 
 interface ShelfPlace {

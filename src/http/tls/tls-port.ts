@@ -35,11 +35,9 @@ export function redirectAnswer(target: RedirectTarget): (request: Request, env: 
       ? `https://${urlHost(host)}${port === '' || port === '443' ? '' : `:${port}`}`
       : publicUrl?.origin;
     if (origin === undefined) return problemResponse(noName(host), requestIdOf(env));
-    const { url = '/' } = env.incoming;
-    const { pathname, search } = new URL(request.url);
     return new Response(null, {
       status: 308,
-      headers: { Location: origin + (url.startsWith('/') ? url : pathname + search), 'Cache-Control': 'no-cache' },
+      headers: { Location: origin + env.incoming.url, 'Cache-Control': 'no-cache' },
     });
   };
 }

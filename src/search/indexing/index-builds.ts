@@ -194,6 +194,7 @@ interface Times {
 interface Build {
   readonly size: number;
   isLong: boolean;
+  place: BuildPlace;
 }
 
 /**
@@ -232,17 +233,18 @@ export class IndexTurns {
     signal: AbortSignal,
     site: unknown = work,
   ): Promise<Result> {
-    const build: Build = { size, isLong: false };
+    const build: Build = { size, isLong: false, place: 'main' };
     this.#turn?.abort(OVER);
     this.#waiting.add(build);
-    const act = async (_: AbortSignal, place: number): Promise<Result> => {
+    const act = async (): Promise<Result> => {
       this.#waiting.delete(build);
+      if ([...this.#running].some(({ place }) => place === 'main')) build.place = 'aside';
       this.#running.add(build);
       const timer = setTimeout(() => {
         build.isLong = true;
         this.#scheduler.look();
       }, this.#longBuildMs).unref();
-      return work(place === 0 ? 'main' : 'aside').finally(() => {
+      return work(build.place).finally(() => {
         clearTimeout(timer);
         this.#running.delete(build);
       });

@@ -32,5 +32,5 @@ function serveModel(folder: string): void {
     embedQuery: (text) => enqueue((model) => model.embedQuery(text)),
     embedPassages: (texts) => enqueue((model) => model.embedPassages(texts)),
   };
-  serve(handlers, { end: () => loaded?.close() });
+  serve(handlers, () => loaded?.close());
 }

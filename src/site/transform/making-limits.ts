@@ -54,25 +54,22 @@ interface MakersOptions {
 
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** As many threads as the scheduler runs calls, so that a crash of a thread affects only one file. */
-  readonly threads: readonly Thread<Calls>[];
+  /** Threads without a call. Each call has its own thread, so that a crash of a thread affects only one file. */
+  readonly idle: Thread<Calls>[];
 }
 
 /** Transforms large files in a separate thread, so that small files need not wait seconds for a large file. */
 export class TransformThreads<Calls extends CallsOf<Calls>> {
   readonly #small: Lane<Calls>;
-  readonly #large: Lane<Calls>;
+  readonly #large: Lane<Calls> = { scheduler: new Scheduler(1), idle: [] };
+  readonly #options: MakersOptions;
   readonly #msMax: number;
 
-  constructor({ task, entry, max, siteMax, msMax = MAKE_MS_MAX }: MakersOptions) {
+  constructor(options: MakersOptions) {
+    const { max, siteMax, msMax = MAKE_MS_MAX } = options;
+    this.#options = options;
     this.#msMax = msMax;
-    const open = () => new Thread<Calls>({ task, heap: HEAPS.mount, entry, abortWithinMs: ABORT_WITHIN_MS });
-    const lane = (count: number, keyMax: number): Lane<Calls> => ({
-      scheduler: new Scheduler({ max: count, keyMax }),
-      threads: Array.from({ length: count }, open),
-    });
-    this.#small = lane(max, siteMax);
-    this.#large = lane(1, 1);
+    this.#small = { scheduler: new Scheduler({ max, keyMax: siteMax }), idle: [] };
   }
 
   /** Runs `make` with a thread. @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; `signal.reason` */
@@ -82,9 +79,9 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
     make: (call: ThreadCall<Calls>) => Promise<Result>,
   ): Promise<Result> {
     const isLarge = size > SMALL_BYTES;
-    const { scheduler, threads } = isLarge ? this.#large : this.#small;
-    const act = async (wanted: AbortSignal, place: number): Promise<Result> => {
-      const thread = threads[place] as Thread<Calls>;
+    const { scheduler, idle } = isLarge ? this.#large : this.#small;
+    const act = async (wanted: AbortSignal): Promise<Result> => {
+      const thread = idle.pop() ?? this.#open();
       const late = new AbortController();
       const message = `Cannot generate "${path}": it needs more than ${this.#msMax / 1000} s of processor time`;
       using limit = new ProcessorLimit(thread, this.#msMax, () =>
@@ -97,8 +94,14 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       } finally {
         // Terminate the thread, because its heap may keep hundreds of megabytes after a large file.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();
+        idle.push(thread);
       }
     };
     return scheduler.run(act, { key, signal });
+  }
+
+  #open(): Thread<Calls> {
+    const { task, entry } = this.#options;
+    return new Thread<Calls>({ task, heap: HEAPS.mount, entry, abortWithinMs: ABORT_WITHIN_MS });
   }
 }

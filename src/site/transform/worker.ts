@@ -1,4 +1,4 @@
-import { HandedOver, serve } from '../../threads/index.ts';
+import { serve } from '../../threads/index.ts';
 import { addToPage } from '../../web/additions/add-to-page.ts';
 import type { PageAdditions } from '../../web/additions/page-additions.ts';
 import type { Mount, MountableFile } from '../../web/mount/base-path.ts';
@@ -31,9 +31,9 @@ interface AddOrder {
 const handlers = {
   add: ({ page, type, additions }: AddOrder) => {
     const added = addToPage(page, type, additions);
-    return added === page ? null : new HandedOver(added, [added.buffer as ArrayBuffer]);
+    return added === page ? null : added;
   },
-  mount: ({ file, mount, absent, digests }: MountOrder) => {
+  mount: ({ file, mount, absent, digests }: MountOrder): MountAnswer => {
     const presumed = new Set<string>();
     const has = (path: string): boolean => {
       if (absent.has(path)) return false;
@@ -42,8 +42,7 @@ const handlers = {
     };
     const mounted = mountFile(file, { ...mount, has }, (url) => digests.get(url) ?? null);
     const bytes = mounted === file.bytes ? null : mounted;
-    const answer: MountAnswer = { bytes, presumed, integrity: integrityTargets(file) };
-    return new HandedOver(answer, bytes === null ? [] : [bytes.buffer as ArrayBuffer]);
+    return { bytes, presumed, integrity: integrityTargets(file) };
   },
 };
 export type MountCalls = typeof handlers;

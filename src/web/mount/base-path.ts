@@ -28,13 +28,11 @@ export type StrippedTarget =
   | { readonly kind: 'outside' };
 
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
-const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /** Removes the base path from a request target. Also matches encoded letters (RFC 3986, 6.2.2.2), but does not resolve `..`. */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
-  const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
-  const path = written.startsWith(basePath) ? written : withPlainPath(written);
+  const path = target.startsWith(basePath) ? target : withPlainPath(target);
   if (path.startsWith(basePath)) return { kind: 'inside', target: path.slice(basePath.length - 1) };
   const bare = basePath.slice(0, -1);
   const rest = path.startsWith(bare) ? path.slice(bare.length) : null;

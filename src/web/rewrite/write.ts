@@ -44,7 +44,7 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Arr
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let size = bytes.length;
   for (const { start, end, text } of edits) size += text.length - (end - start);
-  // Use a separate buffer, because a slice of Node's shared pool cannot be transferred to another thread.
+  // Use a separate buffer, because a message with a slice of Node's shared pool would copy the whole pool.
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;

@@ -106,10 +106,6 @@ export class RedirectRules {
     return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
 
-  get isEmpty(): boolean {
-    return this.forcedRules.length + this.#others.rules.length === 0;
-  }
-
   /** Paths of 404 pages that are the target of forced rules such as `/internal/* /404 404!`. Such rules hide existing pages. */
   hidingPages(): ReadonlySet<string> {
     const hiding = this.forcedRules.filter(({ status, target }) => status === 404 && target.isLiteral);

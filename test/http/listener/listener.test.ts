@@ -21,6 +21,14 @@ describe('listener from openListener()', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it('uses the host of an absolute target instead of the Host header', async () => {
+    const fetch: ListenerOptions['fetch'] = (request, env) =>
+      new Response(`${new URL(request.url).host} ${env.incoming.headers.host} ${siteRequest(request, env).target}`);
+    const client = await connectTo(await open({ fetch }));
+    client.write('GET HTTP://Docs.Acme.Dev:8080?q HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await client.until(/\r\n\r\n.+$/s)).toContain('docs.acme.dev:8080 Docs.Acme.Dev:8080 /?q');
+  });
+
   it('calls onFault for an uncaught error, with the request id of the response', async () => {
     const reported: unknown[] = [];
     const onFault: ListenerOptions['onFault'] = ({ code }, requestId) => reported.push([code, requestId]);

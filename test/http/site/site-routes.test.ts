@@ -51,13 +51,6 @@ describe('SiteRoutes: hosts', () => {
     expect(routed(sites, 'elsewhere', '/acme/')).toBe('other');
   });
 
-  it('uses the host of an absolute target instead of the Host header', () => {
-    expect(routed(routes, 'docs.acme.dev', 'http://127.0.0.1:8080/guide')).toBe('four');
-    expect(routed(routes, '127.0.0.1', 'HTTPS://Docs.Acme.Dev/guide?q')).toBe('acme');
-    expect(routed(routes, '127.0.0.1', 'http://docs.acme.dev')).toBe('acme');
-    expect(routed(routes, '127.0.0.1', 'http://docs.acme.dev?q')).toBe('acme');
-  });
-
   it.each(['*', '', 'docs.acme.dev:443', 'ftp://docs.acme.dev/', 'http://', 'http:///a', 'http://me@docs.acme.dev/'])(
     'finds no site for the invalid target %j',
     (target) => {

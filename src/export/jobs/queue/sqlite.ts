@@ -85,7 +85,7 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
       throw asStoreFault(file, error);
     }
   };
-  serve({ ask } satisfies QueueCalls, { end: () => database?.close() });
+  serve({ ask } satisfies QueueCalls, () => database?.close());
 }
 
 /** Maximum wait for the lock of another process, whose transactions take only some milliseconds. */
