@@ -246,8 +246,9 @@ export class SiteLoop extends WorkQueue {
       case 'export':
         return this.#fetcher.start({ key: wanted.fetchKey, version: null, of: null });
       case 'report-missing': {
-        const cause = step.version === null ? this.#preload.failures.pop() : undefined;
-        return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
+        const failures = step.version === null ? this.#preload.takeFailures() : [];
+        this.#reportPreloadFailures(failures.slice(0, -1));
+        return this.#failed(step.of, failures.at(-1) ?? (await versionNotFound(store, step.version, step.sha256)));
       }
       case 'mark-done':
         this.#noteFetched(wanted);
@@ -326,8 +327,8 @@ export class SiteLoop extends WorkQueue {
     return nextMs;
   }
 
-  #reportPreloadFailures(): void {
-    for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
+  #reportPreloadFailures(failures = this.#preload.takeFailures()): void {
+    for (const failure of failures) this.#context.journal.failed('preload', failure);
   }
 
   /** Once the settings have changed, an operator's choice of a release stays ended, even if the settings change back later. */
