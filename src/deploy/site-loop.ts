@@ -192,7 +192,7 @@ export class SiteLoop extends WorkQueue {
       if (stopping.aborted) return null;
       await opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-        const { settings, wanted } = this.#context;
+        const { settings } = this.#context;
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
         // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted fetch.
@@ -200,6 +200,7 @@ export class SiteLoop extends WorkQueue {
         // If the settings changed while this pass read the disk, plan again with the new settings.
         if (settings !== this.#context.settings) continue;
         if (this.#phase === 'due') this.#beginRound();
+        const wanted = this.#context.wanted();
         const step = plan(wanted, observed, this.#progress());
         if (step.do === 'wait') {
           this.activation.updateRetained(found.releases);
@@ -288,7 +289,7 @@ export class SiteLoop extends WorkQueue {
 
   async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
     const { store } = this.#context;
-    const { fetchKey, fingerprint } = this.#context.wanted;
+    const { fetchKey, fingerprint } = this.#context.wanted();
     if (signal.aborted || key !== fetchKey) return;
     const choice = version === null ? this.#expireIfStale(await store.choice()) : null;
     await this.#serveFetched(bundle, choice?.fingerprint === fingerprint ? choice : null);
