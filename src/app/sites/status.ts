@@ -48,7 +48,7 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
   const error = lastReload?.error ?? null;
   const ofReload = error === null ? [] : [`The current config is not valid, and the next start will fail: ${error}`];
-  const notices = [...ofReload, ...facts.notices, ...sites.notices].map((notice) => printable(notice));
+  const notices = [...ofReload, ...facts.notices, ...sites.current.notices].map((notice) => printable(notice));
   const statusOf = async (site: Site): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };
