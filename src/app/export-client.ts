@@ -8,7 +8,7 @@ export type ServiceAddress = ExportServiceSettings;
 export type OpenExportService = Awaited<ReturnType<typeof openExportService>>;
 
 export async function openExportService(config: Config, at: ServiceAddress) {
-  const network = new Network(config);
+  const network = new Network(() => config);
   const client = await network.client();
   return {
     service: new ExportServiceClient(client, at),

@@ -39,7 +39,7 @@ import { readStore } from './slices.ts';
 
 /** Creates HTTP client and egress policy for a command. Blocks requests to listeners of daemons that use the same data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
-  const network = new Network(config);
+  const network = new Network(() => config);
   const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
   network.useOwnPorts(daemons.flatMap(({ owner, ports }) => (owner.host === hostname() ? ports : [])));
   return network;
