@@ -29,7 +29,7 @@ export class FileWatch {
   #contents: Contents = { known: new Map(), changed: null };
   /** Null after the stop. */
   #watchers: readonly FSWatcher[] | null = [];
-  #pollTimer: NodeJS.Timeout | undefined;
+  readonly #pollTimer = setInterval(() => void this.#look(), POLL_MS).unref();
   #settleTimer: NodeJS.Timeout | undefined;
 
   constructor(onChange: () => void) {
@@ -69,7 +69,6 @@ export class FileWatch {
     this.#watchers = watchers;
     // Close the old watchers only after the new watchers are open, so that no change is missed.
     for (const watcher of former) watcher.close();
-    this.#pollTimer ??= setInterval(() => void this.#look(), POLL_MS).unref();
     this.#lookAfter(SETTLE_MS);
   }
 
