@@ -11,7 +11,6 @@ import { egressSlice } from './slices.ts';
 export class Network {
   readonly #config: () => Config;
   #ownPorts: readonly number[] = [];
-  #made: { readonly of: Config; readonly rules: EgressRules } | null = null;
   #opened: { readonly of: Config; readonly client: Promise<HttpClient> } | null = null;
 
   /** @param config returns the current config, which a reload replaces */
@@ -24,9 +23,7 @@ export class Network {
   }
 
   get rules(): EgressRules {
-    const { config } = this;
-    if (this.#made?.of !== config) this.#made = { of: config, rules: egressSlice(config, this.#ownPorts) };
-    return this.#made.rules;
+    return egressSlice(this.config, this.#ownPorts);
   }
 
   async policy(): Promise<EgressPolicy> {
@@ -47,7 +44,6 @@ export class Network {
 
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
-    this.#made = null;
   }
 
   async close(): Promise<void> {
