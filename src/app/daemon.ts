@@ -39,6 +39,7 @@ import { organizationsSlice } from './slices.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
 
 export interface DaemonOptions {
+  /** Config at the start. Settings that need a restart keep the values of this config. */
   readonly loaded: LoadedConfig;
   /** Sources of `loaded`, from which a reload reads the config again. */
   readonly sources: LoadOptions;
@@ -66,8 +67,6 @@ class Daemon {
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
-  /** Config at the start. Settings that need a restart keep the values of this config. */
-  readonly #opened: LoadedConfig;
   readonly #dependencies: Dependencies;
   #openedExports: Exports | null = null;
   #listeners: Listeners | null = null;
@@ -84,7 +83,6 @@ class Daemon {
   constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
     this.#parts = parts;
-    this.#opened = options.loaded;
     this.#phase = parts.sites.isList ? 'starting' : 'running';
     this.#dependencies = new Dependencies({
       database: () => parts.database?.check() ?? null,
@@ -143,7 +141,7 @@ class Daemon {
     const { log, programVersion } = this.#options;
     const { openExports } = await import('./open-exports.ts');
     const exports = await openExports({
-      config: this.#opened.config,
+      config: this.#options.loaded.config,
       publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
       ...this.#parts,
       onCompleted: () => this.#parts.ownExports.look(),
@@ -213,7 +211,7 @@ class Daemon {
     };
     return openListeners({
       ...this.#parts,
-      config: this.#opened.config,
+      config: this.#options.loaded.config,
       admin: {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
@@ -225,7 +223,7 @@ class Daemon {
           states: siteStates(sites, this.#config.metrics.sites),
           isReady: this.#readiness().ready,
           jobs: await this.#jobs(),
-          volume: await readVolume(this.#opened.config.storage.dir),
+          volume: await readVolume(this.#options.loaded.config.storage.dir),
           certificates: presentedCertificates(this.#config),
           dependencies: await this.#dependencies.read(),
         }),
@@ -312,14 +310,13 @@ class Daemon {
   async #status(): Promise<StatusReport> {
     return daemonStatus(this.#parts.sites, {
       notices: [
-        ...volumeNotices(await readVolume(this.#opened.config.storage.dir), this.#config),
+        ...volumeNotices(await readVolume(this.#options.loaded.config.storage.dir), this.#config),
         ...certificateNotices(this.#config, Date.now()),
         ...(await this.#dependencies.notices()),
         ...this.#parts.keys.notices,
         ...(this.#openedExports?.notices ?? []),
       ],
-      deploymentType: this.#config.deployment.type,
-      opened: this.#opened,
+      opened: this.#options.loaded,
       current: this.#parts.accepted.loaded,
       lastReload: this.#lastReload,
       apiHasSearch: this.#parts.apiHasSearch,

@@ -29,8 +29,7 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
     lastReload: null,
     notices: [],
   };
-  const type = { deploymentType: 'client-hosted', apiHasSearch } as const;
-  return (await daemonStatus(sites, { ...facts, ...type, opened, current })).pending;
+  return (await daemonStatus(sites, { ...facts, apiHasSearch, opened, current })).pending;
 }
 
 const acme = { domain: 'acme' };
