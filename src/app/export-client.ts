@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
 import { ExportServiceClient, type ExportServiceSettings } from '../deploy/sources/export-service.ts';
-import { HttpBundleSource } from '../deploy/sources/http-bundle-source.ts';
+import { httpBundleSource } from '../deploy/sources/http-bundle-source.ts';
 import { Network } from './network.ts';
 
 export type ServiceAddress = ExportServiceSettings;
@@ -12,7 +12,7 @@ export async function openExportService(config: Config, at: ServiceAddress) {
   const client = await network.client();
   return {
     service: new ExportServiceClient(client, at),
-    sources: [new HttpBundleSource(client)],
+    sources: [httpBundleSource(client)],
     [Symbol.asyncDispose]: () => network.close(),
   };
 }
