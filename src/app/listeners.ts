@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
 import { dataPaths, openDaemonSocket } from '../deploy/index.ts';
-import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import type { DocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit.ts';
 import type { RequestCounter } from '../http/limits/organization-rates.ts';
@@ -123,7 +123,7 @@ export async function openListeners(parts: ListenerParts) {
 const onError =
   ({ log }: ListenerParts, step: string) =>
   (error: unknown, requestId: string | null): void =>
-    logFailure(log, step, toDocshelfError(error), requestId);
+    logFailure(log, step, error, requestId);
 
 const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): ListenAddress => ({ host, port });
 

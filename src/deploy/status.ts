@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { isFetchFault, toDocshelfError } from '../domain/errors.ts';
+import { type DocshelfError, isFetchFault, toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind } from '../domain/release.ts';
 import type { ActiveVersion, LastError, StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
@@ -33,7 +33,7 @@ export type DeployEvent =
   | { readonly kind: 'link-renewed'; readonly jobId: string }
   | { readonly kind: 'pruned'; readonly digests: readonly string[] }
   | { readonly kind: 'removed'; readonly version: string }
-  | { readonly kind: 'failed'; readonly step: string; readonly error: Error }
+  | { readonly kind: 'failed'; readonly step: string; readonly error: DocshelfError }
   | {
       readonly kind: 'progress';
       readonly name: string;
