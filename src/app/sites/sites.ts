@@ -117,7 +117,7 @@ export class Sites {
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    this.current = { all, routes: new SiteRoutes(this.isList ? all : []), notices };
+    this.current = { all, routes: this.isList ? new SiteRoutes(all) : this.current.routes, notices };
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 
