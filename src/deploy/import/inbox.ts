@@ -72,17 +72,13 @@ export class Inbox {
     await boundRejected(paths.rejected).catch(onFailed);
     while (!signal.aborted) {
       await this.#look(signal).catch(onFailed);
-      await this.#pause(this.#seen.size > 0 ? POLL_MS : pollMs, signal);
+      if (signal.aborted) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, this.#seen.size > 0 ? POLL_MS : pollMs).unref();
+      await promise;
+      clearTimeout(timer);
     }
-  }
-
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const timer = setTimeout(resolve, ms).unref();
-    await promise;
-    clearTimeout(timer);
   }
 
   async #look(signal: AbortSignal): Promise<void> {
