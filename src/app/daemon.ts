@@ -39,6 +39,7 @@ import { organizationsSlice } from './slices.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
 
 export interface DaemonOptions {
+  /** Config at the start. Settings that need a restart keep the values of this config. */
   readonly loaded: LoadedConfig;
   /** Sources of `loaded`, from which a reload reads the config again. */
   readonly sources: LoadOptions;
@@ -66,9 +67,6 @@ class Daemon {
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
-  /** Config at the start. Settings that need a restart keep the values of this config. */
-  readonly #opened: LoadedConfig;
-  #loaded: LoadedConfig;
   readonly #dependencies: Dependencies;
   #openedExports: Exports | null = null;
   #listeners: Listeners | null = null;
@@ -85,8 +83,6 @@ class Daemon {
   constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
     this.#parts = parts;
-    this.#opened = options.loaded;
-    this.#loaded = options.loaded;
     this.#phase = parts.sites.isList ? 'starting' : 'running';
     this.#dependencies = new Dependencies({
       database: () => parts.database?.check() ?? null,
@@ -112,7 +108,7 @@ class Daemon {
   }
 
   get #config(): Config {
-    return this.#loaded.config;
+    return this.#parts.current();
   }
 
   async start(): Promise<void> {
@@ -145,8 +141,7 @@ class Daemon {
     const { log, programVersion } = this.#options;
     const { openExports } = await import('./open-exports.ts');
     const exports = await openExports({
-      config: this.#opened.config,
-      current: () => this.#config,
+      config: this.#options.loaded.config,
       publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
       ...this.#parts,
       onCompleted: () => this.#parts.ownExports.look(),
@@ -160,9 +155,9 @@ class Daemon {
   async reload(): Promise<LastReload> {
     const turn = this.#reloading.then(() => this.#takeConfig());
     this.#reloading = turn;
-    const { result, mustSettle } = await turn;
+    const result = await turn;
     // Apply the new settings to the sites outside the queue of reloads, so that a later reload can start and cancel this work.
-    if (mustSettle) await this.#parts.sites.settle();
+    if (result.ok) await this.#parts.sites.settle();
     return result;
   }
 
@@ -216,8 +211,7 @@ class Daemon {
     };
     return openListeners({
       ...this.#parts,
-      config: this.#opened.config,
-      current: () => this.#config,
+      config: this.#options.loaded.config,
       admin: {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
@@ -229,7 +223,7 @@ class Daemon {
           states: siteStates(sites, this.#config.metrics.sites),
           isReady: this.#readiness().ready,
           jobs: await this.#jobs(),
-          volume: await readVolume(this.#opened.config.storage.dir),
+          volume: await readVolume(this.#options.loaded.config.storage.dir),
           certificates: presentedCertificates(this.#config),
           dependencies: await this.#dependencies.read(),
         }),
@@ -238,7 +232,7 @@ class Daemon {
           const found = await identityOf(folder.paths);
           return found && folderName(found);
         },
-        lastGood: () => this.#loaded.text,
+        lastGood: () => this.#parts.accepted.loaded.text,
         revisions: {
           changes: () => `${keys.revision()} ${audit.count}`,
           jobs: async () => (await (await exports)?.service?.revision()) ?? '',
@@ -253,24 +247,23 @@ class Daemon {
     });
   }
 
-  async #takeConfig(): Promise<{ result: LastReload; mustSettle: boolean }> {
-    const { sites, network, metrics } = this.#parts;
+  async #takeConfig(): Promise<LastReload> {
+    const { sites, accepted, metrics } = this.#parts;
     try {
       const loaded = await this.#readConfig();
       const { config } = loaded;
       // If the config changes from a single site to a list or back, keep the current sites, because this change needs a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
-      network.config = config;
+      accepted.loaded = loaded;
       metrics.useConfig(config);
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
-      this.#loaded = loaded;
       await this.#watch.start(loaded.watchedFiles);
-      return { result: this.#reloaded(null), mustSettle: true };
+      return this.#reloaded(null);
     } catch (error) {
       if (error instanceof ConfigError) await this.#watch.start(error.watchedFiles);
       sites.reloadFailed(error);
-      return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
+      return this.#reloaded(toDocshelfError(error).message);
     }
   }
 
@@ -283,9 +276,10 @@ class Daemon {
     for (;;) {
       const contents = await this.#watch.remember();
       const loaded = await loadConfig(this.#options.sources);
-      const { file, watchedFiles, written } = this.#loaded;
+      const former = this.#parts.accepted.loaded;
+      const { file, watchedFiles, written } = former;
       if (loaded.written.size === 0 && written.size > 0) throw emptyConfigError(loaded.file && file, watchedFiles);
-      if (!isReduced(this.#loaded, loaded)) return loaded;
+      if (!isReduced(former, loaded)) return loaded;
       await sleep(CONFIRM_MS, undefined, { ref: false });
       if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon is stopping');
       if ((await this.#watch.remember()) === contents) return loaded;
@@ -316,15 +310,14 @@ class Daemon {
   async #status(): Promise<StatusReport> {
     return daemonStatus(this.#parts.sites, {
       notices: [
-        ...volumeNotices(await readVolume(this.#opened.config.storage.dir), this.#config),
+        ...volumeNotices(await readVolume(this.#options.loaded.config.storage.dir), this.#config),
         ...certificateNotices(this.#config, Date.now()),
         ...(await this.#dependencies.notices()),
         ...this.#parts.keys.notices,
         ...(this.#openedExports?.notices ?? []),
       ],
-      deploymentType: this.#config.deployment.type,
-      opened: this.#opened,
-      current: this.#loaded,
+      opened: this.#options.loaded,
+      current: this.#parts.accepted.loaded,
       lastReload: this.#lastReload,
       apiHasSearch: this.#parts.apiHasSearch,
       jobs: (await this.#jobs()) ?? NO_JOBS,
@@ -344,7 +337,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 async function openParts(options: DaemonOptions, sitePort: () => number) {
   const { loaded, log, onProgress } = options;
-  const network = new Network(loaded.config);
+  const accepted = { loaded };
+  const current = (): Config => accepted.loaded.config;
+  const network = new Network(current);
   const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
   const metrics = new Metrics(options.programVersion);
   metrics.useConfig(loaded.config);
@@ -353,7 +348,7 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
   const ownExports = new OwnExportDesk({
     service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
-    config: () => network.config,
+    config: current,
     onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
   });
   const folder = await openFolder(loaded.config, network, ownExports);
@@ -403,7 +398,7 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
   });
   const shelf = new ShelfPageAnswer({
     sites,
-    current: () => network.config,
+    current,
     port: sitePort,
     signIns,
     assets,
@@ -414,6 +409,9 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
   if (isList) await adoptDefaultDomain(folder.paths, listed);
   await sites.accept(loaded.sites);
   return {
+    /** Config of the start or of the last successful reload. */
+    accepted,
+    current,
     network,
     database,
     metrics,
@@ -423,7 +421,7 @@ async function openParts(options: DaemonOptions, sitePort: () => number) {
     sites,
     /** True if a site had search when the daemon started. Otherwise, the API offers no search until the daemon restarts. */
     apiHasSearch: sites.haveSearch,
-    keys: new ServiceKeys({ store, current: () => network.config, sites }),
+    keys: new ServiceKeys({ store, current, sites }),
     audit,
     signIns,
     exports,

@@ -15,17 +15,22 @@ const DIGEST = /^[0-9a-f]{64}$/;
 /** SHA-256 digest of each file, or the reason why the file cannot be read. */
 type Looks = ReadonlyMap<string, string>;
 
+interface Contents {
+  readonly known: Looks;
+  /** Other contents that docshelf reports if they stay the same for `QUIET_MS`. */
+  readonly changed: { readonly looks: Looks; readonly sinceMs: number } | null;
+}
+
 /**
  * Reports changed contents of files. Watches their folders, because Kubernetes replaces the link `..data` next to a mounted file.
  */
 export class FileWatch {
   readonly #onChange: () => void;
-  #known: Looks = new Map();
-  #pending: { readonly looks: Looks; readonly sinceMs: number } | null = null;
-  #watchers: FSWatcher[] = [];
-  #pollTimer: NodeJS.Timeout | undefined;
+  #contents: Contents = { known: new Map(), changed: null };
+  /** Null after the stop. */
+  #watchers: readonly FSWatcher[] | null = [];
+  readonly #pollTimer = setInterval(() => void this.#look(), POLL_MS).unref();
   #settleTimer: NodeJS.Timeout | undefined;
-  #isStopped = false;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -33,8 +38,9 @@ export class FileWatch {
 
   /** Reads the state of the watched files, for later comparisons. @returns text that is equal for equal contents */
   async remember(): Promise<string> {
-    this.#know(await looksAt(this.#known.keys()));
-    return textOf(this.#known);
+    const known = await looksAt(this.#contents.known.keys());
+    this.#contents = { known, changed: null };
+    return textOf(known);
   }
 
   /**
@@ -42,14 +48,12 @@ export class FileWatch {
    * @param read file of which docshelf has already used this text
    */
   async start(files: readonly string[], read?: { readonly file: string; readonly text: string }): Promise<void> {
-    const looks = await looksAt(files, this.#known);
+    const looks = await looksAt(files, this.#contents.known);
     if (read && DIGEST.test(looks.get(read.file) ?? '')) looks.set(read.file, hash('sha256', read.text));
-    this.#known = looks;
-    this.#pending = null;
-    if (this.#isStopped) return;
-    // Close the old watchers only after the new watchers are open, so that no change is missed.
+    this.#contents = { known: looks, changed: null };
     const former = this.#watchers;
-    this.#watchers = [];
+    if (former === null) return;
+    const watchers: FSWatcher[] = [];
     const names = new Set(files.map((file) => basename(file)));
     for (const folder of new Set(files.map(dirname))) {
       try {
@@ -57,19 +61,20 @@ export class FileWatch {
           if (kind === 'rename' || name === null || names.has(name)) this.#lookAfter(SETTLE_MS);
         });
         watcher.on('error', () => watcher.close());
-        this.#watchers.push(watcher);
+        watchers.push(watcher);
       } catch {
         // A watcher fails if the folder is missing, or if the system allows no more watchers. Polling then finds the change.
       }
     }
+    this.#watchers = watchers;
+    // Close the old watchers only after the new watchers are open, so that no change is missed.
     for (const watcher of former) watcher.close();
-    this.#pollTimer ??= setInterval(() => void this.#look(), POLL_MS).unref();
     this.#lookAfter(SETTLE_MS);
   }
 
   stop(): void {
-    this.#isStopped = true;
-    for (const watcher of this.#watchers.splice(0)) watcher.close();
+    for (const watcher of this.#watchers ?? []) watcher.close();
+    this.#watchers = null;
     clearInterval(this.#pollTimer);
     clearTimeout(this.#settleTimer);
   }
@@ -80,27 +85,21 @@ export class FileWatch {
   }
 
   async #look(): Promise<void> {
-    const former = this.#known;
-    const looks = await looksAt(former.keys());
-    if (this.#isStopped || this.#known !== former) return;
-    if (isEqual(looks, former)) {
-      this.#pending = null;
-      return;
-    }
+    const { known } = this.#contents;
+    const looks = await looksAt(known.keys());
+    if (this.#watchers === null || this.#contents.known !== known) return;
+    const former = this.#contents.changed;
     const nowMs = performance.now();
-    if (this.#pending === null || !isEqual(looks, this.#pending.looks)) this.#pending = { looks, sinceMs: nowMs };
-    const leftMs = this.#pending.sinceMs + QUIET_MS - nowMs;
-    if (leftMs > 0) {
+    const sinceMs = former !== null && isEqual(looks, former.looks) ? former.sinceMs : nowMs;
+    const leftMs = sinceMs + QUIET_MS - nowMs;
+    if (isEqual(looks, known)) this.#contents = { known, changed: null };
+    else if (leftMs > 0) {
+      this.#contents = { known, changed: { looks, sinceMs } };
       this.#lookAfter(leftMs);
-      return;
+    } else {
+      this.#contents = { known: looks, changed: null };
+      this.#onChange();
     }
-    this.#know(looks);
-    this.#onChange();
-  }
-
-  #know(looks: Looks): void {
-    this.#known = looks;
-    this.#pending = null;
   }
 }
 

@@ -53,35 +53,25 @@ export function withCommandShelf<T>(
   act: (deployment: Deployment) => Promise<T>,
 ): Promise<T> {
   return asFolderUser(dataPaths(config.storage.dir), async () => {
-    await using shelf = await openCommandShelf(config, onProgress);
-    return await act(shelf.deployment);
+    await using opened = new AsyncDisposableStack();
+    const network = opened.adopt(await openNetwork(config), (each) => each.close());
+    const engine = opened.adopt(openSearch(config, network), (each) => each.stop());
+    const folder = await openFolder(config, network, null);
+    const listed = config.sites.map(({ domain }) => domain);
+    if (listed.length > 0) {
+      await adoptDefaultDomain(folder.paths, listed);
+      await settleListedDomains(folder.paths, listed);
+    }
+    const shelf = createShelf(config, network, {
+      folder,
+      search: engine.site(config.search, () => undefined),
+      serving: new ServedRecord(),
+      onEvent: (event) => {
+        if (event.kind === 'progress') onProgress(event);
+      },
+    });
+    await openShelf(shelf);
+    const { deployment } = opened.adopt(shelf, (each) => each.deployment.stop());
+    return await act(deployment);
   });
-}
-
-async function openCommandShelf(config: Config, onProgress: DaemonOptions['onProgress']) {
-  const network = await openNetwork(config);
-  const engine = openSearch(config, network);
-  const folder = await openFolder(config, network, null);
-  const listed = config.sites.map(({ domain }) => domain);
-  if (listed.length > 0) {
-    await adoptDefaultDomain(folder.paths, listed);
-    await settleListedDomains(folder.paths, listed);
-  }
-  const shelf = createShelf(config, network, {
-    folder,
-    search: engine.site(config.search, () => undefined),
-    serving: new ServedRecord(),
-    onEvent: (event) => {
-      if (event.kind === 'progress') onProgress(event);
-    },
-  });
-  await openShelf(shelf);
-  const { deployment } = shelf;
-  return {
-    deployment,
-    [Symbol.asyncDispose]: async () => {
-      await deployment.stop();
-      await Promise.all([engine.stop(), network.close()]);
-    },
-  };
 }

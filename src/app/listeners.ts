@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
 import { dataPaths, openDaemonSocket } from '../deploy/index.ts';
-import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import type { DocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit.ts';
 import type { RequestCounter } from '../http/limits/organization-rates.ts';
@@ -84,11 +84,10 @@ export async function openListeners(parts: ListenerParts) {
     redirects.push(listener);
   };
   const fieldsOf = accessLog(config.server.trustedProxies);
-  let logsAccess = config.log.access;
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
     // Log no requests to the admin listener, because health probes and metrics scrapes would fill the access log.
-    if (logsAccess && served.listener !== 'admin') logRequest(() => fieldsOf(served));
+    if (served.listener !== 'admin' && parts.current().log.access) logRequest(() => fieldsOf(served));
   };
   let rates: OpenedRates | null = null;
   const openedRates = once(async () => {
@@ -109,7 +108,6 @@ export async function openListeners(parts: ListenerParts) {
     const api = hasApi ? await open('api', { fetch: apiAnswer(parts, openedRates) }) : null;
     for (const [name, listener] of secure) await openRedirect(name, listener);
     const useConfig = (next: Config): void => {
-      logsAccess = next.log.access;
       for (const [name, listener] of secure) {
         const tls = tlsSlice(next[LISTENERS[name].section].tls);
         if (tls !== null) listener.useTls(tls);
@@ -125,7 +123,7 @@ export async function openListeners(parts: ListenerParts) {
 const onError =
   ({ log }: ListenerParts, step: string) =>
   (error: unknown, requestId: string | null): void =>
-    logFailure(log, step, toDocshelfError(error), requestId);
+    logFailure(log, step, error, requestId);
 
 const addressOf = ({ host, port }: { readonly host: string; readonly port: number }): ListenAddress => ({ host, port });
 

@@ -9,20 +9,21 @@ import { egressSlice } from './slices.ts';
 
 /** Egress policy and HTTP client of docshelf. Loads both only when needed, because loading them would double the time of a start. */
 export class Network {
-  /** Current config. A reload replaces it. */
-  config: Config;
+  readonly #config: () => Config;
   #ownPorts: readonly number[] = [];
-  #made: { readonly of: Config; readonly rules: EgressRules } | null = null;
   #opened: { readonly of: Config; readonly client: Promise<HttpClient> } | null = null;
 
-  constructor(config: Config) {
-    this.config = config;
+  /** @param config returns the current config, which a reload replaces */
+  constructor(config: () => Config) {
+    this.#config = config;
+  }
+
+  get config(): Config {
+    return this.#config();
   }
 
   get rules(): EgressRules {
-    const { config } = this;
-    if (this.#made?.of !== config) this.#made = { of: config, rules: egressSlice(config, this.#ownPorts) };
-    return this.#made.rules;
+    return egressSlice(this.config, this.#ownPorts);
   }
 
   async policy(): Promise<EgressPolicy> {
@@ -43,7 +44,6 @@ export class Network {
 
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
-    this.#made = null;
   }
 
   async close(): Promise<void> {

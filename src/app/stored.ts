@@ -14,7 +14,6 @@ import {
 } from '../deploy/index.ts';
 import { normalBasePath } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { isVersion } from '../domain/version.ts';
 import { ifThere } from '../files/index.ts';
 import {
   type EmbeddedEngine,
@@ -39,7 +38,7 @@ import { readStore } from './slices.ts';
 
 /** Creates HTTP client and egress policy for a command. Blocks requests to listeners of daemons that use the same data folder. */
 export async function openNetwork(config: Config): Promise<Network> {
-  const network = new Network(config);
+  const network = new Network(() => config);
   const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
   network.useOwnPorts(daemons.flatMap(({ owner, ports }) => (owner.host === hostname() ? ports : [])));
   return network;
@@ -96,7 +95,7 @@ const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersion
 
 /** Returns a stored version, or null if it does not exist or readers may not read it. @param config config of one site only */
 async function readableVersion(config: Config, active: ReleaseRef, version: string): Promise<KeptVersion | null> {
-  if (!areKept(config) || !isVersion(version)) return null;
+  if (!areKept(config)) return null;
   const kept = await keptVersion(await readStore(config), version);
   return kept !== null && mayBeRead(kept, active) ? kept : null;
 }

@@ -17,8 +17,8 @@ const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'se
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
   const faults: ConfigFault[] = [];
   const setting = settings.get('sites');
-  const report = (path: Path, sentence: (key: string) => string): void => {
-    faults.push(faultInside(setting, ['sites', ...path], sentence));
+  const report = (path: Path, rest: string): void => {
+    faults.push(faultInside(setting, ['sites', ...path], rest));
   };
 
   for (const { path, value, where } of settings.all()) {
@@ -33,11 +33,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
   for (const [index, { domain, hosts, basePath }] of sites.entries()) {
     const first = domains.get(domain);
     if (first === undefined) domains.set(domain, index);
-    else
-      report(
-        [index, 'domain'],
-        (key) => `${key} repeats "${domain}" of sites[${first}].domain; give each site its own domain`,
-      );
+    else report([index, 'domain'], ` repeats "${domain}" of sites[${first}].domain; give each site its own domain`);
     const path = normalBasePath(basePath);
     for (const [nth, host] of (hosts.length === 0 ? [null] : hosts).entries()) {
       const place = host === null ? `every other host under ${path}` : `${hostName(host)}${path}`;
@@ -46,16 +42,14 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       else {
         const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
         const sentence = `site "${domain}" and site "${sites[other]?.domain}" (sites[${other}]) both serve ${place}`;
-        report(at, (key) => `${key}: ${sentence}; change the host or base path of one of them`);
+        report(at, `: ${sentence}; change the host or base path of one of them`);
       }
     }
   }
   for (const [index, { domain }] of sites.entries()) {
     if (organizations.length === 0 || organizations.some((each) => Object.hasOwn(each.domains, domain))) continue;
-    report(
-      [index, 'domain'],
-      (key) => `${key} "${domain}" belongs to no organization; add this domain to the domains of an organization`,
-    );
+    const state = 'belongs to no organization; add this domain to the domains of an organization';
+    report([index, 'domain'], ` "${domain}" ${state}`);
   }
   const owned = new Map(
     organizations.flatMap(({ domains: theirs }) =>
@@ -68,10 +62,8 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
     for (const [nth, host] of hosts.entries()) {
       const other = owned.get(host) ?? (domains.has(host) ? host : domain);
       if (other === domain) continue;
-      report(
-        [index, 'hosts', nth],
-        (key) => `${key} "${host}" also belongs to domain "${other}"; remove the host from one of the two domains`,
-      );
+      const state = `also belongs to domain "${other}"; remove the host from one of the two domains`;
+      report([index, 'hosts', nth], ` "${host}" ${state}`);
     }
   }
   return faults;
@@ -81,7 +73,7 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
   const setting = settings.get('sites');
   const first = new Map<string, number>();
   const fault = (index: number, sentence: string): ConfigFault =>
-    faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
+    faultInside(setting, ['sites', index, 'auth'], `: ${sentence}`);
   // A shelf page without sign-in lists only public sites, so it can share a host with any site.
   const hasGuardedShelf = server.shelf && server.auth.kind !== 'none';
   const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
@@ -120,8 +112,8 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
   const keys: Named[] = [];
   const faults: ConfigFault[] = [];
   const setting = settings.get('organizations');
-  const report = (path: Path, sentence: (key: string) => string): void => {
-    faults.push(faultInside(setting, ['organizations', ...path], sentence));
+  const report = (path: Path, rest: string): void => {
+    faults.push(faultInside(setting, ['organizations', ...path], rest));
   };
   for (const [index, organization] of organizations.entries()) {
     ids.push({ name: organization.id.toLowerCase(), path: [index, 'id'] });
@@ -133,15 +125,14 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       const { kind, url } = source;
       const sentences =
         kind !== 'crawl' ? [] : [exportApi.enabled ? forbiddenHost(config, url) : null, userInLink(url, SECRETS)];
-      for (const sentence of sentences)
-        if (sentence !== null) report([...at, 'source', 'url'], (key) => `${key} ${sentence}`);
+      for (const sentence of sentences) if (sentence !== null) report([...at, 'source', 'url'], ` ${sentence}`);
       for (const [nth, pair] of source.allowAddresses.entries()) {
         const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
-        if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
+        if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], ` ${sentence}`);
       }
       const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
       if (need === undefined || source[need] !== null) continue;
-      report([...at, 'source'], (key) => `${key} has kind ${source.kind}, which needs ${need}; set ${need}`);
+      report([...at, 'source'], ` has kind ${source.kind}, which needs ${need}; set ${need}`);
     }
     for (const [nth, { sha256 }] of organization.keys.entries())
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
@@ -150,7 +141,7 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
     const firstPointer = pointerOf(['organizations', ...first.path]);
     const place = setting?.places.get(firstPointer);
     const firstKey = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
-    report(second.path, (key) => `${key} repeats ${firstKey}; remove one of the two`);
+    report(second.path, ` repeats ${firstKey}; remove one of the two`);
   }
   return faults;
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { normalBasePath } from '../domain/deployment.ts';
-import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
+import { isSameData, linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decode, deepFreeze, valueAt } from './decode.ts';
 import { findOrganizationFaults, type SiteConfig } from './entry-rules.ts';
 import { NamedFile, NamedFolder, readConfigFile, readNamedFiles, readOrganizationsFile } from './read-config-file.ts';
@@ -106,21 +106,8 @@ export function pendingRestart(running: Config, wanted: Config): string[] {
   return RESTART_KEYS.filter(({ path, schema }) => {
     const [before, after] = [valueAt(running, path), valueAt(wanted, path)];
     if (schema['x-restart'] === 'presence') return (before === null) !== (after === null);
-    return !isEqual(before, after);
+    return !isSameData(before, after);
   }).map(({ path }) => path.join('.'));
-}
-
-/** Compares the object identity of two values first, which is fast, because a reload compares the settings of every site. */
-function isEqual(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  return typeof one === 'object' && typeof other === 'object' && revealed(one) === revealed(other);
-}
-
-function revealed(value: unknown): string {
-  return JSON.stringify(value, function reveal(this: Record<string, unknown>, key, text: unknown) {
-    const held = this[key];
-    return held instanceof Secret ? held.reveal() : text;
-  });
 }
 
 export function printConfig({ config, file, origins }: LoadedConfig) {

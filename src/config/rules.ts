@@ -420,9 +420,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
       const [name, sentence] = pairFault(pair) ?? [];
       if (name === undefined) continue;
       const setting = settings.get(`${section}.certificates`);
-      faults.push(
-        faultInside(setting, [...section.split('.'), 'certificates', index, name], (key) => `${key} ${sentence}`),
-      );
+      faults.push(faultInside(setting, [listener, 'tls', 'certificates', index, name], ` ${sentence}`));
     }
   }
   return faults;

@@ -96,10 +96,11 @@ export function dottedOf(pointer: string): string {
 
 export type Path = readonly (string | number)[];
 
-export function faultInside(setting: Setting | undefined, path: Path, sentence: (key: string) => string): ConfigFault {
+/** @param rest text of the message after the key, with its first space or punctuation mark */
+export function faultInside(setting: Setting | undefined, path: Path, rest: string): ConfigFault {
   const pointer = pointerOf(path);
   const key = dottedOf(pointer);
-  return faultOf(sentence(key), key, setting?.places.get(pointer) ?? setting?.where ?? null);
+  return faultOf(key + rest, key, setting?.places.get(pointer) ?? setting?.where ?? null);
 }
 
 export type Reading = { readonly settings: readonly Setting[]; readonly faults: readonly ConfigFault[] };

@@ -103,7 +103,7 @@ export class Activation {
     };
     // Store the operator's choice before the active release. After a crash between both writes, either the chosen or the
     // former release is active.
-    if (by === 'operator') await store.setChoice({ digest, version, fingerprint: this.#context.wanted.fingerprint });
+    if (by === 'operator') await store.setChoice({ digest, version, fingerprint: this.#context.wanted().fingerprint });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
     try {

@@ -41,7 +41,8 @@ export interface SiteRegistration {
 /** Heartbeat file of this daemon, written at start and swap, touched at each heartbeat, removed at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
-  readonly #sites = new Set<{ readonly site: { readonly domain: string }; serves: readonly string[] }>();
+  /** Digests of the releases that each site serves. */
+  readonly #sites = new Map<{ readonly domain: string }, readonly string[]>();
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -81,11 +82,10 @@ export class DaemonRegistration {
 
   /** @param site object with the current domain, because the import of the first bundle can change the domain */
   registerSite(site: { readonly domain: string }): SiteRegistration {
-    const registered = { site, serves: [] as readonly string[] };
-    this.#sites.add(registered);
+    this.#sites.set(site, []);
     return {
       setServed: async (serves) => {
-        registered.serves = serves;
+        this.#sites.set(site, serves);
         await this.#write();
       },
       servedByOthers: async () => {
@@ -95,7 +95,7 @@ export class DaemonRegistration {
         );
       },
       unregister: async () => {
-        this.#sites.delete(registered);
+        this.#sites.delete(site);
         await this.#write();
       },
     };
@@ -125,7 +125,7 @@ export class DaemonRegistration {
     if (this.#announced === null) return;
     this.#announced = { ...this.#announced, folder };
     const { file, ...known } = this.#announced;
-    const sites = [...this.#sites].map(({ site, serves }) => ({ domain: site.domain, serves }));
+    const sites = [...this.#sites].map(([{ domain }, serves]) => ({ domain, serves }));
     const mark: DaemonMark = { ...known, sites };
     await replaceFile(file, `${JSON.stringify(mark)}\n`);
   }

@@ -7,7 +7,7 @@ import { once } from '../threads/once.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
 import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
-import { isSame, type ReleaseRef, type Wanted } from './plan.ts';
+import { isSame, type ReleaseRef } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { noEarlierActivation, versionNotFound } from './releases/stored-versions.ts';
 import { type DeploySettings, wantedOf } from './settings.ts';
@@ -25,7 +25,7 @@ export interface Delivered extends ImportedBundle {
 
 export class Deployment {
   readonly journal: Journal;
-  readonly #context: SiteContext & { settings: DeploySettings; wanted: Wanted };
+  readonly #context: SiteContext & { settings: DeploySettings };
   readonly #importer: Importer;
   readonly #loop: SiteLoop;
   readonly #stopping = new AbortController();
@@ -40,7 +40,7 @@ export class Deployment {
       ...options,
       settings,
       sources: () => options.sources(this.#context.settings),
-      wanted: wantedOf(settings),
+      wanted: () => wantedOf(this.#context.settings, this.#exportsMade),
       journal: this.journal,
       registration: registration.registerSite(options.store),
       stopping: this.#stopping.signal,
@@ -83,11 +83,9 @@ export class Deployment {
     this.journal.reloaded();
     const isUnchanged = store.isListed && isSameData(settings, this.#context.settings);
     if (isUnchanged && this.#loop.isReconciled && this.journal.lastError === null) return;
-    const wanted = wantedOf(settings, this.#exportsMade);
-    const isOther = wanted.fingerprint !== this.#context.wanted.fingerprint;
+    const former = this.#context.wanted();
     this.#context.settings = settings;
-    this.#context.wanted = wanted;
-    this.#loop.settingsChanged(isOther);
+    this.#loop.settingsChanged(this.#context.wanted().fingerprint !== former.fingerprint);
   }
 
   get mustReconcile(): boolean {
@@ -182,7 +180,6 @@ export class Deployment {
 
   exportCompleted(): void {
     this.#exportsMade += 1;
-    this.#context.wanted = wantedOf(this.#context.settings, this.#exportsMade);
     this.#loop.wake();
   }
 

@@ -94,8 +94,8 @@ export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sourc
   readonly sources: () => Promise<readonly BundleSource[]>;
   /** Current settings, which a reload replaces. Read them again after each `await`. */
   readonly settings: DeploySettings;
-  /** Parts of the settings that the plan needs. */
-  readonly wanted: Wanted;
+  /** Returns the parts of the current settings that the plan needs. */
+  readonly wanted: () => Wanted;
   readonly journal: Journal;
   readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;

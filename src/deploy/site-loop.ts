@@ -117,23 +117,28 @@ export abstract class WorkQueue {
   }
 }
 
+type Phase =
+  | { readonly name: 'paused' | 'due' | 'settled' }
+  /** If `serveLastAtMs` is null, docshelf has already tried to serve the last active release. */
+  | { readonly name: 'reconciling'; readonly serveLastAtMs: number | null };
+
 /** Deploys a site: observes the disk, plans, and runs one step at a time. If a step fails, the site keeps its served release. */
 export class SiteLoop extends WorkQueue {
   readonly activation: Activation;
-  /** False after a failure, until the site matches its settings. */
-  isReconciled = true;
   readonly #context: SiteContext;
   readonly #fetcher: Fetcher;
   readonly #preload: Preload;
-  /** Delay before the next attempt after a failure. Each failure doubles the delay, and a success resets it. */
-  #retryWaitMs = RETRY_WAIT_MS_MIN;
+  /**
+   * Delay before the next attempt after a failure, which each failure doubles. Null if no step failed since the site matched its
+   * settings.
+   */
+  #retryWaitMs: number | null = null;
   /**
    * Progress of the loop. `paused`: it waits for a `reconcile` call. `due`: the next pass applies new settings, and a step that
    * is still running must not set `settled`.
    */
-  #phase: 'paused' | 'due' | 'reconciling' | 'settled' = 'paused';
+  #phase: Phase = { name: 'paused' };
   #choiceHasEnded = false;
-  #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
   #fetchedFor: string | null = null;
 
@@ -150,24 +155,29 @@ export class SiteLoop extends WorkQueue {
       // Let the site loop run after each imported archive, so that the site serves the archive before the next import.
       onImported: () => this.runExclusive(async () => undefined),
       onEnd: () => {
-        if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
+        if (this.#phase.name !== 'reconciling') this.#reportPreloadFailures();
         this.wake();
       },
     });
   }
 
   get hasStartedRound(): boolean {
-    return this.#phase !== 'paused';
+    return this.#phase.name !== 'paused';
+  }
+
+  /** False after a failure, until the site matches its settings. */
+  get isReconciled(): boolean {
+    return this.#retryWaitMs === null;
   }
 
   async reconcile(): Promise<void> {
     if (this.#context.stopping.aborted) return;
-    this.#phase = 'due';
+    this.#phase = { name: 'due' };
     await this.whenIdle();
   }
 
   settingsChanged(isOtherConfig: boolean): void {
-    this.#phase = 'paused';
+    this.#phase = { name: 'paused' };
     if (isOtherConfig) this.#choiceHasEnded = true;
   }
 
@@ -183,7 +193,7 @@ export class SiteLoop extends WorkQueue {
   }
 
   protected override get isBusy(): boolean {
-    return this.#fetcher.current !== null || this.#preload.state === 'running';
+    return this.#fetcher.current !== null || this.#preload.round.state === 'running';
   }
 
   protected override async pass(): Promise<number | null> {
@@ -192,14 +202,15 @@ export class SiteLoop extends WorkQueue {
       if (stopping.aborted) return null;
       await opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-        const { settings, wanted } = this.#context;
+        const { settings } = this.#context;
         const found = await store.observe();
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
         // If docshelf began to stop while this pass read the disk, plan no step, because a plan would restart the aborted fetch.
         if (stopping.aborted) return null;
         // If the settings changed while this pass read the disk, plan again with the new settings.
         if (settings !== this.#context.settings) continue;
-        if (this.#phase === 'due') this.#beginRound();
+        if (this.#phase.name === 'due') this.#beginRound();
+        const wanted = this.#context.wanted();
         const step = plan(wanted, observed, this.#progress());
         if (step.do === 'wait') {
           this.activation.updateRetained(found.releases);
@@ -210,10 +221,10 @@ export class SiteLoop extends WorkQueue {
       throw new Error(`Cannot deploy the site: its state still differs from the config after ${STEPS_MAX} steps`);
     } catch (error) {
       // Reject the waiting commands, because no command can run if the site's folder cannot be opened or read.
-      this.isReconciled = false;
+      const retryAtMs = this.#nextRetryMs();
       journal.failed('deploy', error);
       this.rejectCommands(error);
-      return this.#nextRetryMs();
+      return retryAtMs;
     }
   }
 
@@ -236,8 +247,8 @@ export class SiteLoop extends WorkQueue {
       case 'import-preload':
         return this.#preload.start(activeCreatedAt);
       case 'serve-last':
-        this.#serveLastAtMs = null;
-        this.isReconciled = false;
+        this.#phase = { name: 'reconciling', serveLastAtMs: null };
+        this.#retryWaitMs ??= RETRY_WAIT_MS_MIN;
         return this.activation
           .serve(step.release, { by: 'settings' })
           .catch((error: unknown) => journal.failed('deploy', error));
@@ -246,8 +257,9 @@ export class SiteLoop extends WorkQueue {
       case 'export':
         return this.#fetcher.start({ key: wanted.fetchKey, version: null, of: null });
       case 'report-missing': {
-        const cause = step.version === null ? this.#preload.failures.pop() : undefined;
-        return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
+        const failures = step.version === null ? this.#preload.takeFailures() : [];
+        this.#reportPreloadFailures(failures.slice(0, -1));
+        return this.#failed(step.of, failures.at(-1) ?? (await versionNotFound(store, step.version, step.sha256)));
       }
       case 'mark-done':
         this.#noteFetched(wanted);
@@ -287,7 +299,7 @@ export class SiteLoop extends WorkQueue {
 
   async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
     const { store } = this.#context;
-    const { fetchKey, fingerprint } = this.#context.wanted;
+    const { fetchKey, fingerprint } = this.#context.wanted();
     if (signal.aborted || key !== fetchKey) return;
     const choice = version === null ? this.#expireIfStale(await store.choice()) : null;
     await this.#serveFetched(bundle, choice?.fingerprint === fingerprint ? choice : null);
@@ -301,9 +313,8 @@ export class SiteLoop extends WorkQueue {
   }
 
   #markReconciled(): void {
-    if (this.#phase === 'reconciling') this.#phase = 'settled';
-    this.isReconciled = true;
-    this.#retryWaitMs = RETRY_WAIT_MS_MIN;
+    if (this.#phase.name === 'reconciling') this.#phase = { name: 'settled' };
+    this.#retryWaitMs = null;
     this.#context.journal.recovered();
   }
 
@@ -314,20 +325,20 @@ export class SiteLoop extends WorkQueue {
   }
 
   #failed(of: string, error: unknown): void {
-    this.isReconciled = false;
+    this.#retryWaitMs ??= RETRY_WAIT_MS_MIN;
     this.#reportPreloadFailures();
     this.#context.journal.failed('deploy', error);
     this.#fault = { of, retryAtMs: isTransient(error) ? this.#nextRetryMs() : null };
   }
 
   #nextRetryMs(): number {
-    const nextMs = Date.now() + this.#retryWaitMs;
-    this.#retryWaitMs = Math.min(this.#retryWaitMs * 2, RETRY_WAIT_MS_MAX);
-    return nextMs;
+    const waitMs = this.#retryWaitMs ?? RETRY_WAIT_MS_MIN;
+    this.#retryWaitMs = Math.min(waitMs * 2, RETRY_WAIT_MS_MAX);
+    return Date.now() + waitMs;
   }
 
-  #reportPreloadFailures(): void {
-    for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
+  #reportPreloadFailures(failures = this.#preload.takeFailures()): void {
+    for (const failure of failures) this.#context.journal.failed('preload', failure);
   }
 
   /** Once the settings have changed, an operator's choice of a release stays ended, even if the settings change back later. */
@@ -336,28 +347,28 @@ export class SiteLoop extends WorkQueue {
   }
 
   #progress(): Progress {
+    const isSettled = this.#phase.name === 'settled';
     return {
       nowMs: Date.now(),
       hasStartedRound: this.hasStartedRound,
       hasCommand: this.hasCommand,
       served: this.activation.current,
-      preload: this.#preload.state,
-      preloaded: this.#phase === 'settled' ? null : this.#preload.newest,
+      preload: this.#preload.round.state,
+      preloaded: isSettled ? null : this.#preload.newest,
       fetching: this.#fetcher.current,
       fetchedFor: this.#fetchedFor,
       exportAtMs: this.#fetcher.exportAtMs,
-      isSettled: this.#phase === 'settled',
+      isSettled,
       fault: this.#fault,
-      serveLastAtMs: this.#serveLastAtMs,
+      serveLastAtMs: this.#phase.name === 'reconciling' ? this.#phase.serveLastAtMs : null,
       pruneAtMs: this.activation.pruneAtMs,
     };
   }
 
   #beginRound(): void {
     const { settings } = this.#context;
-    this.#phase = 'reconciling';
+    this.#phase = { name: 'reconciling', serveLastAtMs: Date.now() + SERVE_LAST_AFTER_MS };
     this.#fault = null;
-    this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;
     this.#fetcher.exportEvery(settings.enabled ? (settings.renew?.everyMs ?? null) : null);
     this.#preload.beginRound();
   }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { isFetchFault, toDocshelfError } from '../domain/errors.ts';
+import { type DocshelfError, isFetchFault, toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind } from '../domain/release.ts';
 import type { ActiveVersion, LastError, StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
@@ -33,7 +33,7 @@ export type DeployEvent =
   | { readonly kind: 'link-renewed'; readonly jobId: string }
   | { readonly kind: 'pruned'; readonly digests: readonly string[] }
   | { readonly kind: 'removed'; readonly version: string }
-  | { readonly kind: 'failed'; readonly step: string; readonly error: Error }
+  | { readonly kind: 'failed'; readonly step: string; readonly error: DocshelfError }
   | {
       readonly kind: 'progress';
       readonly name: string;
@@ -101,15 +101,10 @@ export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;
   /**
-   * True if the last fetch failed. Stored separately from `lastError`, because a newer error, for example of the inbox, can
-   * replace the fetch error there.
-   */
-  isFetchFailing = false;
-  /**
    * Last error of each kind, the newest last. The error of a rejected config (`reload`) stays until a config is accepted, even
-   * if later work succeeds.
+   * if later work succeeds. The kind `deploy` includes the errors of fetches.
    */
-  readonly #errors = new Map<'reload' | 'work', LastError>();
+  readonly #errors = new Map<'reload' | 'deploy' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {
     this.event = onEvent;
@@ -117,6 +112,12 @@ export class Journal {
 
   get lastError(): LastError | null {
     return [...this.#errors.values()].at(-1) ?? null;
+  }
+
+  /** True if the last fetch failed, even if a newer error, for example of the inbox, is the last error. */
+  get isFetchFailing(): boolean {
+    const code = this.#errors.get('deploy')?.code;
+    return code !== undefined && isFetchFault(code);
   }
 
   /** Shows `activity` in the status while `act` runs. `act` may replace the shown activity. */
@@ -131,8 +132,7 @@ export class Journal {
 
   failed(step: string, cause: unknown): void {
     const error = toDocshelfError(cause);
-    if (step === 'deploy' || step === 'renew') this.isFetchFailing = isFetchFault(error.code);
-    const kind = step === 'reload' ? 'reload' : 'work';
+    const kind = step === 'reload' ? step : ['deploy', 'renew'].includes(step) ? 'deploy' : 'work';
     this.#errors.delete(kind);
     this.#errors.set(kind, {
       at: new Date().toISOString(),
@@ -144,7 +144,7 @@ export class Journal {
   }
 
   recovered(): void {
-    this.isFetchFailing = false;
+    this.#errors.delete('deploy');
     this.#errors.delete('work');
   }
 

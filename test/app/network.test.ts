@@ -9,23 +9,25 @@ import { newFolder } from '../helpers/new-folder.ts';
 const configOf = async (yaml: string) => (await load(yaml)).config;
 
 it('the egress policy of the export store applies the settings of the last reload', async () => {
-  const network = new Network(await configOf('network: { allowedHosts: [s3.one.dev] }'));
+  let config = await configOf('network: { allowedHosts: [s3.one.dev] }');
+  const network = new Network(() => config);
   const policy = (await network.policy()).forStore(() => null);
   const refused = (host: string) => policy.refusalOf(new URL(`https://${host}/`)) !== null;
   expect([refused('s3.one.dev'), refused('s3.two.dev')]).toEqual([false, true]);
-  network.config = await configOf('network: { allowedHosts: [s3.two.dev] }');
+  config = await configOf('network: { allowedHosts: [s3.two.dev] }');
   expect([refused('s3.one.dev'), refused('s3.two.dev')]).toEqual([true, false]);
   network.useOwnPorts([9090]);
   expect(policy.allowsAddress('127.0.0.1', 'localhost', 9090)).toBe(false);
-  network.config = await configOf('deployment: { type: air-gapped }');
+  config = await configOf('deployment: { type: air-gapped }');
   expect(refused('s3.two.dev')).toBe(true);
 });
 
 it('opens another HTTP client only for another config', async () => {
-  const network = new Network(await configOf(''));
+  let config = await configOf('');
+  const network = new Network(() => config);
   const first = await network.client();
   expect(await network.client()).toBe(first);
-  network.config = await configOf('network: { redirects: 1 }');
+  config = await configOf('network: { redirects: 1 }');
   expect(await network.client()).not.toBe(first);
   await network.close();
 });

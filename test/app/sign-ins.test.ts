@@ -11,7 +11,8 @@ it('the sign-ins of a daemon request the metadata of an identity provider once f
   await provider.serve();
   const auth = (clientId: string): string => `{ kind: oidc, issuer: "${provider.issuer}", clientId: ${clientId} }`;
   const yaml = (clientId: string): string => `server: { publicUrl: "http://127.0.0.1:1", auth: ${auth(clientId)} }`;
-  const network = new Network((await load(yaml('one'))).config);
+  const { config } = await load(yaml('one'));
+  const network = new Network(() => config);
   const signIns = new SignIns(network);
   const headers = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', accept: 'text/html' };
   const incoming = { method: 'GET', headers } as unknown as IncomingMessage;

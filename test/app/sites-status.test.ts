@@ -21,7 +21,7 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
     return { opened: before, config, domain: config?.domain, report, search } as unknown as Site;
   };
   const all = current.sites.map((_, at) => site(at));
-  const sites = { isList: true, only: null, all, notices: [], state: 'ready' } as unknown as Sites;
+  const sites = { isList: true, only: null, all, current: { notices: [] }, state: 'ready' } as unknown as Sites;
   const facts = {
     jobs: { queued: 0, running: 0 },
     startedAt: '',
@@ -29,8 +29,7 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
     lastReload: null,
     notices: [],
   };
-  const type = { deploymentType: 'client-hosted', apiHasSearch } as const;
-  return (await daemonStatus(sites, { ...facts, ...type, opened, current })).pending;
+  return (await daemonStatus(sites, { ...facts, apiHasSearch, opened, current })).pending;
 }
 
 const acme = { domain: 'acme' };

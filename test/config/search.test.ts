@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { organizationsSlice } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
+import { loadConfig, pendingRestart } from '../../src/config/index.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const HEX = 'aB'.repeat(32);
@@ -19,6 +19,15 @@ describe('search.model', () => {
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'search.model' }]);
     await mkdir(join(cwd, 'conf/builtin'));
     expect((await loading()).config.search.model).toBe(join(cwd, 'conf/builtin'));
+  });
+
+  it('waits for a restart if the content of the key file of an endpoint has changed', async () => {
+    const yaml = 'search: { model: { url: "https://x/v1/embeddings", model: m, keyFile: key } }';
+    const cwd = await folderWith({ 'config.yaml': yaml, key: 'first' });
+    const loading = async () => (await loadConfig({ file: null, env: {}, cwd })).config;
+    const before = await loading();
+    await writeFile(join(cwd, 'key'), 'second');
+    expect(pendingRestart(before, await loading())).toEqual(['search.model']);
   });
 
   it('can be an endpoint with a key from a watched file', async () => {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import { FileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts';
-import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
-import { OciBundleSource } from '../../src/deploy/sources/oci-bundle-source.ts';
-import { S3BundleSource } from '../../src/deploy/sources/s3-bundle-source.ts';
+import { fileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts';
+import { httpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
+import { ociBundleSource } from '../../src/deploy/sources/oci-bundle-source.ts';
+import { s3BundleSource } from '../../src/deploy/sources/s3-bundle-source.ts';
 import { LINK_SCHEMES } from '../../src/domain/bundle-link.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -40,7 +40,7 @@ async function httpSubject(): Promise<Subject> {
     else response.writeHead(404).end();
   });
   return {
-    source: new HttpBundleSource(httpClientOf()),
+    source: httpBundleSource(httpClientOf()),
     link: new Secret(`${server.origin}/${NAME}?sig=1`),
     deadLink: new Secret(`${server.origin}/missing.zip?sig=1`),
     foreignLink: new Secret('file:///a.zip'),
@@ -51,7 +51,7 @@ async function fileSubject(): Promise<Subject> {
   const folder = newFolder();
   await writeFile(join(folder, NAME), BUNDLE);
   return {
-    source: new FileBundleSource([folder]),
+    source: fileBundleSource([folder]),
     link: new Secret(pathToFileURL(join(folder, NAME)).href),
     deadLink: new Secret(pathToFileURL(join(folder, 'missing.zip')).href),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
@@ -70,7 +70,7 @@ async function ociSubject(): Promise<Subject> {
     else response.writeHead(404).end();
   });
   return {
-    source: new OciBundleSource(httpClientOf(), { authFile: null, tokenHosts: [] }),
+    source: ociBundleSource(httpClientOf(), { authFile: null, tokenHosts: [] }),
     link: new Secret(`oci://${server.host}/acme:v1`),
     deadLink: new Secret(`oci://${server.host}/acme:v2`),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
@@ -83,7 +83,7 @@ async function s3Subject(): Promise<Subject> {
   onFileEnd(server.close);
   await putObject(server.endpoint, `docs/ä b+c/${NAME}`, BUNDLE);
   return {
-    source: new S3BundleSource(httpClientOf(), { region: null, endpoint: server.endpoint, pathStyle: true }),
+    source: s3BundleSource(httpClientOf(), { region: null, endpoint: server.endpoint, pathStyle: true }),
     link: new Secret(`s3://${BUCKET}/docs/ä b+c/${NAME}`),
     deadLink: new Secret(`s3://${BUCKET}/docs/missing.zip`),
     foreignLink: new Secret('https://docs.invalid/a.zip'),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { fetchBundle } from '../../src/deploy/fetch/fetch.ts';
-import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
+import { httpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
@@ -35,7 +35,7 @@ test.skipIf(disk === null)(
     const spoolDir = disk ?? '';
     const server = await httpServer(bundleAnswer(Buffer.alloc(3 * 1024 * 1024), '"v1"'));
     const link = new Secret(`${server.origin}/b.tar.gz`);
-    const fetching = fetchBundle([new HttpBundleSource(httpClientOf())], {
+    const fetching = fetchBundle([httpBundleSource(httpClientOf())], {
       link,
       sha256: null,
       spoolDir,

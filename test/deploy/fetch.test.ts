@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type FetchRequest, fetchBundle } from '../../src/deploy/fetch/fetch.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
+import { httpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { answering, bundleAnswer, httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
 import { newFolder } from '../helpers/new-folder.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 const fetchFrom = (server: LocalServer, request: Partial<FetchRequest> = {}) =>
-  fetchWith(new HttpBundleSource(httpClientOf()), { link: new Secret(server.origin + PATH), ...request });
+  fetchWith(httpBundleSource(httpClientOf()), { link: new Secret(server.origin + PATH), ...request });
 
 const fetchWith = (source: BundleSource, request: Pick<FetchRequest, 'link'> & Partial<FetchRequest>) =>
   fetchBundle(

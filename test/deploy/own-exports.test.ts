@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { OwnExportService } from '../../src/deploy/ports.ts';
+import type { BundleSource, OwnExportService } from '../../src/deploy/ports.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
-import { OwnExports } from '../../src/deploy/sources/own-exports.ts';
+import { ownExports } from '../../src/deploy/sources/own-exports.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import {
   type Bundle,
@@ -60,23 +60,22 @@ beforeEach(async () => {
 const SETTINGS: SettingsOf = { fromExports: true, domain: 'acme' };
 
 async function open(settings: SettingsOf = {}) {
-  const ownExports = new OwnExports(service, () => store.domain);
-  const source = new OwnSource(ownExports);
-  return openDaemon(store, { ...SETTINGS, ...settings }, source, undefined, { ownExports });
+  const own = ownExports(service, () => store.domain);
+  return openDaemon(store, { ...SETTINGS, ...settings }, new OwnSource(own), undefined, { ownExports: own });
 }
 
 /** The daemon of the tests has one source. */
 class OwnSource extends FakeSource {
   override readonly links: RegExp;
-  readonly #own: OwnExports;
+  readonly #own: BundleSource;
 
-  constructor(own: OwnExports) {
+  constructor(own: BundleSource) {
     super();
     this.links = own.links;
     this.#own = own;
   }
 
-  override open(...request: Parameters<OwnExports['open']>): ReturnType<OwnExports['open']> {
+  override open(...request: Parameters<BundleSource['open']>): ReturnType<BundleSource['open']> {
     return this.#own.open(...request);
   }
 }

@@ -87,10 +87,10 @@ describe('Metrics', () => {
   it('counts failed downloads separately from rejected bundles', async () => {
     const metrics = new Metrics();
     const site = metrics.forSite(null);
-    const failed = (step: string, error: Error) => site.onDeployEvent({ kind: 'failed', step, error });
+    const failed = (step: string, error: DocshelfError) => site.onDeployEvent({ kind: 'failed', step, error });
     failed('deploy', new DocshelfError('link_expired', 'Cannot'));
     failed('inbox', new DocshelfError('type_symlink', 'Cannot'));
-    failed('deploy', new Error('unforeseen'));
+    failed('deploy', new DocshelfError('internal', 'unforeseen'));
     site.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
     const lines = await linesOf(metrics);
     expect(lines).toContain('docshelf_fetches_total{result="failed"} 1');

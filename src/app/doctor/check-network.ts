@@ -241,7 +241,7 @@ function networkTargets(config: Config): NetworkTarget[] {
 
 /** Checks PostgreSQL and the bucket of exports with the configured credentials. Does not change their data. */
 async function checkStores(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
-  const network = new Network(config);
+  const network = new Network(() => config);
   const check = async (subject: string, state: string, store: CheckedStore): Promise<Diagnosis> => {
     const { sound, faulty } = about('reach', subject);
     try {

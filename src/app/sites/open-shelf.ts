@@ -13,7 +13,7 @@ import {
   unpackInThreads,
 } from '../../deploy/index.ts';
 import type { BundleSource, LinkSource, OwnExportService } from '../../deploy/ports.ts';
-import { OwnExports } from '../../deploy/sources/own-exports.ts';
+import { ownExports } from '../../deploy/sources/own-exports.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { SiteSearch } from '../../search/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
@@ -31,17 +31,17 @@ export async function openSources(
   preloads: readonly string[],
 ): Promise<readonly BundleSource[]> {
   const { registryAuthFile: authFile, tokenHosts, fileRoots, s3 } = config.network;
-  const [{ FileBundleSource }, { HttpBundleSource }, { OciBundleSource }, { S3BundleSource }] = await Promise.all([
+  const [{ fileBundleSource }, { httpBundleSource }, { ociBundleSource }, { s3BundleSource }] = await Promise.all([
     import('../../deploy/sources/file-bundle-source.ts'),
     import('../../deploy/sources/http-bundle-source.ts'),
     import('../../deploy/sources/oci-bundle-source.ts'),
     import('../../deploy/sources/s3-bundle-source.ts'),
   ]);
   return [
-    new FileBundleSource(fileRoots.length > 0 ? fileRoots : preloads),
-    new HttpBundleSource(client),
-    new OciBundleSource(client, { authFile, tokenHosts }),
-    new S3BundleSource(client, s3),
+    fileBundleSource(fileRoots.length > 0 ? fileRoots : preloads),
+    httpBundleSource(client),
+    ociBundleSource(client, { authFile, tokenHosts }),
+    s3BundleSource(client, s3),
   ];
 }
 
@@ -71,7 +71,7 @@ export function createShelf(
 ): OpenedShelf {
   const { paths, registration, slots, unpack } = folder;
   const store = new SiteStore(paths, listedDomain(config));
-  const own = folder.ownExports && new OwnExports(folder.ownExports, () => store.domain);
+  const own = folder.ownExports && ownExports(folder.ownExports, () => store.domain);
   const deployment = new Deployment({
     store,
     settings: deploySlice(config),
@@ -106,9 +106,9 @@ export async function openShelf({ store, deployment }: OpenedShelf): Promise<voi
 }
 
 async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer): Promise<LinkSource> {
-  const { ExportLinks, ExportServiceClient } = await import('../../deploy/sources/export-service.ts');
+  const { exportLinks, ExportServiceClient } = await import('../../deploy/sources/export-service.ts');
   const client = tracedClient(await network.client(), tracer);
-  return new ExportLinks(new ExportServiceClient(client, renew), renew);
+  return exportLinks(new ExportServiceClient(client, renew), renew);
 }
 
 /** Builds the search index of a bundle before the swap, so that readers can search a version as soon as docshelf serves it. */

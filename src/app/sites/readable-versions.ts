@@ -11,7 +11,6 @@ import {
 } from '../../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
-import { isVersion } from '../../domain/version.ts';
 import { ownVersions } from '../../files/index.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { publicOrigin } from '../../http/site/site-routes.ts';
@@ -198,7 +197,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   async #readable(version: string): Promise<KeptVersion | null> {
-    const kept = this.#areKept && isVersion(version) ? await keptVersion(this.#options.store, version) : null;
+    const kept = this.#areKept ? await keptVersion(this.#options.store, version) : null;
     return kept !== null && this.#isReadable(kept) ? kept : null;
   }
 

@@ -147,7 +147,7 @@ export class ShelfPageAnswer {
           language: page?.language ?? null,
           version: release?.version ?? null,
           date: release?.createdAt ?? null,
-          address: shelfAddress(site, sites.routes, place),
+          address: shelfAddress(site, sites.current.routes, place),
           state: deployment.state,
         };
       }),

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox, type SiteStore } from '../../deploy/index.ts';
-import { toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import { OWN_FOLDER, type ReleaseView } from '../../domain/release.ts';
 import { isSameData } from '../../domain/secret.ts';
@@ -325,8 +324,7 @@ export class Site {
   }
 
   #onError(step: string) {
-    return (error: unknown, requestId: string | null): void =>
-      logFailure(this.#host.log, step, toDocshelfError(error), requestId);
+    return (error: unknown, requestId: string | null): void => logFailure(this.#host.log, step, error, requestId);
   }
 }
 

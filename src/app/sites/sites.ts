@@ -18,6 +18,14 @@ interface SitesOptions {
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
 
+interface OpenedSites {
+  readonly all: readonly Site[];
+  /** Empty without a list of sites, because a single site serves all requests. */
+  readonly routes: SiteRoutes<Site>;
+  /** Notices about parts of the data folder that belong to no site. */
+  readonly notices: readonly string[];
+}
+
 /** Maximum sites to open at once. To open a site, docshelf reads a dozen small files. */
 const OPENED_AT_ONCE = 16;
 
@@ -27,15 +35,16 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  all: readonly Site[] = [];
-  /** Empty without a list of sites, because a single site serves all requests. */
-  routes = new SiteRoutes<Site>([]);
-  /** Notices about parts of the data folder that belong to no site. */
-  notices: readonly string[] = [];
+  /** Replaced as a whole, so that no request sees a part of a change. */
+  current: OpenedSites = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
     this.#options = options;
     this.isList = options.isList;
+  }
+
+  get all(): readonly Site[] {
+    return this.current.all;
   }
 
   get only(): Site | null {
@@ -80,7 +89,7 @@ export class Sites {
   };
 
   #route(incoming: IncomingMessage): SiteRoute<Site> {
-    const { all, routes } = this;
+    const { all, routes } = this.current;
     const [site] = this.isList ? [] : all;
     const route = site ? ({ kind: 'site', site } as const) : routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
@@ -108,10 +117,7 @@ export class Sites {
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    // Replace all fields in one turn of the event loop, so that no request sees a part of the change.
-    this.all = all;
-    this.notices = notices;
-    if (this.isList) this.routes = new SiteRoutes(all);
+    this.current = { all, routes: this.isList ? new SiteRoutes(all) : this.current.routes, notices };
     await Promise.all(former.filter((site) => !all.includes(site)).map((site) => this.#end(site)));
   }
 

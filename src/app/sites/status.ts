@@ -36,7 +36,6 @@ export function siteActions({ deployment, metrics, config }: Site, port: number)
 }
 
 interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt' | 'programVersion'> {
-  readonly deploymentType: DeploymentType;
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;
   readonly lastReload: LastReload | null;
@@ -44,25 +43,24 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
 }
 
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
-  const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
+  const { opened, current, lastReload, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
   const error = lastReload?.error ?? null;
   const ofReload = error === null ? [] : [`The current config is not valid, and the next start will fail: ${error}`];
-  const notices = [...ofReload, ...facts.notices, ...sites.notices].map((notice) => printable(notice));
+  const notices = [...ofReload, ...facts.notices, ...sites.current.notices].map((notice) => printable(notice));
   const statusOf = async (site: Site): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };
   };
   const { only } = sites;
-  if (!sites.isList && only !== null) return statusOf(only);
   if (only !== null) {
     const status = await statusOf(only);
-    return { ...status, sites: [listed(only, status)] };
+    return sites.isList ? { ...status, sites: [listed(only, status)] } : status;
   }
   const each = await Promise.all(sites.all.map(async (site) => listed(site, await statusOf(site))));
   return {
     state: sites.state,
-    deployment: { type: deploymentType, domain: null },
+    deployment: { type: current.config.deployment.type, domain: null },
     active: null,
     pinned: null,
     versions: [],

@@ -117,26 +117,23 @@ export class Fetcher {
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // If `renew.every` is set, ask the export service for a link first, because the configured link can be for an older export.
-    if (link !== null && !isRepeated) {
-      try {
-        return await this.#fetchLink(link, version, signal);
-      } catch (error) {
+    const fetchUnlessDead = async (): Promise<ImportedBundle | null> => {
+      if (link === null) return null;
+      return this.#fetchLink(link, version, signal).catch((error: unknown) => {
         if (!isDead(error)) throw error;
         dead = error;
-      }
-    }
+        return null;
+      });
+    };
+    // If `renew.every` is set, ask the export service for a link first, because the configured link can be for an older export.
+    const first = isRepeated ? null : await fetchUnlessDead();
+    if (first !== null) return first;
     const links = await this.#context.openLinks(renew);
     const fresh = await this.#context.journal.during('requesting a new link', () => links.freshLink(version, signal));
     if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
     const isBare = version !== null || (await this.#context.store.active()) === null;
-    if (link !== null && isRepeated && isBare) {
-      try {
-        return await this.#fetchLink(link, version, signal);
-      } catch (error) {
-        if (!isDead(error)) throw error;
-      }
-    }
+    const last = isRepeated && isBare ? await fetchUnlessDead() : null;
+    if (last !== null) return last;
     if (!isRepeated && !isBare) throw dead ?? nothingExported();
     return this.#export(links, renew, version, signal);
   }

@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -40,53 +40,51 @@ interface InboxOptions {
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
-  #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #look: Promise<void> | null = null;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
+  /** Ends the wait for the next look. */
+  #wake: () => void = () => undefined;
+  #done: Promise<void> = Promise.resolve();
 
   constructor(options: InboxOptions) {
     this.#options = options;
   }
 
   start(): void {
-    if (this.#look !== null || this.#timer !== undefined || this.#isStopped) return;
-    try {
-      this.#watcher = watch(this.#options.paths.inbox, () => this.#lookSoon()).on('error', () =>
-        this.#watcher?.close(),
-      );
-    } catch {
-      // The watcher fails if the system has no inotify instance left. Ignore this, because polling alone also finds new archives.
-    }
-    this.#lookSoon(true);
+    this.#done = this.#run(this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    this.#watcher?.close();
-    await this.#look;
+    this.#stopping.abort();
+    this.#wake();
+    await this.#done;
   }
 
-  #lookSoon(isFirst = false): void {
-    if (this.#look !== null || this.#isStopped) return;
-    clearTimeout(this.#timer);
-    this.#look = this.#lookOnce(isFirst);
-  }
-
-  async #lookOnce(isFirst: boolean): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     const { paths, deployment, pollMs = POLL_MS } = this.#options;
+    const onFailed = (error: unknown): void => deployment.journal.failed('inbox', error);
     try {
-      if (isFirst) await boundRejected(paths.rejected);
-      const names = new Set((await readdir(paths.inbox)).filter(isArchiveName).sort(compareFileNames));
-      for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
-      for (const name of names) if (!this.#isStopped && (await this.#isComplete(name))) await this.#import(name);
-    } catch (error) {
-      deployment.journal.failed('inbox', error);
+      const watcher = watch(paths.inbox, { signal }, () => this.#wake());
+      watcher.on('error', () => watcher.close());
+    } catch {
+      // The watcher fails if the system has no inotify instance left. Ignore this, because polling alone also finds new archives.
     }
-    this.#look = null;
-    if (this.#isStopped) return;
-    this.#timer = setTimeout(() => this.#lookSoon(), this.#seen.size > 0 ? POLL_MS : pollMs).unref();
+    await boundRejected(paths.rejected).catch(onFailed);
+    while (!signal.aborted) {
+      await this.#look(signal).catch(onFailed);
+      if (signal.aborted) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const timer = setTimeout(resolve, this.#seen.size > 0 ? POLL_MS : pollMs).unref();
+      await promise;
+      clearTimeout(timer);
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const names = new Set((await readdir(this.#options.paths.inbox)).filter(isArchiveName).sort(compareFileNames));
+    for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
+    for (const name of names) if (!signal.aborted && (await this.#isComplete(name))) await this.#import(name);
   }
 
   async #isComplete(name: string): Promise<boolean> {

@@ -103,17 +103,26 @@ async function archivesIn({ dir, mayBeMissing }: DeploySettings['preload']): Pro
     .sort();
 }
 
+interface PreloadResult {
+  readonly newest: Progress['preloaded'];
+  readonly failures: readonly DocshelfError[];
+}
+
+type Round =
+  | { readonly state: 'due' }
+  | { readonly state: 'running'; readonly settings: DeploySettings; readonly abort: AbortController }
+  | ({ readonly state: 'done' } & PreloadResult);
+
+const DUE: Round = { state: 'due' };
+
 export class Preload {
   /** Resolves when the previous import run has ended, which can be a while after its abort. The next run waits for this promise. */
   done: Promise<void> = Promise.resolve();
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
-  state: Progress['preload'] = 'due';
-  newest: Progress['preloaded'] = null;
-  /** Failed imports of the preload folder. The caller reports these failures and empties the list. */
-  failures: DocshelfError[] = [];
-  #run: { readonly settings: DeploySettings; readonly abort: AbortController } | null = null;
+  /** Only this class replaces the round. */
+  round = DUE;
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
     this.#context = context;
@@ -121,37 +130,41 @@ export class Preload {
     this.#end = end;
   }
 
+  get newest(): Progress['preloaded'] {
+    return this.round.state === 'done' ? this.round.newest : null;
+  }
+
+  /** Returns the failed imports of the preload folder once, so that each failure is reported only once. */
+  takeFailures(): readonly DocshelfError[] {
+    if (this.round.state !== 'done') return [];
+    const { failures } = this.round;
+    this.round = { ...this.round, failures: [] };
+    return failures;
+  }
+
   beginRound(): void {
-    if (this.#run !== null) {
-      if (keyOf(this.#run.settings) === keyOf(this.#context.settings)) return;
+    if (this.round.state === 'running') {
+      const { settings, abort } = this.round;
+      if (keyOf(settings) === keyOf(this.#context.settings)) return;
       const state = 'the config was reloaded with other settings';
-      this.#run.abort.abort(new DocshelfError('stopping', `Cannot finish the import of the preload folder: ${state}`));
+      abort.abort(new DocshelfError('stopping', `Cannot finish the import of the preload folder: ${state}`));
     }
-    this.#run = null;
-    this.state = 'due';
-    this.newest = null;
-    this.failures = [];
+    this.round = DUE;
   }
 
   start(activeCreatedAt: string | null): void {
     const { settings, stopping } = this.#context;
-    const run = { settings, abort: new AbortController() };
-    this.#run = run;
-    this.state = 'running';
-    const signal = AbortSignal.any([run.abort.signal, stopping]);
+    const round = { state: 'running', settings, abort: new AbortController() } as const;
+    this.round = round;
+    const signal = AbortSignal.any([round.abort.signal, stopping]);
     this.done = this.done.then(async () => {
-      const { newest, failures } = await this.#read(settings, activeCreatedAt, signal);
-      if (this.#run === run) {
-        this.#run = null;
-        this.state = 'done';
-        this.newest = newest;
-        this.failures = failures;
-      }
+      const result = await this.#read(settings, activeCreatedAt, signal);
+      if (this.round === round) this.round = { state: 'done', ...result };
       this.#end.onEnd();
     });
   }
 
-  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal) {
+  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal): Promise<PreloadResult> {
     const { store } = this.#context;
     const isNewer = ({ createdAt }: PreloadedRelease): boolean => createdAt > (activeCreatedAt ?? '');
     const failures: DocshelfError[] = [];

@@ -33,6 +33,7 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
   const dir = join(paths.sites, domain);
   const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;
   return {
+    domain,
     inbox,
     rejected,
     spool,

@@ -66,24 +66,26 @@ const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
   readonly isListed: boolean;
-  /** Domain of the site. In a list of sites, the config sets it. Otherwise, `settleDomain` can change it. */
-  domain: string;
-  /** Paths of the domain. */
+  /** Domain of the site, and its paths. In a list of sites, the config sets the domain. Otherwise, `settleDomain` can change it. */
   site: SitePaths;
 
   constructor(paths: DataPaths, listed: string | null = null) {
     super(paths);
     this.isListed = listed !== null;
-    this.domain = listed ?? DEFAULT_DOMAIN;
-    this.site = sitePaths(paths, this.domain, this.isListed);
+    this.site = sitePaths(paths, listed ?? DEFAULT_DOMAIN, this.isListed);
   }
 
   /** Opens the records of a site for reading only. @throws DocshelfError `data_folder_older` */
   static async read(dir: string, configuredDomain: string | null, listed: string | null = null): Promise<SiteStore> {
     const store = new SiteStore(dataPaths(dir), listed);
     await refuseOldLayout(store.paths);
-    store.#useDomain((await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN);
+    const domain = (await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN;
+    store.site = sitePaths(store.paths, domain, store.isListed);
     return store;
+  }
+
+  get domain(): string {
+    return this.site.domain;
   }
 
   async open(): Promise<void> {
@@ -105,12 +107,7 @@ export class SiteStore extends ReleaseStore {
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
     if (this.isListed) return;
     const domain = await settleFolderDomain(this.paths, configured, bundle);
-    if (domain !== this.domain) this.#useDomain(domain);
-  }
-
-  #useDomain(domain: string): void {
-    this.domain = domain;
-    this.site = sitePaths(this.paths, domain, this.isListed);
+    if (domain !== this.domain) this.site = sitePaths(this.paths, domain, false);
   }
 
   async labels(): Promise<Map<string, LabelPointer>> {

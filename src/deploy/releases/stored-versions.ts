@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import type { KeptRelease, ReleaseInfo, TrailingSlash } from '../../domain/release.ts';
+import type { KeptRelease, TrailingSlash } from '../../domain/release.ts';
 import type { StoredVersion } from '../../domain/status.ts';
 import { compareVersions } from '../../domain/version.ts';
 import type { LabelPointer, OwnRelease, SiteStore } from './site-store.ts';
@@ -49,15 +49,13 @@ export function newestFirst(a: Aged, b: Aged): number {
 }
 
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
-  const infos = new Map<string, ReleaseInfo | null>();
-  const versions: StoredVersion[] = [];
-  for (const [version, { digest, createdAt }] of await store.labels()) {
-    const info = infos.get(digest) ?? (await store.readable(digest));
-    infos.set(digest, info);
-    if (info === null) continue;
-    const { pages, files, bytes, source, fetchedAt } = info;
-    versions.push({ version, digest, pages, files, bytes, source, createdAt: createdAt ?? info.createdAt, fetchedAt });
-  }
+  const { labels, releases } = await store.records();
+  const versions = [...labels].flatMap(([version, { digest, createdAt }]) => {
+    const release = releases.get(digest);
+    if (release === undefined) return [];
+    const { pages, files, bytes, source, fetchedAt } = release;
+    return [{ version, digest, pages, files, bytes, source, createdAt: createdAt ?? release.createdAt, fetchedAt }];
+  });
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 

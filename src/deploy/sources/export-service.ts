@@ -252,40 +252,30 @@ type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'com
 /** Maximum wait for an export. An export takes up to one hour by default, and can wait for other exports first. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
-export class ExportLinks implements LinkSource {
-  readonly #service: ExportCaller;
-  readonly #settings: Pick<RenewSettings, 'domain' | 'jobId'>;
-
-  constructor(service: ExportCaller, settings: Pick<RenewSettings, 'domain' | 'jobId'>) {
-    this.#service = service;
-    this.#settings = settings;
-  }
-
-  async freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null> {
-    const { jobId, domain } = this.#settings;
-    if (jobId !== null) return this.#linkOf(jobId, signal);
-    const jobs = domain === null ? null : await this.#service.completedJobs(domain, signal);
-    const job = jobs?.find((candidate) => version === null || candidate.version === version);
-    return job === undefined ? null : this.#linkOf(job.jobId, signal);
-  }
-
-  async startExport(version: string | null, signal: AbortSignal): Promise<string> {
-    const { domain } = this.#settings;
-    if (domain === null) {
-      throw new DocshelfError('config_invalid', 'Cannot start an export: no domain is set for it', {
-        next: 'Set staticExport.renew.domain.',
-      });
-    }
-    return (await this.#service.start({ domain, version, paths: null }, signal)).jobId;
-  }
-
-  async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
-    await this.#service.wait(jobId, { timeoutMs: EXPORT_MS_MAX, signal });
-    return this.#linkOf(jobId, signal);
-  }
-
-  async #linkOf(jobId: string, signal: AbortSignal): Promise<FreshLink> {
-    const { bundleUrl, sha256, signature }: BundleAnswer = await this.#service.bundle(jobId, signal);
+export function exportLinks(service: ExportCaller, settings: Pick<RenewSettings, 'domain' | 'jobId'>): LinkSource {
+  const { domain, jobId: configured } = settings;
+  const linkOf = async (jobId: string, signal: AbortSignal): Promise<FreshLink> => {
+    const { bundleUrl, sha256, signature }: BundleAnswer = await service.bundle(jobId, signal);
     return { jobId, link: bundleUrl, sha256, signature };
-  }
+  };
+  return {
+    freshLink: async (version, signal) => {
+      if (configured !== null) return linkOf(configured, signal);
+      const jobs = domain === null ? null : await service.completedJobs(domain, signal);
+      const job = jobs?.find((candidate) => version === null || candidate.version === version);
+      return job === undefined ? null : linkOf(job.jobId, signal);
+    },
+    startExport: async (version, signal) => {
+      if (domain === null) {
+        throw new DocshelfError('config_invalid', 'Cannot start an export: no domain is set for it', {
+          next: 'Set staticExport.renew.domain.',
+        });
+      }
+      return (await service.start({ domain, version, paths: null }, signal)).jobId;
+    },
+    linkWhenDone: async (jobId, signal) => {
+      await service.wait(jobId, { timeoutMs: EXPORT_MS_MAX, signal });
+      return linkOf(jobId, signal);
+    },
+  };
 }

@@ -6,52 +6,46 @@ import { cleanFileName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
 import { openNamed } from '../../files/index.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import type { BundleSource, OpenedBundle } from '../ports.ts';
 
-export class FileBundleSource implements BundleSource {
-  readonly links = /^file:/i;
-  readonly #roots: readonly string[];
+/** @param roots folders that must contain the file of a link, after symbolic links are resolved */
+export function fileBundleSource(roots: readonly string[]): BundleSource {
+  return { links: /^file:/i, open: (link, { signal }) => openFile(link, roots, signal) };
+}
 
-  /** @param roots folders that must contain the file of a link, after symbolic links are resolved */
-  constructor(roots: readonly string[]) {
-    this.#roots = roots;
+async function openFile(link: Secret, roots: readonly string[], signal: AbortSignal): Promise<OpenedBundle> {
+  signal.throwIfAborted();
+  const name = linkWithoutSecrets(link.reveal());
+  const path = await pathWithin(roots, pathOf(link, name), name);
+  const handle = await openNamed(path).catch(cannotOpen(name));
+  // Ignore an error from closing the file, because docshelf only reads it. A second `close` call has no effect.
+  const close = (): void => void handle.close().catch(() => undefined);
+  try {
+    const info = await handle.stat();
+    if (!info.isFile()) throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', CHECK_LINK);
+    return {
+      stream: read(handle, name, info.size, signal, close),
+      offset: 0,
+      totalBytes: info.size,
+      endIsCertain: true,
+      etag: null,
+      fileName: cleanFileName(basename(path)),
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
   }
+}
 
-  async open(link: Secret, { signal }: OpenRequest): Promise<OpenedBundle> {
-    signal.throwIfAborted();
-    const name = linkWithoutSecrets(link.reveal());
-    const path = await this.#within(pathOf(link, name), name);
-    const handle = await openNamed(path).catch(cannotOpen(name));
-    // Ignore an error from closing the file, because docshelf only reads it. A second `close` call has no effect.
-    const close = (): void => void handle.close().catch(() => undefined);
-    try {
-      const info = await handle.stat();
-      if (!info.isFile())
-        throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', CHECK_LINK);
-      return {
-        stream: read(handle, name, info.size, signal, close),
-        offset: 0,
-        totalBytes: info.size,
-        endIsCertain: true,
-        etag: null,
-        fileName: cleanFileName(basename(path)),
-        close,
-      };
-    } catch (error) {
-      close();
-      throw error;
-    }
+/** Resolves symbolic links first, so that the checked file is also the opened file. */
+async function pathWithin(roots: readonly string[], path: string, name: string): Promise<string> {
+  const real = await realpath(path).catch(cannotOpen(name));
+  for (const root of roots) {
+    const at = await realpath(root).catch(() => null);
+    if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
   }
-
-  /** Resolves symbolic links first, so that the checked file is also the opened file. */
-  async #within(path: string, name: string): Promise<string> {
-    const real = await realpath(path).catch(cannotOpen(name));
-    for (const root of this.#roots) {
-      const at = await realpath(root).catch(() => null);
-      if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
-    }
-    throw cannotRead(name, 'it is outside network.fileRoots', 'Add the folder of the file to network.fileRoots.');
-  }
+  throw cannotRead(name, 'it is outside network.fileRoots', 'Add the folder of the file to network.fileRoots.');
 }
 
 /**

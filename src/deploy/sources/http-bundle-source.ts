@@ -13,22 +13,15 @@ import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } f
 /** Content codings to accept without decoding: object stores label a `.tar.gz` as `gzip`, and S3 can return `aws-chunked`. */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
-export class HttpBundleSource implements BundleSource {
-  readonly links = /^https?:/i;
-  readonly #client: HttpClient;
-  readonly #now: () => number;
-
-  constructor(client: HttpClient, now: () => number = Date.now) {
-    this.#client = client;
-    this.#now = now;
-  }
-
-  open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {
-    return openOverHttp(this.#client, link, request, {
-      redirects: 'follow',
-      refusalOf: (response) => refusalOf(response, link, this.#now()),
-    });
-  }
+export function httpBundleSource(client: HttpClient, now: () => number = Date.now): BundleSource {
+  return {
+    links: /^https?:/i,
+    open: (link, request) =>
+      openOverHttp(client, link, request, {
+        redirects: 'follow',
+        refusalOf: (response) => refusalOf(response, link, now()),
+      }),
+  };
 }
 
 interface OpenBehaviour {

@@ -8,37 +8,31 @@ import { jsonOf, membersOf } from '../../domain/shape.ts';
 import { collect } from '../../files/index.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
+import { type BundleSource, cannotFetch, type OpenRequest } from '../ports.ts';
 import { bundleFileName, retryFieldsOf } from './http-bundle-source.ts';
 
-export class OciBundleSource implements BundleSource {
-  readonly links = /^oci:/i;
-  readonly #client: HttpClient;
-  readonly #access: RegistryAccess;
-
-  constructor(client: HttpClient, access: RegistryAccess) {
-    this.#client = client;
-    this.#access = access;
-  }
-
-  async open(link: Secret, { resume, signal }: OpenRequest): Promise<OpenedBundle> {
-    signal.throwIfAborted();
-    const reference = parseOciReference(link.reveal());
-    if (reference === null) throw notAReference(link);
-    const registry = new RegistryClient(this.#client, reference, this.#access);
-    const layer = await readManifest(registry, reference, signal);
-    const { response, offset } = await openLayer(registry, layer, resume, signal);
-    return {
-      stream: response.stream(),
-      offset,
-      totalBytes: layer.sizeBytes,
-      endIsCertain: true,
-      etag: etagOf(layer),
-      sha256: layer.digest.slice('sha256:'.length),
-      fileName: fileNameOf(layer, reference),
-      close: () => response.close(),
-    };
-  }
+export function ociBundleSource(client: HttpClient, access: RegistryAccess): BundleSource {
+  return {
+    links: /^oci:/i,
+    open: async (link, { resume, signal }) => {
+      signal.throwIfAborted();
+      const reference = parseOciReference(link.reveal());
+      if (reference === null) throw notAReference(link);
+      const registry = new RegistryClient(client, reference, access);
+      const layer = await readManifest(registry, reference, signal);
+      const { response, offset } = await openLayer(registry, layer, resume, signal);
+      return {
+        stream: response.stream(),
+        offset,
+        totalBytes: layer.sizeBytes,
+        endIsCertain: true,
+        etag: etagOf(layer),
+        sha256: layer.digest.slice('sha256:'.length),
+        fileName: fileNameOf(layer, reference),
+        close: () => response.close(),
+      };
+    },
+  };
 }
 
 async function readManifest(registry: RegistryClient, reference: OciReference, signal: AbortSignal): Promise<OciLayer> {

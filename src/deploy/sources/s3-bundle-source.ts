@@ -6,7 +6,7 @@ import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 import { once } from '../../threads/once.ts';
-import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
+import { type BundleSource, cannotFetch, type OpenRequest } from '../ports.ts';
 import {
   CLOCKS_APART_MS,
   openOverHttp,
@@ -17,57 +17,45 @@ import {
 } from './http-bundle-source.ts';
 
 /** Signs a link for each attempt to read an `s3://` object. Loads the SDK (0.13 s) on first use. */
-export class S3BundleSource implements BundleSource {
-  readonly links = /^s3:/i;
-  readonly #client: HttpClient;
-  readonly #place: S3Place;
-  readonly #now: () => number;
-  readonly #signer = once(async () => new (await import('../../net/s3.ts')).S3Signer(this.#place, this.#client));
-
-  constructor(client: HttpClient, place: S3Place, now: () => number = Date.now) {
-    this.#client = client;
-    this.#place = place;
-    this.#now = now;
-  }
-
-  async open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {
-    request.signal.throwIfAborted();
-    const object = parseS3Link(link.reveal());
-    if (object === null) {
-      throw cannotFetch(
-        link,
-        'source_failed',
-        'it is not a link to an object',
-        `Write the link as ${LINK_SCHEMES.s3.form}.`,
-      );
-    }
+export function s3BundleSource(client: HttpClient, place: S3Place, now: () => number = Date.now): BundleSource {
+  const signer = once(async () => new (await import('../../net/s3.ts')).S3Signer(place, client));
+  const sign = async (object: S3Link, link: Secret, nowMs: number): Promise<Secret> => {
     try {
-      return await this.#open(object, link, request, 0);
-    } catch (error) {
-      const aheadMs = toDocshelfError(error).fields.storeAheadMs;
-      if (typeof aheadMs !== 'number') throw error;
-      // Sign the link again by the store's clock, as the SDK does for its own requests.
-      return this.#open(object, link, request, aheadMs);
-    }
-  }
-
-  async #open(object: S3Link, link: Secret, request: OpenRequest, aheadMs: number): Promise<OpenedBundle> {
-    const signed = await this.#sign(object, link, this.#now() + aheadMs);
-    request.signal.throwIfAborted();
-    return openOverHttp(this.#client, signed, request, {
-      redirects: 'answer',
-      refusalOf: (response) => refusalOf(response, link, this.#now()),
-    });
-  }
-
-  async #sign(object: S3Link, link: Secret, nowMs: number): Promise<Secret> {
-    try {
-      return await (await this.#signer()).linkTo(object, nowMs);
+      return await (await signer()).linkTo(object, nowMs);
     } catch (error) {
       if (error instanceof DocshelfError) throw error;
       throw unsigned(link, error as Error);
     }
-  }
+  };
+  const open = async (object: S3Link, link: Secret, request: OpenRequest, aheadMs: number) => {
+    const signed = await sign(object, link, now() + aheadMs);
+    request.signal.throwIfAborted();
+    return openOverHttp(client, signed, request, {
+      redirects: 'answer',
+      refusalOf: (response) => refusalOf(response, link, now()),
+    });
+  };
+  return {
+    links: /^s3:/i,
+    open: async (link, request) => {
+      request.signal.throwIfAborted();
+      const object = parseS3Link(link.reveal());
+      if (object === null) throw notAnObject(link);
+      try {
+        return await open(object, link, request, 0);
+      } catch (error) {
+        const aheadMs = toDocshelfError(error).fields.storeAheadMs;
+        if (typeof aheadMs !== 'number') throw error;
+        // Sign the link again by the store's clock, as the SDK does for its own requests.
+        return open(object, link, request, aheadMs);
+      }
+    },
+  };
+}
+
+function notAnObject(link: Secret): DocshelfError {
+  const next = `Write the link as ${LINK_SCHEMES.s3.form}.`;
+  return cannotFetch(link, 'source_failed', 'it is not a link to an object', next);
 }
 
 const ENVIRONMENT = 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE';

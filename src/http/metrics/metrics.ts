@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import type { DeployEvent } from '../../deploy/index.ts';
-import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault, toDocshelfError } from '../../domain/errors.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, isFetchFault } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import { type ActiveVersion, DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
 import { type CountedRequest, defineMetrics, labelOf } from './metric-set.ts';
@@ -215,7 +215,7 @@ export class SiteMetrics {
         this.#metrics.activations.inc(this.#label);
         return;
       case 'failed':
-        this.#onFailure(event.step, toDocshelfError(event.error).code);
+        this.#onFailure(event.step, event.error.code);
     }
   }
 

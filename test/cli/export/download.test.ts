@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DownloadOptions, downloadBundle, placeBundle, targetOf } from '../../../src/cli/export/pull.ts';
-import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
+import { httpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
 import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { breakOffOnceStored, bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
@@ -41,7 +41,7 @@ const answerOf = (more: Partial<BundleAnswer> = {}): BundleAnswer => ({
 
 function download(more: Partial<DownloadOptions> = {}) {
   const options: DownloadOptions = {
-    sources: [new HttpBundleSource(client)],
+    sources: [httpBundleSource(client)],
     link: async () => answerOf(),
     bundleBytesMax: 10_000_000,
     retriesMax: 2,

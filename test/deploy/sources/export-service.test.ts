@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { ExportLinks, ExportServiceClient } from '../../../src/deploy/sources/export-service.ts';
+import { ExportServiceClient, exportLinks } from '../../../src/deploy/sources/export-service.ts';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { HttpClient } from '../../../src/net/http-client.ts';
@@ -264,9 +264,9 @@ describe('a response of the export service', () => {
   });
 });
 
-describe('ExportLinks', () => {
+describe('exportLinks()', () => {
   const linksOf = (service: ExportServiceClient, settings: { domain?: string; jobId?: string } = { domain: 'acme' }) =>
-    new ExportLinks(service, { domain: settings.domain ?? null, jobId: settings.jobId ?? null });
+    exportLinks(service, { domain: settings.domain ?? null, jobId: settings.jobId ?? null });
 
   test('freshLink() returns the link of the given job, or of the newest export with the given version label', async () => {
     const { vendor, service } = await setUp({ extras: true });

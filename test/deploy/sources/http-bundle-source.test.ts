@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { OpenedBundle } from '../../../src/deploy/ports.ts';
-import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
+import { httpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { bundleAnswer, httpServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
@@ -13,7 +13,7 @@ const BUNDLE = Buffer.from('0123456789');
 
 async function openFrom(answer: RequestListener, resume: { offset: number; etag: string } | null = null, path = '/b') {
   const { origin } = await httpServer(answer);
-  return new HttpBundleSource(httpClientOf(), () => NOW).open(new Secret(`${origin}${path}`), {
+  return httpBundleSource(httpClientOf(), () => NOW).open(new Secret(`${origin}${path}`), {
     resume,
     signal: NEVER,
   });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { OciBundleSource } from '../../../src/deploy/sources/oci-bundle-source.ts';
+import { ociBundleSource } from '../../../src/deploy/sources/oci-bundle-source.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { httpServer } from '../../helpers/local-server.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
@@ -17,7 +17,7 @@ async function pull(realmOf: (port: string) => string, tokenHosts: (host: string
   );
   const authFile = join(folder, 'docker.json');
   await writeFile(authFile, JSON.stringify({ auths: { [registry.host]: { username: 'u', password: 'c4n4ry' } } }));
-  const source = new OciBundleSource(httpClientOf(), { authFile, tokenHosts: tokenHosts(new URL(address).host) });
+  const source = ociBundleSource(httpClientOf(), { authFile, tokenHosts: tokenHosts(new URL(address).host) });
   const error = await source
     .open(new Secret(`oci://${registry.host}/acme:v1`), { resume: null, signal: new AbortController().signal })
     .then(

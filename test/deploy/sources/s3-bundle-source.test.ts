@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchBundle } from '../../../src/deploy/fetch/fetch.ts';
-import { S3BundleSource } from '../../../src/deploy/sources/s3-bundle-source.ts';
+import type { BundleSource } from '../../../src/deploy/ports.ts';
+import { s3BundleSource } from '../../../src/deploy/sources/s3-bundle-source.ts';
 import type { S3Place } from '../../../src/domain/egress.ts';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -41,13 +42,13 @@ interface Settings {
   readonly now?: () => number;
 }
 
-function sourceAt(endpoint: string | null, { place, client, now }: Settings = {}): S3BundleSource {
-  return new S3BundleSource(httpClientOf(client), { region: 'eu-1', endpoint, pathStyle: true, ...place }, now);
+function sourceAt(endpoint: string | null, { place, client, now }: Settings = {}): BundleSource {
+  return s3BundleSource(httpClientOf(client), { region: 'eu-1', endpoint, pathStyle: true, ...place }, now);
 }
 
 const store = async (answer: Answer): Promise<string> => (await httpServer(answer)).origin;
 
-const errorOf = async (source: S3BundleSource, link = LINK): Promise<DocshelfError> =>
+const errorOf = async (source: BundleSource, link = LINK): Promise<DocshelfError> =>
   source.open(link, { resume: null, signal: NEVER }).then(
     () => expect.fail('opened'),
     (reason) => reason,
@@ -58,7 +59,7 @@ const refuse = (response: ServerResponse, status: number, code: string, headers:
   response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body);
 };
 
-describe('S3BundleSource, with a store that verifies signatures,', () => {
+describe('s3BundleSource(), with a store that verifies signatures,', () => {
   const strict = async (): Promise<string> => {
     const server = await startS3Server();
     onTestFinished(server.close);
@@ -104,7 +105,7 @@ describe('S3BundleSource, with a store that verifies signatures,', () => {
   });
 });
 
-describe('S3BundleSource', () => {
+describe('s3BundleSource()', () => {
   it('contacts the Amazon host of the bucket, and signs with SigV4', async () => {
     vi.stubEnv('AWS_REGION', 'eu-central-1');
     const client = { allowedHosts: ['other.dev'] };
