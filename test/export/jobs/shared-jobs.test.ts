@@ -42,14 +42,7 @@ describe('export jobs of daemons with a shared bucket and separate disks', () =>
     return { folder, shared, signatures, store } satisfies Partial<RunJobOptions>;
   }
 
-  async function exported(name: string, by: Partial<RunJobOptions>) {
-    await bench.add(name, 'docs');
-    const runner = bench.run(by);
-    const { bundle, error } = await bench.ended(name);
-    await runner.stop();
-    if (bundle === null) throw new Error(`no bundle: ${error}`);
-    return bundle;
-  }
+  const exported = (name: string, by: Partial<RunJobOptions>) => bench.exported(name, 'docs', by);
 
   it('upload nothing for an unchanged site, even on another daemon', async () => {
     const send = vi.spyOn(S3Upload.prototype, 'send');
