@@ -32,16 +32,16 @@ async function age(path: string, ms: number): Promise<void> {
   await utimes(path, then, then);
 }
 
-describe('FileStore.put()', () => {
-  it('stores bytes under their digest, read-only', async () => {
-    const stored = await store.put(Buffer.from('hello'));
-    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
-    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
-    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
-    expect(await storedNames()).toEqual([stored.sha256]);
-    expect(store.pathOf(stored.sha256)).toBe(join(dir, 'files', stored.sha256.slice(0, 2), stored.sha256));
-  });
+it.each(['put', 'putBlocking'] as const)('FileStore.%s() stores bytes under their digest, read-only', async (act) => {
+  const stored = await store[act](Buffer.from('hello'));
+  expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
+  expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+  expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+  expect(await storedNames()).toEqual([stored.sha256]);
+  expect(store.pathOf(stored.sha256)).toBe(join(dir, 'files', stored.sha256.slice(0, 2), stored.sha256));
+});
 
+describe('FileStore.put()', () => {
   it.each([
     ['an empty file', 0],
     ['a small file', 1000],
@@ -105,14 +105,6 @@ describe('FileStore.put()', () => {
 });
 
 describe('FileStore.putBlocking()', () => {
-  it('stores bytes under their digest, read-only', async () => {
-    const stored = store.putBlocking(Buffer.from('hello'));
-    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
-    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
-    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
-    expect(await storedNames()).toEqual([stored.sha256]);
-  });
-
   it('updates only the time of last use if the bytes are already stored', async () => {
     const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
     await age(store.pathOf(digest), HOUR_MS);

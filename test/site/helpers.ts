@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
 import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/site/index.ts';
 import { mediaTypeOfFile } from '../../src/web/media-type.ts';
@@ -105,6 +107,23 @@ export function serve(
     send: async (target, headers = {}, method = 'GET') =>
       server.respond({ method, target, header: (name) => headers[name], id: () => null }),
   };
+}
+
+/** Checks that ETag, ranges, encodings and HEAD of a changed page belong to these bytes, even in the first response of a server. */
+export async function expectBytes(path: string, text: string, fresh: (cacheBytes: number) => Served): Promise<void> {
+  const etag = `"${sha256(text).slice(0, 32)}"`;
+  for (const cacheBytes of [1024 ** 2, 0]) {
+    const send = (...request: Parameters<Served['send']>) => fresh(cacheBytes).send(...request);
+    const length = String(text.length);
+    expect(await summary(await send(path), 'etag', 'content-length')).toEqual([200, etag, length, text]);
+    expect((await send(path, { 'if-none-match': etag })).status).toBe(304);
+    const part = await send(path, { range: 'bytes=3-60' });
+    expect(await summary(part, 'content-range')).toEqual([206, `bytes 3-60/${length}`, text.slice(3, 61)]);
+    const zipped = await send(path, { 'accept-encoding': 'gzip' });
+    expect(zipped.headers.get('etag')).toBe(`${etag.slice(0, -1)}-gz"`);
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(text);
+    expect(await summary(await send(path, {}, 'HEAD'), 'content-length')).toEqual([200, length, '']);
+  }
 }
 
 /** Status, headers with these names, and text of the body. */
