@@ -8,6 +8,7 @@ import { signFile } from '../../src/archive/index.ts';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { rawTar } from '../helpers/archives.ts';
+import { SECRET_KEY, SIGNATURE_REQUIRED } from '../helpers/minisign.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 import { smallDisk } from '../helpers/small-disk.ts';
 import { unpackHere } from './unpackers.ts';
@@ -75,12 +76,7 @@ describe('Importer', () => {
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }], Buffer.alloc(512));
     await writeFile(file, bytes);
     const bundle = { file, fileName: 'site-v1.0.0.tar' };
-    const fixtures = join(import.meta.dirname, '../fixtures/minisign');
-    const [secret, publicKey] = await Promise.all(
-      ['throwaway.key', 'throwaway.pub'].map((name) => readFile(join(fixtures, name), 'utf8')),
-    );
-    const text = await signFile(file, secret as string, { trustedComment: '' });
-    const signature = { required: true, publicKeys: [publicKey as string], text, link: null };
+    const signature = { ...SIGNATURE_REQUIRED, text: await signFile(file, SECRET_KEY, { trustedComment: '' }) };
     store = await newStore();
     expect(await codeOf(importBundle(store, bundle))).toBe('truncated');
     expect(await codeOf(importBundle(store, bundle, {}, { sha256: 'a'.repeat(64) }))).toBe('truncated');
