@@ -20,7 +20,7 @@ import { parseManifest } from '../helpers/manifests.ts';
 import { minisignFile } from '../helpers/minisign.ts';
 import { Workbench } from './workbench.ts';
 
-const bench = await Workbench.open();
+const bench = new Workbench();
 
 const EX_DATAERR = 65;
 

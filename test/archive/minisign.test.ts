@@ -16,8 +16,8 @@ const LEGACY = minisignFile('bundle.txt.legacy.minisig');
 const KEY_ID = 'E240A99B1488FA7D';
 
 let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
+beforeEach(() => {
+  bench = new Workbench();
 });
 
 const faultOf = async (work: Promise<unknown>): Promise<DocshelfError | null> =>
