@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../src/files/file-store.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { folderElsewhere } from '../helpers/other-file-system.ts';
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -16,11 +16,10 @@ const KEEP_NONE: ReadonlySet<string> = new Set();
 let dir: string;
 let store: FileStore;
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-files-'));
+beforeEach(() => {
+  dir = newFolder();
   store = new FileStore(join(dir, 'files'));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 async function storedNames(): Promise<string[]> {
   const entries = await readdir(join(dir, 'files'), { recursive: true, withFileTypes: true });

@@ -41,7 +41,7 @@ export class VendorService {
   readonly bodies: unknown[] = [];
   readonly #options: VendorOptions;
   readonly #faults: Fault[] = [];
-  readonly #links = new Map<string, { readonly job: VendorJob; isDead: boolean }>();
+  readonly #links = new Map<string, VendorJob>();
   #server: LocalServer | null = null;
 
   private constructor(options: VendorOptions) {
@@ -77,11 +77,6 @@ export class VendorService {
     const job = this.#newJob(domain, version);
     job.polls = Number.MAX_SAFE_INTEGER;
     return job.jobId;
-  }
-
-  /** Makes all earlier links return 403, like an object store does. */
-  expireLinks(): void {
-    for (const link of this.#links.values()) link.isDead = true;
   }
 
   close(): Promise<void> {
@@ -138,7 +133,7 @@ export class VendorService {
   #bundle(job: VendorJob, response: ServerResponse): void {
     const bytes = this.#options.bundle(job.version);
     const id = `canary-${this.#links.size + 1}`;
-    this.#links.set(id, { job, isDead: false });
+    this.#links.set(id, job);
     const name = `${job.domain}-export-${job.createdAt.slice(0, 10)}.tar.gz`;
     answer(response, 200, {
       jobId: job.jobId,
@@ -150,13 +145,13 @@ export class VendorService {
   }
 
   #file(url: URL, request: IncomingMessage, response: ServerResponse): void {
-    const link = this.#links.get(url.searchParams.get('signature') ?? '');
-    if (link === undefined || link.isDead) {
+    const job = this.#links.get(url.searchParams.get('signature') ?? '');
+    if (job === undefined) {
       response.writeHead(403, { 'content-type': 'application/xml' });
       response.end('<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>');
       return;
     }
-    bundleAnswer(this.#options.bundle(link.job.version), `"${link.job.jobId}"`)(request, response);
+    bundleAnswer(this.#options.bundle(job.version), `"${job.jobId}"`)(request, response);
   }
 }
 

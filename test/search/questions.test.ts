@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchRequestOf } from '../../src/domain/search.ts';
@@ -12,6 +11,7 @@ import { EmbeddingModel } from '../../src/search/semantic/model.ts';
 import { type CosineScale, measureScale, VectorIndex } from '../../src/search/semantic/vector-index.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { type SmallSite, smallSites } from '../corpus/questions.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 
@@ -34,17 +34,14 @@ beforeAll(async () => {
 afterAll(() => model.embedder.close());
 
 describe.each(SITES)('search on a site about $language', ({ pages, questions }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-questions-'));
+  const folder = newFolder();
   let release: ReleaseSearch;
 
   beforeAll(async () => {
     await writeIndex(folder, pages, model.embedder);
     release = new ReleaseSearch(folder);
   });
-  afterAll(() => {
-    release.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => release.close());
 
   async function pathsOf(query: string, isByWords: boolean): Promise<string[]> {
     const { embedder, scale } = model;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
@@ -8,23 +7,19 @@ import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } fr
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/site/index.ts';
 import { mediaTypeOfFile } from '../../src/web/media-type.ts';
 import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
-import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Releases in temporary folders, which are removed after the last test of the file, or together before. */
-export class TestReleases {
-  readonly #folders: string[] = [];
-
-  /** Writes a site like unpacking does. @returns its view */
+export const releases = {
+  /** Writes a site to a new folder like unpacking does. @returns its view */
   make(
     files: Files,
     info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
   ): ReleaseView {
-    const releaseDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
-    if (this.#folders.push(releaseDir) === 1) onFileEnd(() => this.remove());
+    const releaseDir = newFolder();
     const siteDir = join(releaseDir, 'site');
     mkdirSync(siteDir);
     const table: FileEntry[] = [];
@@ -46,14 +41,8 @@ export class TestReleases {
       builtFor: info.builtFor ?? '/',
       files: tableOf(table),
     };
-  }
-
-  remove(): void {
-    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-export const releases = new TestReleases();
+  },
+};
 
 export function tableOf(entries: readonly FileEntry[]): FileTable {
   const namesIn = (folder: string) =>

@@ -1,9 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { serve, TestReleases } from '../../site/helpers.ts';
+import { describe, expect, it } from 'vitest';
+import { releases, serve } from '../../site/helpers.ts';
 import { siteApp } from './site-example.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
 
 const BASE_PATH = '/team/docs/';
 
