@@ -50,7 +50,7 @@ function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
 }
 
 /** Merges the best result of each site, then each second best, and so on. Sorts equal ranks by score, then by site order. */
-export function mergeByRank(
+function mergeByRank(
   lists: readonly { readonly site: string; readonly results: readonly SearchResult[] }[],
   resultsMax: number,
 ): ShelfResult[] {

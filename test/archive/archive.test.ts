@@ -9,8 +9,8 @@ import { Workbench } from './workbench.ts';
 const options = { name: 'x.tar', limits: ARCHIVE_LIMITS, foldsCase: false };
 
 let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
+beforeEach(() => {
+  bench = new Workbench();
 });
 
 describe('inspectArchive() and extractArchive()', () => {

@@ -6,7 +6,7 @@ import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { gz, rawTar, rawZip } from '../helpers/archives.ts';
 import { Workbench } from './workbench.ts';
 
-const bench = await Workbench.open();
+const bench = new Workbench();
 
 const PAGE = { name: 'index.html', body: '<p>Home</p>' };
 const pack = (names: readonly string[]) => {

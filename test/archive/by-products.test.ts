@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { inspectArchive, readArchiveFiles, sitePaths, verifyArchive } from '../../src/archive/index.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { gz, rawTar, rawZip, zst } from '../helpers/archives.ts';
 import { Workbench } from './workbench.ts';
 
-let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
-});
+const bench = new Workbench();
 
 type Member = { readonly name: string; readonly body: string };
 

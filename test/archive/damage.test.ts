@@ -6,7 +6,7 @@ import { ARCHIVE_FORMATS, rawTar, SITE_FILES, siteArchive } from '../helpers/arc
 import { cases } from '../helpers/runs.ts';
 import { Workbench } from './workbench.ts';
 
-const bench = await Workbench.open();
+const bench = new Workbench();
 
 describe.each(ARCHIVE_FORMATS)('a damaged %s archive', (format) => {
   const whole = siteArchive(format);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
@@ -18,9 +17,10 @@ import {
 } from '../helpers/archives.ts';
 import { fuzz } from '../helpers/fuzz.ts';
 import { parseManifest } from '../helpers/manifests.ts';
+import { minisignFile } from '../helpers/minisign.ts';
 import { Workbench } from './workbench.ts';
 
-const bench = await Workbench.open();
+const bench = new Workbench();
 
 const EX_DATAERR = 65;
 
@@ -87,10 +87,9 @@ describe('an input with random changes', { timeout: 600_000 }, () => {
     fuzz([MANIFEST], (bytes) => refusedAtMost(() => parseManifest(bytes, 'x', 1 + (bytes.length % 100)))));
 
   test('is read or rejected with a specific code (signature)', async () => {
-    const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/minisign', name));
-    const [file, key] = [join(bench.dir, 'signed'), fixture('throwaway.pub').toString()];
+    const [file, key] = [join(bench.dir, 'signed'), minisignFile('throwaway.pub')];
     await writeFile(file, 'signed');
-    await fuzz([fixture('bundle.txt.minisig')], (bytes) =>
+    await fuzz([Buffer.from(minisignFile('bundle.txt.minisig'))], (bytes) =>
       refusedAtMost(() => verifyFile(file, bytes.toString(), [key])),
     );
   });

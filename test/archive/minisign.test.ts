@@ -1,26 +1,23 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { signFile, verifyFile } from '../../src/archive/index.ts';
 import { parsePublicKey, parseSecretKey } from '../../src/archive/minisign.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
+import { MINISIGN_DIR, minisignFile, SECRET_KEY } from '../helpers/minisign.ts';
 import { Workbench } from './workbench.ts';
 
-const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
-const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
-const BUNDLE = join(FIXTURES, 'bundle.txt');
-const PUBLIC = fixture('throwaway.pub');
-const SECRET = fixture('throwaway.key');
-const OTHER = fixture('other.pub');
-const SIGNATURE = fixture('bundle.txt.minisig');
-const LEGACY = fixture('bundle.txt.legacy.minisig');
+const BUNDLE = join(MINISIGN_DIR, 'bundle.txt');
+const PUBLIC = minisignFile('throwaway.pub');
+const OTHER = minisignFile('other.pub');
+const SIGNATURE = minisignFile('bundle.txt.minisig');
+const LEGACY = minisignFile('bundle.txt.legacy.minisig');
 const KEY_ID = 'E240A99B1488FA7D';
 
 let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
+beforeEach(() => {
+  bench = new Workbench();
 });
 
 const faultOf = async (work: Promise<unknown>): Promise<DocshelfError | null> =>
@@ -112,7 +109,7 @@ describe('verifyFile()', () => {
   });
 
   it.each([
-    ['a secret key', SECRET],
+    ['a secret key', SECRET_KEY],
     ['a PEM', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'],
     ['an empty text', ''],
   ])('rejects a text that is not a public key: %s', async (_, text) => {
@@ -129,24 +126,24 @@ describe('signFile()', () => {
   it('signs with a comment that verifyFile() returns, and returns the same signature each time', async () => {
     const file = join(bench.dir, 'bundle');
     await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
-    const text = await signFile(file, SECRET, { trustedComment: 'sha256:…' });
+    const text = await signFile(file, SECRET_KEY, { trustedComment: 'sha256:…' });
     expect(await verifyFile(file, text, [PUBLIC])).toEqual({ keyId: KEY_ID, trustedComment: 'sha256:…' });
-    expect(await signFile(file, SECRET, { trustedComment: 'sha256:…' })).toBe(text);
+    expect(await signFile(file, SECRET_KEY, { trustedComment: 'sha256:…' })).toBe(text);
     await writeFile(file, Buffer.alloc(3_000_001, 'bundle '));
     expect(await codeOf(verifyFile(file, text, [PUBLIC]))).toBe('bad_signature');
   });
 
   it('creates the same signature as minisign', async () => {
-    const text = await signFile(BUNDLE, SECRET, { trustedComment: 'version v1.2.3, größer' });
+    const text = await signFile(BUNDLE, SECRET_KEY, { trustedComment: 'version v1.2.3, größer' });
     expect(text.split('\n').slice(1)).toEqual(SIGNATURE.split('\n').slice(1));
   });
 
   it('rejects a comment of two lines', async () => {
-    await expect(signFile(BUNDLE, SECRET, { trustedComment: 'a\nb' })).rejects.toThrow('one line');
+    await expect(signFile(BUNDLE, SECRET_KEY, { trustedComment: 'a\nb' })).rejects.toThrow('one line');
   });
 
   it('rejects an encrypted key, and explains how to decrypt it', async () => {
-    const fault = await faultOf(signFile(BUNDLE, fixture('encrypted.key'), { trustedComment: '' }));
+    const fault = await faultOf(signFile(BUNDLE, minisignFile('encrypted.key'), { trustedComment: '' }));
     expect(fault?.code).toBe('config_invalid');
     expect(fault?.next).toContain('minisign -C -W');
   });
@@ -155,8 +152,8 @@ describe('signFile()', () => {
 describe('parseSecretKey()', () => {
   it.each([
     ['a public key', PUBLIC],
-    ['a damaged key', withLine(SECRET, 1, (line) => withBit(line, 70))],
-    ['a truncated key', withLine(SECRET, 1, (line) => line.slice(0, 100))],
+    ['a damaged key', withLine(SECRET_KEY, 1, (line) => withBit(line, 70))],
+    ['a truncated key', withLine(SECRET_KEY, 1, (line) => line.slice(0, 100))],
   ])('rejects an invalid secret key, and does not show the content of the key in the error: %s', (_, text) => {
     const parse = () => parseSecretKey(text);
     expect(parse).toThrow(expect.objectContaining({ code: 'config_invalid' }));
@@ -170,8 +167,8 @@ describe.skipIf(spawnSync('minisign', ['-v']).error !== undefined)('the minisign
   it('verifies a signature of signFile()', async () => {
     const file = join(bench.dir, 'bundle');
     await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
-    await writeFile(`${file}.minisig`, await signFile(file, SECRET, { trustedComment: 'from docshelf' }));
-    expect(minisign('-V', '-H', '-Q', '-m', 'bundle', '-p', join(FIXTURES, 'throwaway.pub')).trim()).toBe(
+    await writeFile(`${file}.minisig`, await signFile(file, SECRET_KEY, { trustedComment: 'from docshelf' }));
+    expect(minisign('-V', '-H', '-Q', '-m', 'bundle', '-p', join(MINISIGN_DIR, 'throwaway.pub')).trim()).toBe(
       'from docshelf',
     );
   });

@@ -45,7 +45,7 @@ let bench: Workbench;
 let entries: PackEntry[];
 
 beforeEach(async () => {
-  bench = await Workbench.open();
+  bench = new Workbench();
   const source = join(bench.dir, 'source');
   entries = await Promise.all(
     Object.entries(contents).map(async ([path, bytes]) => {

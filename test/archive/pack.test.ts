@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifyArchive } from '../../src/archive/index.ts';
 import { encodeManifest } from '../../src/archive/manifest.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
@@ -16,10 +16,7 @@ const files = [
 const words = { domain: 'acme', version: 'v1.2.3', createdAt: '2024-06-01T00:00:00.000Z', generator: 'a test' };
 const typeOf = (path: string) => (path.endsWith('.html') ? 'text/html' : 'text/javascript');
 
-let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
-});
+const bench = new Workbench();
 
 describe('packTarGz()', () => {
   it('writes an archive that unpacks to the same files, with a valid manifest', async () => {

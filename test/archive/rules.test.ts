@@ -4,7 +4,7 @@ import { ARCHIVE_FORMATS, siteArchive } from '../helpers/archives.ts';
 import { type Cell, RULES_TABLE } from './rules-table.ts';
 import { Workbench } from './workbench.ts';
 
-const bench = await Workbench.open();
+const bench = new Workbench();
 
 const printed = new Map<string, string[]>();
 

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   gz,
   longNameMember,
@@ -15,10 +15,7 @@ import { Workbench } from './workbench.ts';
 
 const PAGE = { name: 'index.html', body: 'x' };
 
-let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
-});
+const bench = new Workbench();
 
 const namesOf = async (tar: Buffer) => (await bench.attempt(tar)).extracted.map((file) => file.path);
 

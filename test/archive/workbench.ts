@@ -15,15 +15,7 @@ export interface Attempt {
 
 /** A temporary folder that contains the staging folder. Files next to the staging folder have escaped. */
 export class Workbench {
-  readonly dir: string;
-
-  private constructor(dir: string) {
-    this.dir = dir;
-  }
-
-  static async open(): Promise<Workbench> {
-    return new Workbench(newFolder());
-  }
+  readonly dir = newFolder();
 
   get siteDir(): string {
     return join(this.dir, 'staging', 'site');

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import yauzl from 'yauzl';
 import { rawZip, siteZip, type ZipMemberSpec, zip64End, zipExtra } from '../helpers/archives.ts';
 import { RULES_TABLE } from './rules-table.ts';
@@ -8,10 +8,7 @@ import { Workbench } from './workbench.ts';
 
 const PAGE = { name: 'index.html', body: '<p>Home</p>' };
 
-let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
-});
+const bench = new Workbench();
 
 /** Files by name as yauzl reads them. @throws Error if yauzl rejects the archive */
 async function readByYauzl(bytes: Buffer): Promise<Map<string, Buffer>> {

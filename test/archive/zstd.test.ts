@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unzstd } from '../../src/archive/compression.ts';
 import { refusalsOf } from '../../src/archive/rules.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
@@ -15,10 +15,7 @@ async function decode(bytes: Buffer, chunkBytes: number): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-let bench: Workbench;
-beforeEach(async () => {
-  bench = await Workbench.open();
-});
+const bench = new Workbench();
 
 describe('unzstd()', () => {
   const tar = siteTar();

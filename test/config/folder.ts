@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import {
   ConfigError,
   type ConfigFault,
@@ -9,14 +5,12 @@ import {
   type LoadOptions,
   loadConfig,
 } from '../../src/config/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
-/** Creates a folder with the files. The end of the test removes the folder. */
-export async function folderWith(files: Record<string, string | Uint8Array> = {}): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'docshelf-config-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return writeFiles(folder, files);
-}
+/** Creates a folder with the files. */
+export const folderWith = (files: Record<string, string | Uint8Array> = {}): Promise<string> =>
+  writeFiles(newFolder(), files);
 
 interface Rest extends Partial<Pick<LoadOptions, 'env' | 'flags' | 'lastGood'>> {
   /** Files next to the config. */

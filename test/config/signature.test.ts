@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signatureSlice } from '../../src/app/slices.ts';
+import { minisignFile } from '../helpers/minisign.ts';
 import { briefsOf, faultsOf, load } from './folder.ts';
 
-const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
-const PUBLIC = readFileSync(join(FIXTURES, 'throwaway.pub'), 'utf8');
+const PUBLIC = minisignFile('throwaway.pub');
 const BARE = PUBLIC.split('\n')[1] as string;
-const SIGNATURE = readFileSync(join(FIXTURES, 'bundle.txt.minisig'), 'utf8');
+const SIGNATURE = minisignFile('bundle.txt.minisig');
 
 describe('staticExport.signature', () => {
   it('requires no signature by default', async () => {

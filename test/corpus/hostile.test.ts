@@ -1,17 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ARCHIVE_CODES } from '../../src/domain/errors.ts';
 import { Workbench } from '../archive/workbench.ts';
 
 const corpus = process.env.DOCSHELF_CORPUS;
 const why = corpus === undefined ? ' (skipped: DOCSHELF_CORPUS does not say where the corpus is)' : '';
 
-let bench: Workbench;
-beforeAll(async () => {
-  bench = await Workbench.open();
-});
+const bench = new Workbench();
 
 describe.skipIf(corpus === undefined)(`a published hostile archive${why}`, () => {
   const folder = join(corpus ?? '.', 'hostile');

@@ -29,13 +29,6 @@ describe('settleFolderDomain()', () => {
     expect(await settleFolderDomain(paths, 'acme', null)).toBe('acme');
   });
 
-  test('rejects a config whose domain differs from the domain of the data folder', async () => {
-    const { paths } = await newStore();
-    await settleFolderDomain(paths, 'acme', null);
-    expect(await codeOf(settleFolderDomain(paths, 'globex', null))).toBe('config_invalid');
-    expect(await settleFolderDomain(paths, null, null)).toBe('acme');
-  });
-
   test('lets the config rename the default domain', async () => {
     const { paths } = await newStore();
     expect(await settleFolderDomain(paths, null, manifest(null))).toBe('docs');

@@ -1,25 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
+import { SECRET_KEY, SIGNATURE_REQUIRED } from '../helpers/minisign.ts';
 import { newFolder } from '../helpers/new-folder.ts';
-import { type Bundle, codeOf, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
-
-const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
-const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
-const KEYS = { required: true, publicKeys: [fixture('throwaway.pub')], text: null, link: null };
-const SECRET = fixture('throwaway.key');
+import { type Bundle, codeOf, importOf, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
 
 const made = (day: string) => ({ domain: 'acme', version: `v${day}`, createdAt: `2024-06-${day}T10:00:00Z` });
 const delivery = (bundle: Bundle, changes: object = {}) =>
-  ({
-    file: bundle.file,
-    fileName: bundle.fileName,
-    version: null,
-    source: 'inbox',
-    activate: true,
-    ...changes,
-  }) as const;
+  ({ ...importOf(bundle), source: 'inbox', ...changes }) as const;
 
 const first = await packBundle('a.tar.gz', '1', made('01'));
 const second = await packBundle('b.tar.gz', '2', made('02'));
@@ -77,9 +64,9 @@ describe('a bundle older than the newest release that was ever active', () => {
     await deployment.deliver(delivery(first, again));
     expect(deployment.active?.version).toBe('v01');
 
-    const signed = await startDaemon(await newStore(), { signature: KEYS });
+    const signed = await startDaemon(await newStore(), { signature: SIGNATURE_REQUIRED });
     const words = async (bundle: Bundle) => ({
-      signature: await signFile(bundle.file, SECRET, { trustedComment: 'of acme' }),
+      signature: await signFile(bundle.file, SECRET_KEY, { trustedComment: 'of acme' }),
     });
     await signed.deployment.deliver(delivery(first, await words(first)));
     await signed.deployment.deliver(delivery(third, await words(third)));
@@ -116,11 +103,15 @@ test('minVersion rejects older versions and versions that cannot be compared, bu
 describe('the trusted comment of a signature', () => {
   const words = { domain: 'acme', version: 'v01', created: '2024-06-01T10:00:00Z' };
   const importWith = async (changes: Partial<typeof words>, settings: object = {}) => {
-    const { deployment } = await startDaemon(await newStore(), { domain: 'acme', signature: KEYS, ...settings });
+    const { deployment } = await startDaemon(await newStore(), {
+      domain: 'acme',
+      signature: SIGNATURE_REQUIRED,
+      ...settings,
+    });
     const { domain, version, created } = { ...words, ...changes };
     const trustedComment = `docshelf domain=${domain} version=${version} created=${created}`;
     return codeOf(
-      deployment.deliver(delivery(first, { signature: await signFile(first.file, SECRET, { trustedComment }) })),
+      deployment.deliver(delivery(first, { signature: await signFile(first.file, SECRET_KEY, { trustedComment }) })),
     );
   };
 
@@ -134,8 +125,8 @@ describe('the trusted comment of a signature', () => {
   });
 
   test('is ignored if its format is not that of docshelf', async () => {
-    const { deployment } = await startDaemon(await newStore(), { signature: KEYS });
-    const signature = await signFile(first.file, SECRET, { trustedComment: 'docshelf release of acme' });
+    const { deployment } = await startDaemon(await newStore(), { signature: SIGNATURE_REQUIRED });
+    const signature = await signFile(first.file, SECRET_KEY, { trustedComment: 'docshelf release of acme' });
     expect(await codeOf(deployment.deliver(delivery(first, { signature })))).toBe('it resolved');
   });
 });

@@ -1,33 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fetchBundle } from '../../src/deploy/fetch/fetch.ts';
 import { httpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+import { smallDisk } from '../helpers/small-disk.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
-/** Mounts a disk of 1 MiB. Null if this user may not mount. */
-function smallDisk(): string | null {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' });
-    return folder;
-  } catch {
-    rmdirSync(folder);
-    return null;
-  }
-}
-
-const disk = smallDisk();
-afterAll(() => {
-  if (disk === null) return;
-  execFileSync('umount', [disk]);
-  rmdirSync(disk);
-});
+const disk = smallDisk('1m');
 
 test.skipIf(disk === null)(
   'fetchBundle() fails with cannot_write on a full disk and leaves no partial file (needs to mount a tmpfs)',

@@ -13,6 +13,7 @@ import {
   packBundle,
   type SettingsOf,
   seedShelf,
+  type TestDaemon,
   until,
 } from './workbench.ts';
 
@@ -64,6 +65,20 @@ async function open(settings: SettingsOf = {}) {
   return openDaemon(store, { ...SETTINGS, ...settings }, new OwnSource(own), undefined, { ownExports: own });
 }
 
+/** A daemon that has settled. */
+async function start(settings?: SettingsOf): Promise<TestDaemon> {
+  const daemon = await open(settings);
+  await daemon.deployment.reconcile();
+  return daemon;
+}
+
+/** Completes an export, and waits until the daemon serves it. */
+async function serveExport({ deployment, site }: TestDaemon, bundle: Bundle, version: string | null = null) {
+  service.complete(bundle, version);
+  deployment.exportCompleted();
+  await until(() => expect(site.active?.digest).toBe(bundle.digest));
+}
+
 /** The daemon of the tests has one source. */
 class OwnSource extends FakeSource {
   override readonly links: RegExp;
@@ -84,35 +99,30 @@ describe('staticExport.from: exports', () => {
   test('serves the newest completed export, with the version label from its file name', async () => {
     service.complete(seed.january);
     service.complete(seed.february);
-    const { deployment, site } = await open();
-    await deployment.reconcile();
+    const { deployment, site } = await start();
     expect(site.active).toMatchObject({ version: '2024-02-01', digest: seed.february.digest });
     expect(deployment.state).toBe('ready');
     expect(service.calls).toEqual(['acme se_1']);
   });
 
   test('waits if there is no export, names the command that starts an export, and serves the first completed export', async () => {
-    const { deployment, site } = await open();
-    await deployment.reconcile();
+    const daemon = await start();
+    const { deployment } = daemon;
     expect(deployment.state).toBe('waiting');
     expect(deployment.journal.lastError).toMatchObject({
       code: 'no_bundle',
       next: expect.stringContaining('export start'),
     });
-    service.complete(seed.march);
-    deployment.exportCompleted();
-    await until(() => expect(site.active?.digest).toBe(seed.march.digest));
+    await serveExport(daemon, seed.march);
     expect(deployment.state).toBe('ready');
     expect(deployment.journal.lastError).toBe(null);
   });
 
   test('serves each newer export, and does not read a stored export again', async () => {
     service.complete(seed.january);
-    const { deployment, site } = await open();
-    await deployment.reconcile();
-    service.complete(seed.february);
-    deployment.exportCompleted();
-    await until(() => expect(site.active?.digest).toBe(seed.february.digest));
+    const daemon = await start();
+    const { deployment, site } = daemon;
+    await serveExport(daemon, seed.february);
     service.complete(seed.february);
     deployment.exportCompleted();
     await deployment.reconcile();
@@ -136,14 +146,12 @@ describe('staticExport.from: exports', () => {
 
   test('serves the last active version with the state stale after a restart if the newest export cannot be read', async () => {
     service.complete(seed.january);
-    const first = await open();
-    await first.deployment.reconcile();
+    const first = await start();
     await first.stop();
     service.complete(seed.february);
     service.reading = Promise.reject(fault('bundle_gone'));
     service.reading.catch(() => undefined);
-    const { deployment, site } = await open();
-    await deployment.reconcile();
+    const { deployment, site } = await start();
     expect(site.active?.digest).toBe(seed.january.digest);
     expect(deployment.state).toBe('stale');
     expect(deployment.journal.lastError?.code).toBe('bundle_gone');
@@ -151,13 +159,11 @@ describe('staticExport.from: exports', () => {
 
   test('waits for an export of the pinned version, serves that export, and ignores exports of other versions', async () => {
     service.complete(seed.january);
-    const { deployment, site } = await open({ version: 'v9' });
-    await deployment.reconcile();
+    const daemon = await start({ version: 'v9' });
+    const { deployment, site } = daemon;
     expect(deployment.state).toBe('waiting');
     expect(deployment.journal.lastError?.message).toContain('version "v9" of "acme"');
-    service.complete(v9, 'v9');
-    deployment.exportCompleted();
-    await until(() => expect(site.active).toMatchObject({ version: 'v9', digest: v9.digest }));
+    await serveExport(daemon, v9, 'v9');
     service.complete(seed.february);
     deployment.exportCompleted();
     await deployment.reconcile();
@@ -166,24 +172,19 @@ describe('staticExport.from: exports', () => {
 
   test('keeps the version that an operator activated until the next export', async () => {
     service.complete(seed.january);
-    const { deployment, site } = await open();
-    await deployment.reconcile();
-    service.complete(seed.february);
-    deployment.exportCompleted();
-    await until(() => expect(site.active?.digest).toBe(seed.february.digest));
+    const daemon = await start();
+    const { deployment, site } = daemon;
+    await serveExport(daemon, seed.february);
     await deployment.activate('2024-01-01');
     deployment.exportCompleted();
     await deployment.reconcile();
     expect(site.active?.version).toBe('2024-01-01');
-    service.complete(seed.march);
-    deployment.exportCompleted();
-    await until(() => expect(site.active?.digest).toBe(seed.march.digest));
+    await serveExport(daemon, seed.march);
   });
 
   test('requests no export if the value is link instead of exports', async () => {
     service.complete(seed.january);
-    const { deployment } = await open({ fromExports: false });
-    await deployment.reconcile();
+    const { deployment } = await start({ fromExports: false });
     deployment.exportCompleted();
     await deployment.reconcile();
     expect(service.calls).toEqual([]);
@@ -192,8 +193,7 @@ describe('staticExport.from: exports', () => {
 
   test('rejects an export whose digest differs from staticExport.sha256', async () => {
     service.complete(seed.january);
-    const { deployment } = await open({ sha256: seed.february.digest });
-    await deployment.reconcile();
+    const { deployment } = await start({ sha256: seed.february.digest });
     expect(deployment.journal.lastError?.code).toBe('wrong_digest');
     expect(service.calls).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ActivePointer } from '../../src/deploy/releases/site-store.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { newFolder } from '../helpers/new-folder.ts';
-import { codeOf, copyOf, importBundle, newStore, seedShelf } from './workbench.ts';
+import { codeOf, copyOf, importBundle, seedShelf } from './workbench.ts';
 
 const seed = await seedShelf();
 
@@ -163,10 +163,3 @@ test.each(['versions', 'active', 'domain'])(
     expect(await readdir(dir)).toEqual([name]);
   },
 );
-
-test('openDataFolder() creates an empty data folder', async () => {
-  const store = await newStore();
-  expect(await new SiteStore(store.paths).list()).toEqual([]);
-  expect(await store.labels()).toEqual(new Map());
-  expect(await store.active()).toBeNull();
-});

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { versionFromDigest } from '../../src/domain/version.ts';
 import {
-  type Bundle,
   copyOf,
   FakeSource,
   fault,
@@ -313,18 +312,15 @@ describe('an unpinned daemon with bundleUrl', () => {
   test('serves the last active version after three seconds if the link is slow', async () => {
     await makeActive(V1);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-    let arrive = (_: Buffer): void => undefined;
-    const arriving = new Promise<Buffer>((resolve) => {
-      arrive = resolve;
-    });
-    const daemon = await openDaemon(store, { link: LINK }, new FakeSource().serve(LINK, arriving));
+    const arriving = Promise.withResolvers<Buffer>();
+    const daemon = await openDaemon(store, { link: LINK }, new FakeSource().serve(LINK, arriving.promise));
     const settled = daemon.deployment.reconcile();
     await until(() => expect(daemon.source.opened).toEqual([LINK]));
     expect(daemon.deployment.state).toBe('waiting');
     vi.advanceTimersByTime(3_000);
     await until(() => expect(daemon.site.active?.version).toBe(V1));
     expect(daemon.deployment.state).toBe('stale');
-    arrive(await bytesOf(seed.march));
+    arriving.resolve(await readFile(seed.march.file));
     await settled;
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
@@ -350,17 +346,14 @@ describe('an unpinned daemon with bundleUrl', () => {
   });
 
   test('fetches the new link after a reload, even if the bundle of the old link arrives during the reload', async () => {
-    let arrive = (_: Buffer): void => undefined;
+    const arriving = Promise.withResolvers<Buffer>();
     const source = await new FakeSource().serveBundle(OTHER_LINK, seed.february);
-    const arriving = new Promise<Buffer>((resolve) => {
-      arrive = resolve;
-    });
-    const daemon = await openDaemon(store, { link: LINK }, source.serve(LINK, arriving));
+    const daemon = await openDaemon(store, { link: LINK }, source.serve(LINK, arriving.promise));
     const first = daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
     // The new settings are accepted, but the bundle of the old link is stored and served before they take effect.
     await daemon.deployment.accept(settingsOf(store, { link: OTHER_LINK }));
-    arrive(await bytesOf(seed.march));
+    arriving.resolve(await readFile(seed.march.file));
     await first;
     await daemon.deployment.reconcile();
     expect(source.opened).toEqual([LINK, OTHER_LINK]);
@@ -433,7 +426,7 @@ describe('a daemon with neither a pinned version nor bundleUrl', () => {
   test('accepts an upload, and leaves no file in the spool', async () => {
     const { deployment } = await startDaemon(store);
     const upload = { fileName: null, version: null, source: 'upload', activate: true } as const;
-    const bytes = await bytesOf(seed.january);
+    const bytes = await readFile(seed.january.file);
     const imported = await deployment.deliverStream(streamOf(bytes), upload);
     expect(imported.version).toBe(versionFromDigest(seed.january.digest));
     expect((await readdir(store.paths.spool)).filter((name) => name !== 'lock')).toEqual([]);
@@ -490,10 +483,6 @@ describe('a disabled daemon', () => {
     expect(await store.list()).toHaveLength(3);
   });
 });
-
-async function bytesOf(bundle: Bundle): Promise<Buffer> {
-  return readFile(bundle.file);
-}
 
 async function* streamOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;

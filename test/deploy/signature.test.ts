@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +6,7 @@ import type { SignatureSettings } from '../../src/deploy/import/signature.ts';
 import { Inbox } from '../../src/deploy/index.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { minisignFile, SECRET_KEY, SIGNATURE_REQUIRED } from '../helpers/minisign.ts';
 import {
   type Bundle,
   codeOf,
@@ -22,21 +22,18 @@ import {
   until,
 } from './workbench.ts';
 
-const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
-const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
-const SECRET = fixture('throwaway.key');
 const KEY_ID = 'E240A99B1488FA7D';
 const LINK = 'https://bundles.test/acme-export-2024-06-01.tar.gz?signature=canary';
 const SIGNATURE_LINK = 'https://bundles.test/june.minisig?signature=canary';
 
-const REQUIRED: SignatureSettings = { required: true, publicKeys: [fixture('throwaway.pub')], text: null, link: null };
+const REQUIRED: SignatureSettings = SIGNATURE_REQUIRED;
 const WELCOME: SignatureSettings = { ...REQUIRED, required: false };
-const STRANGER: SignatureSettings = { ...REQUIRED, publicKeys: [fixture('other.pub')] };
+const STRANGER: SignatureSettings = { ...REQUIRED, publicKeys: [minisignFile('other.pub')] };
 
 const june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
 const july = await packBundle('acme-export-2024-07-01.tar.gz', 'july');
 /** Signature of june. */
-const signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
+const signature = await signFile(june.file, SECRET_KEY, { trustedComment: 'june' });
 
 const stored = async (daemon: TestDaemon) =>
   (await daemon.deployment.readStored()).versions.map(({ version }) => version);

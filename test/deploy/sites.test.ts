@@ -52,6 +52,12 @@ async function newDaemon(dir: string, shared: SharedByTest = {}) {
   return { registration, open };
 }
 
+/** A daemon with the sites acme and beta on a new folder. */
+async function twoSites(shared: SharedByTest = {}) {
+  const daemon = await newDaemon(newFolder(), shared);
+  return { daemon, acme: await daemon.open('acme'), beta: await daemon.open('beta') };
+}
+
 /** An unpacker that waits for a signal, and counts concurrent calls. */
 function gate() {
   const opened = Promise.withResolvers<void>();
@@ -75,8 +81,7 @@ function gate() {
 
 describe('sites of one daemon', () => {
   test('have separate version labels, inboxes and rejected archives', async () => {
-    const daemon = await newDaemon(newFolder());
-    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const { acme, beta } = await twoSites();
     const inboxes = [acme, beta].map(({ store, deployment }) => new Inbox({ paths: store.site, deployment }));
     for (const inbox of inboxes) inbox.start();
     await putInto(join(acme.store.paths.sites, 'acme', 'inbox'), seed.january);
@@ -157,8 +162,7 @@ describe('sites of one daemon', () => {
   });
 
   test('never use a version label, a version or a digest of another site', async () => {
-    const daemon = await newDaemon(newFolder());
-    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const { acme, beta } = await twoSites();
     await acme.deployment.deliver(importOf(seed.january));
     await beta.reload({ domain: 'beta', version: V1, sha256: seed.january.digest });
     expect((await beta.deployment.readStored()).versions).toEqual([]);
@@ -170,16 +174,8 @@ describe('sites of one daemon', () => {
     expect(beta.site.older).toEqual([]);
   });
 
-  test("reject a bundle of another site's domain", async () => {
-    const daemon = await newDaemon(newFolder());
-    const beta = await daemon.open('beta');
-    const acmes = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
-    expect(await codeOf(beta.deployment.deliver(importOf(acmes)))).toBe('domain_mismatch');
-  });
-
   test('are removed from the heartbeat file when they stop, while the other sites stay listed', async () => {
-    const daemon = await newDaemon(newFolder());
-    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const { acme, beta } = await twoSites();
     await acme.deployment.deliver(importOf(seed.january));
     await beta.deployment.deliver(importOf(seed.february));
     const mark = async () => (await runningDaemons(beta.store.paths))[0];
@@ -301,8 +297,7 @@ describe('a bundle that several sites import at once', () => {
 
   test('is unpacked by the next site if the first site stops', async () => {
     const gated = gate();
-    const daemon = await newDaemon(newFolder(), { unpack: gated.unpack });
-    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const { acme, beta } = await twoSites({ unpack: gated.unpack });
     const acmeDelivery = codeOf(acme.deployment.deliver(importOf(seed.march)));
     await until(() => expect(gated.names).toHaveLength(1));
     const delivery = beta.deployment.deliver(importOf(seed.march));
@@ -337,8 +332,7 @@ describe('a bundle that several sites import at once', () => {
 
 describe('a release of several sites', () => {
   test('causes one import event for each of these sites', async () => {
-    const daemon = await newDaemon(newFolder());
-    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const { acme, beta } = await twoSites();
     for (const { deployment, events } of [acme, beta]) {
       expect(await deployment.deliver(importOf(seed.march))).toMatchObject({ unpacked: true });
       expect(await deployment.deliver(importOf(seed.march))).toMatchObject({ unpacked: false });
@@ -347,8 +341,7 @@ describe('a release of several sites', () => {
   });
 
   test('has a separate creation date for each site if the bundle contains no date', async () => {
-    const daemon = await newDaemon(newFolder());
-    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const { acme, beta } = await twoSites();
     await acme.deployment.deliver(importOf(seed.january));
     await beta.deployment.deliver({ ...importOf(seed.january), fileName: seed.march.fileName });
     const dates = async ({ deployment, site }: typeof acme) => [
@@ -545,8 +538,7 @@ describe('whileStored() (runs a function under a lock on the stored releases)', 
 });
 
 test('a stopped site keeps its state when it is opened again, while other sites continue', async () => {
-  const daemon = await newDaemon(newFolder());
-  const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+  const { daemon, acme, beta } = await twoSites();
   await acme.deployment.deliver(importOf(seed.january));
   await acme.deployment.deliver(importOf(seed.february));
   await acme.deployment.activate(V1);

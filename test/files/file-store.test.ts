@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FileStore } from '../../src/files/file-store.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { folderElsewhere } from '../helpers/other-file-system.ts';
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -16,11 +16,10 @@ const KEEP_NONE: ReadonlySet<string> = new Set();
 let dir: string;
 let store: FileStore;
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-files-'));
+beforeEach(() => {
+  dir = newFolder();
   store = new FileStore(join(dir, 'files'));
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 async function storedNames(): Promise<string[]> {
   const entries = await readdir(join(dir, 'files'), { recursive: true, withFileTypes: true });
@@ -32,16 +31,16 @@ async function age(path: string, ms: number): Promise<void> {
   await utimes(path, then, then);
 }
 
-describe('FileStore.put()', () => {
-  it('stores bytes under their digest, read-only', async () => {
-    const stored = await store.put(Buffer.from('hello'));
-    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
-    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
-    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
-    expect(await storedNames()).toEqual([stored.sha256]);
-    expect(store.pathOf(stored.sha256)).toBe(join(dir, 'files', stored.sha256.slice(0, 2), stored.sha256));
-  });
+it.each(['put', 'putBlocking'] as const)('FileStore.%s() stores bytes under their digest, read-only', async (act) => {
+  const stored = await store[act](Buffer.from('hello'));
+  expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
+  expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+  expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+  expect(await storedNames()).toEqual([stored.sha256]);
+  expect(store.pathOf(stored.sha256)).toBe(join(dir, 'files', stored.sha256.slice(0, 2), stored.sha256));
+});
 
+describe('FileStore.put()', () => {
   it.each([
     ['an empty file', 0],
     ['a small file', 1000],
@@ -105,14 +104,6 @@ describe('FileStore.put()', () => {
 });
 
 describe('FileStore.putBlocking()', () => {
-  it('stores bytes under their digest, read-only', async () => {
-    const stored = store.putBlocking(Buffer.from('hello'));
-    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
-    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
-    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
-    expect(await storedNames()).toEqual([stored.sha256]);
-  });
-
   it('updates only the time of last use if the bytes are already stored', async () => {
     const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
     await age(store.pathOf(digest), HOUR_MS);

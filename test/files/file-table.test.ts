@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { findInTable, readFileTable, TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docshelf-table-'));
+beforeEach(() => {
+  folder = newFolder();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function entry(path: string, size = path.length): FileEntry {
   const type = path.endsWith('.html') ? 'text/html; charset=utf-8' : 'text/javascript; charset=utf-8';

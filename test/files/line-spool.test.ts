@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { LineSpool } from '../../src/files/index.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-spool-'));
+beforeEach(() => {
+  dir = newFolder();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const open = () => new LineSpool(join(dir, 'spool'));
 

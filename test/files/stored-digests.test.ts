@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { storedDigests, TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
-import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docshelf-digests-'));
-onFileEnd(() => rmSync(dir, { recursive: true }));
+const dir = newFolder();
 
 const fileOf = (path: string, content = path): FileEntry => ({
   path,

@@ -6,7 +6,6 @@ import type { FileEntry } from '../../src/domain/release.ts';
 import { TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { BundleVectors } from '../../src/search/bundle-data/bundle-vectors.ts';
-import { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/media-type.ts';
@@ -14,6 +13,7 @@ import { newFolder } from '../helpers/new-folder.ts';
 import { untilAborted } from '../helpers/until-aborted.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 import { writeFiles } from '../helpers/write-files.ts';
+import { engineOf } from './searched-site.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
@@ -89,6 +89,15 @@ function countingModel(onTexts: (texts: number) => void = () => undefined) {
   return async () => ({ choice: { kind: 'parent' as const, digest: embedder.digest, dims: 32 }, embedder });
 }
 
+/** A maker that counts the texts that it embeds. */
+function countingMaker() {
+  const counted = { texts: 0 };
+  const model = countingModel((texts) => {
+    counted.texts += texts;
+  });
+  return { counted, maker: makerOf(model) };
+}
+
 async function make(maker: BundleSearchMaker, files: readonly FileEntry[], name: string, signal = NEVER) {
   const into = join(dir, name);
   await mkdir(into);
@@ -119,11 +128,7 @@ describe('BundleSearchMaker (creation of search data for a bundle)', () => {
     const made = await make(makerOf(builtin), files, 'made');
     expect(Object.keys(made.files)).toEqual(['header.json', 'vectors-1.bin']);
 
-    const engine = new EmbeddedEngine({
-      model: builtin,
-      cacheDir: join(dir, 'other-vectors'),
-      memoryBytesMax: 384 * 1024 ** 2,
-    });
+    const engine = engineOf(join(dir, 'other-vectors'), MODEL);
     const release = { digest: 'cd'.repeat(32), releaseDir: join(dir, 'release'), trailingSlash: 'never' as const };
     await engine.build(release, NEVER);
     await engine.embed(release, () => undefined, NEVER);
@@ -142,22 +147,17 @@ describe('BundleSearchMaker (creation of search data for a bundle)', () => {
 
   it('writes the same bytes for the same site, and embeds no text twice', async () => {
     const files = await writeSite();
-    let embedded = 0;
-    const maker = makerOf(
-      countingModel((texts) => {
-        embedded += texts;
-      }),
-    );
+    const { counted, maker } = countingMaker();
     const first = await make(maker, files, 'first');
     const total = first.progress.at(-1)?.[1] ?? 0;
     expect([first.progress.at(0), first.progress.at(-1)]).toEqual([
       [0, total],
       [total, total],
     ]);
-    expect(embedded).toBe(total);
+    expect(counted.texts).toBe(total);
     const second = await make(maker, files.toReversed(), 'second');
     expect(second.files).toEqual(first.files);
-    expect(embedded).toBe(total);
+    expect(counted.texts).toBe(total);
   });
 
   it('embeds up to `lanesMax` batches concurrently, and writes the same bytes as with one batch at a time', async () => {
@@ -186,16 +186,11 @@ describe('BundleSearchMaker (creation of search data for a bundle)', () => {
   });
 
   it('embeds only the changed texts of a changed site', async () => {
-    let embedded = 0;
-    const maker = makerOf(
-      countingModel((texts) => {
-        embedded += texts;
-      }),
-    );
+    const { counted, maker } = countingMaker();
     await make(maker, await writeSite(), 'first');
-    embedded = 0;
+    counted.texts = 0;
     await make(maker, await writeSite({ ...SITE, 'new.html': page('New', '<p>Something new.</p>') }), 'second');
-    expect(embedded).toBe(1);
+    expect(counted.texts).toBe(1);
   });
 
   it('writes only a header if the model cannot read any language of the site', async () => {
@@ -242,18 +237,10 @@ describe('BundleSearchMaker (creation of search data for a bundle)', () => {
     expect(await readdir(join(dir, 'interrupted'))).not.toContain('header.json');
     expect(before).toBeLessThan(30);
 
-    let after = 0;
-    await make(
-      makerOf(
-        countingModel((texts) => {
-          after += texts;
-        }),
-      ),
-      files,
-      'again',
-    );
-    expect(before + after).toBeGreaterThanOrEqual(30);
-    expect(after).toBeLessThan(30);
+    const { counted, maker } = countingMaker();
+    await make(maker, files, 'again');
+    expect(before + counted.texts).toBeGreaterThanOrEqual(30);
+    expect(counted.texts).toBeLessThan(30);
   });
 
   it('ends cleanly when aborted while the built-in model runs', async () => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { EmbeddedEngine, type IndexedRelease, readAnswer, type SiteSearch } from '../../src/search/index.ts';
+import { type EmbeddedEngine, type IndexedRelease, readAnswer, type SiteSearch } from '../../src/search/index.ts';
 import { newFolder } from '../helpers/new-folder.ts';
-import { searchOf, writeRelease } from './searched-site.ts';
+import { engineOf, searchOf, writeRelease } from './searched-site.ts';
 
 const MIB = 1024 ** 2;
 const RELEASE_DIGEST = 'cd'.repeat(32);
@@ -19,8 +19,7 @@ afterEach(async () => {
 });
 
 function start(): void {
-  const model = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
-  engine = new EmbeddedEngine({ model, cacheDir: join(dir, 'vectors'), memoryBytesMax: 160 * MIB });
+  engine = engineOf(join(dir, 'vectors'), dir, { memoryBytesMax: 160 * MIB });
 }
 
 const releaseOf = (pages: Readonly<Record<string, string>>) =>

@@ -2,12 +2,11 @@ import { readdir, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { EmbeddedEngine, type IndexedRelease } from '../../src/search/index.ts';
+import type { EmbeddedEngine, IndexedRelease } from '../../src/search/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
 import { newFolder } from '../helpers/new-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
-import { searchOf, writeRelease } from './searched-site.ts';
+import { engineOf, searchOf, writeRelease } from './searched-site.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
@@ -19,12 +18,7 @@ let threads: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
   folder = newFolder();
   threads = watchThreads();
-  engine = new EmbeddedEngine({
-    model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-    cacheDir: join(folder, 'vectors'),
-    memoryBytesMax: 384 * 1024 ** 2,
-    longBuildMs: 10,
-  });
+  engine = engineOf(join(folder, 'vectors'), MODEL, { longBuildMs: 10 });
 });
 afterEach(async () => {
   await engine.stop();
@@ -120,10 +114,7 @@ it('EmbeddedEngine (built-in search engine) still searches a second site if the 
   other.search.switchTo(good, 'v1');
   await other.until('keyword');
   expect(await other.found('dough')).toBe('Bread dough 0.');
-  await waitFor(
-    () => (one.search.status.keyword === 'failed' ? true : null),
-    () => JSON.stringify(one.search.status),
-  );
+  await one.until('keyword', 'failed');
   expect(one.kinds()).toEqual(['rebuilding', 'failed index']);
   expect(await one.fault('lantern')).toBe('index_building');
   expect([other.kinds(), await other.found('dough')]).toEqual([[], 'Bread dough 0.']);
@@ -186,10 +177,7 @@ it('EmbeddedEngine (built-in search engine) embeds one site at a time in one pro
   const small = await built(await release('Knead the dough of a loaf'));
   const [one, other] = [site({ isSemantic: true }), site({ isSemantic: true })];
   one.search.switchTo(huge, 'v1');
-  await waitFor(
-    () => (one.search.status.embedded > 0 ? true : null),
-    () => JSON.stringify(one.search.status),
-  );
+  await expect.poll(() => one.search.status.embedded).toBeGreaterThan(0);
   other.search.switchTo(small, 'v1');
   expect(await other.until('keyword')).toMatchObject({ semantic: 'building', embedded: 0 });
   expect(await other.found('dough')).toMatch(/^Knead the dough/);

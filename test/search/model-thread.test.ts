@@ -1,15 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { EmbeddingModel } from '../../src/search/semantic/model.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 
 const MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'docshelf-test-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 let threads: ReturnType<typeof watchThreads>;
 beforeEach(() => {
@@ -50,7 +48,7 @@ describe('ModelThreads (threads that compute vectors)', () => {
   });
 
   it('rejects a request if the model is invalid, and ends the thread', async () => {
-    const folder = join(scratch, 'damaged');
+    const folder = join(newFolder(), 'damaged');
     mkdirSync(folder);
     cpSync(MODEL, folder, { recursive: true });
     writeFileSync(join(folder, 'onnx/model_quantized.onnx'), 'no graph');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { searchRequestOf } from '../../src/domain/search.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { readAnswer, type SearchEvent, type SearchIndex, SiteSearch } from '../../src/search/index.ts';
+import { EmbeddedEngine, readAnswer, type SearchEvent, type SearchIndex, SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { writeFiles } from '../helpers/write-files.ts';
 
@@ -22,6 +22,16 @@ export async function writePages(releaseDir: string, pages: Pages): Promise<read
 export async function writeRelease(releaseDir: string, digest: string, pages: Pages) {
   await writePages(releaseDir, pages);
   return { digest, releaseDir, trailingSlash: 'never' as const };
+}
+
+/** An engine with the model of a folder, or with other options. */
+export function engineOf(
+  cacheDir: string,
+  folder: string,
+  options: Partial<ConstructorParameters<typeof EmbeddedEngine>[0]> = {},
+): EmbeddedEngine {
+  const model = async () => ({ choice: { kind: 'folder', folder } as const, embedder: null });
+  return new EmbeddedEngine({ model, cacheDir, memoryBytesMax: 384 * 1024 ** 2, ...options });
 }
 
 /** Search of a site, and its recorded events. */

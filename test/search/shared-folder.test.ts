@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { lockFile } from '../../src/files/file-lock.ts';
 import { EmbeddedEngine, type IndexedRelease } from '../../src/search/index.ts';
+import type { EmbedProgress } from '../../src/search/ports.ts';
 import { newFolder } from '../helpers/new-folder.ts';
-import { waitFor } from '../helpers/wait-for.ts';
 import { searchOf, writeRelease } from './searched-site.ts';
 
 /** Two daemons on one data folder, each with a separate engine. */
@@ -60,6 +60,13 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   return { engine, asked, ...searchOf(engine, { isSemantic: true, againAfterMs: 60_000 }) };
 }
 
+/** Runs a function while another daemon has the lock on the vectors of the release. */
+async function whileLocked({ releaseDir }: IndexedRelease, act: () => Promise<void>): Promise<void> {
+  const lock = lockFile(join(releaseDir, 'search/vectors.lock'), 'exclusive');
+  if (lock === null || lock === 'taken') throw new Error(`the lock is ${lock}`);
+  await act().finally(() => lock.close());
+}
+
 it('EmbeddedEngine (built-in search engine) embeds a release once for two daemons, and both search with the vectors', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
@@ -78,10 +85,7 @@ it('EmbeddedEngine (built-in search engine) continues an embedding that failed i
   const [one, other] = [replica({ failures: Number.POSITIVE_INFINITY }), replica()];
   await one.search.index(both, new AbortController().signal);
   one.search.switchTo(both, 'v1');
-  await waitFor(
-    () => (one.asked.length > 0 ? true : null),
-    () => 'nothing is embedded',
-  );
+  await expect.poll(() => one.asked.length).toBeGreaterThan(0);
   other.search.switchTo(both, 'v1');
   await one.until('semantic', 'failed');
   await other.until('semantic');
@@ -93,35 +97,24 @@ it('EmbeddedEngine (built-in search engine) embeds a release itself if the daemo
   const both = await release();
   const one = replica({ othersSilentMs: 500 });
   await one.search.index(both, new AbortController().signal);
-  const lock = lockFile(join(both.releaseDir, 'search/vectors.lock'), 'exclusive');
-  if (lock === null || lock === 'taken') throw new Error(`the lock is ${lock}`);
-  try {
+  await whileLocked(both, async () => {
     one.search.switchTo(both, 'v1');
     expect(await one.until('semantic')).toMatchObject({ embedded: PAGES });
-  } finally {
-    lock.close();
-  }
+  });
 });
 
 it('EmbeddedEngine (built-in search engine) calls onProgress immediately with the number of missing vectors if another daemon is embedding the release', async () => {
   const both = await release();
   const { engine, search } = replica();
   await search.index(both, new AbortController().signal);
-  const lock = lockFile(join(both.releaseDir, 'search/vectors.lock'), 'exclusive');
-  if (lock === null || lock === 'taken') throw new Error(`the lock is ${lock}`);
-  try {
-    const isMissing = new AbortController();
-    const embedding = engine.embed(
-      both,
-      ({ passages, embedded }) => {
-        if (embedded < passages) isMissing.abort(new Error('vectors are missing'));
-      },
-      isMissing.signal,
-    );
+  const isMissing = new AbortController();
+  const onProgress = ({ passages, embedded }: EmbedProgress) => {
+    if (embedded < passages) isMissing.abort(new Error('vectors are missing'));
+  };
+  await whileLocked(both, async () => {
+    const embedding = engine.embed(both, onProgress, isMissing.signal);
     await expect(embedding).rejects.toThrow('vectors are missing');
-  } finally {
-    lock.close();
-  }
+  });
 });
 
 it('EmbeddedEngine (built-in search engine) repairs a damaged index for both daemons', async () => {

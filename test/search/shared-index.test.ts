@@ -2,18 +2,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { searchRequestOf } from '../../src/domain/search.ts';
-import { EmbeddedEngine, readAnswer } from '../../src/search/index.ts';
+import { readAnswer } from '../../src/search/index.ts';
 import { PLAIN_FORM } from '../../src/search/request.ts';
 import { newFolder } from '../helpers/new-folder.ts';
-import { writeRelease } from './searched-site.ts';
+import { engineOf, writeRelease } from './searched-site.ts';
 
 it('EmbeddedEngine (built-in search engine) keeps the index of two sites open until both sites close', async () => {
   const folder = newFolder();
-  const engine = new EmbeddedEngine({
-    model: async () => ({ choice: { kind: 'folder', folder }, embedder: null }),
-    cacheDir: join(folder, 'vectors'),
-    memoryBytesMax: 384 * 1024 ** 2,
-  });
+  const engine = engineOf(join(folder, 'vectors'), folder);
   onTestFinished(() => engine.stop());
   const html = '<!doctype html><title>Lantern</title><main><h1>Lantern</h1><p>Lantern oil.</p></main>';
   const release = await writeRelease(join(folder, 'release'), 'ab'.repeat(32), { 'index.html': html });

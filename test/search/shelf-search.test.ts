@@ -42,6 +42,16 @@ it('ShelfSearch (search over all sites) searches all sites and merges their resu
   expect(await pathsOf(sites)).toEqual(['acme/p0', 'beta/p0', 'acme/p1']);
 });
 
+it('ShelfSearch (search over all sites) orders results of equal rank by score, and equal scores by the order of the sites', async () => {
+  const sites = [
+    { site: 'acme', search: answering(0.5, 0.4) },
+    { site: 'none', search: answering() },
+    { site: 'beta', search: answering(0.9) },
+    { site: 'gamma', search: answering(0.5) },
+  ];
+  expect(await pathsOf(sites)).toEqual(['beta/p0', 'acme/p0', 'gamma/p0']);
+});
+
 it('ShelfSearch (search over all sites) ignores a site whose search is unavailable', async () => {
   const sites = [
     { site: 'acme', search: failing('index_building') },

@@ -150,11 +150,7 @@ it('SiteSearch ends the embedding and closes the index of the previous version w
   opening.resolve();
   expect(await pending).toBe('/july/v2');
   expect(search.status).toMatchObject({ semantic: 'building', embedded: 0 });
-  await waitFor(
-    () => (index.calls.includes('close june') ? true : null),
-    () => 'june stays open',
-    2_000,
-  );
+  await expect.poll(() => index.calls).toContain('close june');
   expect(index.opened).toEqual(new Set(['july']));
   expect(index.embeddings.map(({ digest }) => digest)).toEqual(['june', 'july']);
   // An aborted search of the former release is not reported as an error.

@@ -1,28 +1,25 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
 import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/site/index.ts';
 import { mediaTypeOfFile } from '../../src/web/media-type.ts';
 import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
-import { onFileEnd } from '../helpers/file-end.ts';
+import { newFolder } from '../helpers/new-folder.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 
 export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** Releases in temporary folders, which are removed after the last test of the file, or together before. */
-export class TestReleases {
-  readonly #folders: string[] = [];
-
-  /** Writes a site like unpacking does. @returns its view */
+export const releases = {
+  /** Writes a site to a new folder like unpacking does. @returns its view */
   make(
     files: Files,
     info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
   ): ReleaseView {
-    const releaseDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
-    if (this.#folders.push(releaseDir) === 1) onFileEnd(() => this.remove());
+    const releaseDir = newFolder();
     const siteDir = join(releaseDir, 'site');
     mkdirSync(siteDir);
     const table: FileEntry[] = [];
@@ -44,14 +41,8 @@ export class TestReleases {
       builtFor: info.builtFor ?? '/',
       files: tableOf(table),
     };
-  }
-
-  remove(): void {
-    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-export const releases = new TestReleases();
+  },
+};
 
 export function tableOf(entries: readonly FileEntry[]): FileTable {
   const namesIn = (folder: string) =>
@@ -105,6 +96,23 @@ export function serve(
     send: async (target, headers = {}, method = 'GET') =>
       server.respond({ method, target, header: (name) => headers[name], id: () => null }),
   };
+}
+
+/** Checks that ETag, ranges, encodings and HEAD of a changed page belong to these bytes, even in the first response of a server. */
+export async function expectBytes(path: string, text: string, fresh: (cacheBytes: number) => Served): Promise<void> {
+  const etag = `"${sha256(text).slice(0, 32)}"`;
+  for (const cacheBytes of [1024 ** 2, 0]) {
+    const send = (...request: Parameters<Served['send']>) => fresh(cacheBytes).send(...request);
+    const length = String(text.length);
+    expect(await summary(await send(path), 'etag', 'content-length')).toEqual([200, etag, length, text]);
+    expect((await send(path, { 'if-none-match': etag })).status).toBe(304);
+    const part = await send(path, { range: 'bytes=3-60' });
+    expect(await summary(part, 'content-range')).toEqual([206, `bytes 3-60/${length}`, text.slice(3, 61)]);
+    const zipped = await send(path, { 'accept-encoding': 'gzip' });
+    expect(zipped.headers.get('etag')).toBe(`${etag.slice(0, -1)}-gz"`);
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(text);
+    expect(await summary(await send(path, {}, 'HEAD'), 'content-length')).toEqual([200, length, '']);
+  }
 }
 
 /** Status, headers with these names, and text of the body. */

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { SamePages } from '../../src/site/index.ts';
@@ -50,7 +51,7 @@ describe('SamePages, finding the same page in another version', () => {
 
   it('returns the nearest parent folder if the files of a release are deleted', async () => {
     const { old, next } = versions();
-    releases.remove();
+    for (const { releaseDir } of [old, next]) rmSync(releaseDir, { recursive: true });
     expect(await new SamePages().find('guides/deep/keys/', old, next)).toBe('guides/');
   });
 });

@@ -11,6 +11,13 @@ const NOW = '2026-01-01T00:00:00Z';
 const page = (language = 'en', body = '') =>
   `<!doctype html><html lang="${language}"><head></head><body>${body}</body></html>`;
 
+const BOX = {
+  scripts: { loader: '/l.js', replacing: '/r.js' },
+  replaces: false,
+  isOfShelf: false,
+  page: '/_docshelf/search',
+};
+
 /** Text that the snapshot adds to the head of a page. */
 async function headOf(snapshot: SiteSnapshot | null | undefined, path = 'index.html'): Promise<string> {
   const found = await snapshot?.find(path);
@@ -124,13 +131,7 @@ it.each([
 );
 
 it('SiteSwitch (activation of a release for a site) labels the search box in the language of the page', async () => {
-  const searchBox = {
-    scripts: { loader: '/l.js', replacing: '/r.js' },
-    replaces: false,
-    isOfShelf: true,
-    page: '/_docshelf/search',
-  };
-  const { site } = recorded({ trailingSlash: 'auto', searchBox });
+  const { site } = recorded({ trailingSlash: 'auto', searchBox: { ...BOX, isOfShelf: true } });
   const pages = Object.fromEntries(['en', 'de', 'ja'].map((tag) => [`${tag}.html`, page(tag)]));
   await (await site.prepare(releases.make(pages), []))(NOW);
   const head = (tag: string) => headOf(site.current, `${tag}.html`);
@@ -147,16 +148,10 @@ it.each([
 ])(
   'SiteSwitch (activation of a release for a site) adds a notice if a Content-Security-Policy blocks the search box: %s',
   async (policy, count) => {
-    const searchBox = {
-      scripts: { loader: '/l.js', replacing: '/r.js' },
-      replaces: false,
-      isOfShelf: false,
-      page: '/_docshelf/search',
-    };
     const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
     const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
     for (const [box, notices] of [
-      [searchBox, count],
+      [BOX, count],
       [null, 0],
     ] as const) {
       const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
@@ -167,18 +162,12 @@ it.each([
 );
 
 it('SiteSwitch (activation of a release for a site) replaces a search box that uses an external service, and adds a notice for the operator', async () => {
-  const box = {
-    scripts: { loader: '/l.js', replacing: '/r.js' },
-    replaces: true,
-    isOfShelf: false,
-    page: '/_docshelf/search',
-  };
-  const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
+  const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: { ...BOX, replaces: true } });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
   await (await site.prepare(release, []))(NOW);
   const said = 'The search box of version "v2" (DocSearch) needs an external service, *.algolia.net';
   expect(await site.notices()).toEqual([`${said}; docshelf replaces it with its own search box.`]);
-  use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
+  use({ trailingSlash: 'auto', searchBox: BOX });
   await vi.waitUntil(() => served.length === 3, { timeout: 30_000 });
   expect(await site.notices()).toEqual([`${said}; to replace it, set "search.widget: replace".`]);
   const tag = '<script type="module" src="/l.js"></script>';

@@ -11,15 +11,14 @@ import { writeFileTable } from '../../src/files/index.ts';
 import { PasswordCheck } from '../../src/http/sign-in/basic-passwords.ts';
 import { isTransient } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedEngine } from '../../src/search/index.ts';
+import type { EmbeddedEngine } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
-import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
-import { searchOf } from '../search/searched-site.ts';
+import { engineOf, searchOf } from '../search/searched-site.ts';
 
 /** Each kind of thread and process reaches its memory limit. This process continues and reports it, and the next one works. */
 
@@ -82,10 +81,7 @@ describe('A thread that exceeds its heap limit', () => {
     restore();
     expect(await unpack('sound')).toMatchObject({ pages: 1 });
     // The thread waits a moment for the next bundle, and then ends by itself.
-    await waitFor(
-      () => threads.alive() === 0 || null,
-      () => 'its thread has not ended',
-    );
+    await expect.poll(() => threads.alive()).toBe(0);
   });
 
   it('causes only the packing or the cleanup of exported files to fail', async () => {
@@ -181,22 +177,19 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   const PAGES = 600;
 
   it('is killed if its memory exceeds search.memory, and its work is retried while other sites stay searchable', async () => {
-    const sound = engineOf(384 * MIB);
+    const sound = engineWith(384 * MIB);
     const release = await releaseOf('a', 1);
     const built = siteOf(sound);
     await built.search.index(release, NEVER);
     await sound.stop();
 
-    const engine = engineOf(20 * MIB);
+    const engine = engineWith(20 * MIB);
     onTestFinished(() => engine.stop());
     const [one, other] = [siteOf(engine), siteOf(engine)];
     other.search.switchTo(release, 'v1');
     one.search.switchTo(await releaseOf('b', PAGES), 'v1');
     // Wait for the errors of the first attempt and of the retry.
-    await waitFor(
-      () => (one.faults().length >= 2 ? true : null),
-      () => JSON.stringify(one.events),
-    );
+    await expect.poll(() => one.faults().length).toBeGreaterThanOrEqual(2);
     expect(new Set(one.faults())).toEqual(
       new Set(['worker_ended: Cannot build the search index: its process needs more than 20 MiB of memory']),
     );
@@ -205,7 +198,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   });
 
   it('is started again if it is killed during a build, and then completes the index', async () => {
-    const engine = engineOf(384 * MIB);
+    const engine = engineWith(384 * MIB);
     onTestFinished(() => engine.stop());
     const release = await releaseOf('a', PAGES);
     const { search, faults, until } = siteOf(engine);
@@ -219,14 +212,11 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
   });
 
   it('is started again if it is killed while it embeds, and keyword search stays available', async () => {
-    const engine = engineOf(384 * MIB);
+    const engine = engineWith(384 * MIB);
     onTestFinished(() => engine.stop());
     const { search, faults, found, until } = siteOf(engine, { isSemantic: true });
     search.switchTo(await releaseOf('a', 120), 'v1');
-    await waitFor(
-      () => (search.status.embedded > 0 ? true : null),
-      () => JSON.stringify(search.status),
-    );
+    await expect.poll(() => search.status.embedded).toBeGreaterThan(0);
     for (const pid of workerProcesses()) process.kill(pid, 'SIGKILL');
     expect(await found('lantern')).toContain('lantern');
     await until('semantic');
@@ -234,13 +224,7 @@ describe('The process that indexes and embeds', { timeout: 120_000 }, () => {
     await engine.stop();
   });
 
-  function engineOf(memoryBytesMax: number): EmbeddedEngine {
-    return new EmbeddedEngine({
-      model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-      cacheDir: join(dir, 'vectors'),
-      memoryBytesMax,
-    });
-  }
+  const engineWith = (memoryBytesMax: number) => engineOf(join(dir, 'vectors'), MODEL, { memoryBytesMax });
 
   function siteOf(engine: EmbeddedEngine, { isSemantic = false } = {}) {
     const made = searchOf(engine, { isSemantic, againAfterMs: 10 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -15,6 +15,7 @@ import { checkPresigned } from '../../export/stores/sigv4.ts';
 import { type Answer, breakOffOnceStored, httpServer } from '../../helpers/local-server.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
+import { roleCredentials, useWebIdentity } from '../../net/web-identity.ts';
 
 const NEVER = new AbortController().signal;
 const HOUR_MS = 3600_000;
@@ -131,20 +132,9 @@ describe('s3BundleSource()', () => {
     const requests: string[] = [];
     const proxy = await store((request, response) => {
       requests.push(`${request.method} ${request.url?.split('?')[0]}`);
-      if (request.method === 'GET') response.end('bundle');
-      else {
-        response.end(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
-          <AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>of-the-role</SecretAccessKey><SessionToken>t</SessionToken>
-          <Expiration>${new Date(Date.now() + HOUR_MS).toISOString()}</Expiration>
-          </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`);
-      }
+      response.end(request.method === 'GET' ? 'bundle' : roleCredentials());
     });
-    useKeys('', '');
-    const token = join(dir, 'token');
-    await writeFile(token, 'header.claims.signature');
-    vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', token);
-    vi.stubEnv('AWS_ROLE_ARN', 'arn:aws:iam::123456789012:role/docshelf');
-    vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://sts.invalid');
+    useWebIdentity('http://sts.invalid');
     const through = (allowedHosts: string[]) => sourceAt('http://s3.invalid', { client: { proxy, allowedHosts } });
     expect(await errorOf(through(['s3.invalid']))).toMatchObject({ code: 'host_not_allowed' });
     expect(requests).toEqual([]);

@@ -133,9 +133,9 @@ export class JobBench {
   }
 
   /** Runs a job to its end. @returns its bundle */
-  async exported(name: string, domain = name): Promise<ExportedBundle> {
+  async exported(name: string, domain = name, changes: Partial<RunJobOptions> = {}): Promise<ExportedBundle> {
     await this.add(name, domain);
-    const runner = this.run();
+    const runner = this.run(changes);
     const { bundle, error } = await this.ended(name);
     await runner.stop();
     if (bundle === null) throw new Error(`no bundle: ${error}`);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -9,20 +9,18 @@ import { SharedJobs } from '../../../src/export/jobs/shared-jobs.ts';
 import { Signatures } from '../../../src/export/signatures.ts';
 import type { S3BundleStore } from '../../../src/export/stores/s3-bundle-store.ts';
 import { S3Upload } from '../../../src/export/stores/s3-objects.ts';
+import { SECRET_KEY } from '../../helpers/minisign.ts';
 import { type S3Server, s3StoreAt, startS3Server } from '../stores/s3-server.ts';
 import { endless, JobBench } from './job-bench.ts';
 
 const NEVER = new AbortController().signal;
-const KEY_FILE = join(import.meta.dirname, '../../fixtures/minisign/throwaway.key');
 
 describe('export jobs of daemons with a shared bucket and separate disks', () => {
   let bench: JobBench;
   let server: S3Server;
   let store: S3BundleStore;
-  let key: Secret;
 
   beforeEach(async () => {
-    key = new Secret(await readFile(KEY_FILE, 'utf8'));
     bench = await JobBench.open();
     server = await startS3Server();
     store = s3StoreAt(server.endpoint);
@@ -38,18 +36,11 @@ describe('export jobs of daemons with a shared bucket and separate disks', () =>
   async function daemon(name: string) {
     const folder = await openExportsFolder(join(bench.folder.dir, name));
     const shared = new SharedJobs(store.shared, folder);
-    const signatures = new Signatures(folder.signatures, () => key, shared);
+    const signatures = new Signatures(folder.signatures, () => new Secret(SECRET_KEY), shared);
     return { folder, shared, signatures, store } satisfies Partial<RunJobOptions>;
   }
 
-  async function exported(name: string, by: Partial<RunJobOptions>) {
-    await bench.add(name, 'docs');
-    const runner = bench.run(by);
-    const { bundle, error } = await bench.ended(name);
-    await runner.stop();
-    if (bundle === null) throw new Error(`no bundle: ${error}`);
-    return bundle;
-  }
+  const exported = (name: string, by: Partial<RunJobOptions>) => bench.exported(name, 'docs', by);
 
   it('upload nothing for an unchanged site, even on another daemon', async () => {
     const send = vi.spyOn(S3Upload.prototype, 'send');

@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import type { ExportRequest } from '../../../src/domain/job.ts';
 import { collectMarkdown } from '../../../src/export/markdown/index.ts';
-import { onFileEnd } from '../../helpers/file-end.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 import { RecordingSink } from '../recording-sink.ts';
 
 /** A rendered site in memory. */
@@ -84,8 +83,7 @@ export type Tree = Readonly<Record<string, string | Uint8Array | object>>;
 
 /** Writes these files to a new folder, which is removed after the last test of the file. */
 export function writeTree(tree: Tree): string {
-  const dir = mkdtempSync(join(tmpdir(), 'docshelf-markdown-'));
-  onFileEnd(() => rmSync(dir, { recursive: true }));
+  const dir = newFolder();
   for (const [path, content] of Object.entries(tree)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
     const isPlain = typeof content === 'string' || content instanceof Uint8Array;

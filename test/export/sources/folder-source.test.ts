@@ -33,10 +33,11 @@ interface Wish {
   readonly paths?: readonly string[] | null;
   readonly limits?: Partial<ArchiveLimits>;
   readonly signal?: AbortSignal;
+  readonly sink?: RecordingSink;
 }
 
-async function collect({ path = site, paths = null, limits = {}, signal = NEVER }: Wish = {}): Promise<RecordingSink> {
-  const sink = new RecordingSink();
+async function collect(wish: Wish = {}): Promise<RecordingSink> {
+  const { path = site, paths = null, limits = {}, signal = NEVER, sink = new RecordingSink() } = wish;
   const options = { path, workDir: join(dir, 'work'), limits: { ...ARCHIVE_LIMITS, ...limits } };
   await collectFolder(options, { domain: 'acme', version: null, paths }, sink, signal);
   return sink;
@@ -213,6 +214,12 @@ describe('paths of collectFolder()', () => {
 });
 
 describe('source that cannot be exported', () => {
+  async function archive(...names: string[]): Promise<string> {
+    const path = join(dir, 'site.tar');
+    await writeFile(path, rawTar(names.map((name) => ({ name, body: 'x' }))));
+    return path;
+  }
+
   it.each([
     ['does not exist', () => collect({ path: join(dir, 'none') })],
     ['is empty', () => collect()],
@@ -226,6 +233,7 @@ describe('source that cannot be exported', () => {
       () => write(pages('a.html', 'b.html')).then(() => collect({ limits: { totalBytesMax: 15 } })),
     ],
     ['is a pipe', () => run('mkfifo', [join(dir, 'pipe')]).then(() => collect({ path: join(dir, 'pipe') }))],
+    ['is an archive without a page', () => archive('a.txt').then((path) => collect({ path }))],
   ])('causes bad_source if it %s', async (_state, attempt) => {
     await expect(attempt()).rejects.toMatchObject({ code: 'bad_source', next: expect.any(String) });
   });
@@ -234,15 +242,8 @@ describe('source that cannot be exported', () => {
     await expect(collect({ path: join(dir, 'none') })).rejects.toThrow(/^Cannot .*none": it does not exist/);
   });
 
-  it('causes bad_source if it is an archive without a page', async () => {
-    const path = join(dir, 'site.tar');
-    await writeFile(path, rawTar([{ name: 'a.txt', body: 'x' }]));
-    await expect(collect({ path })).rejects.toMatchObject({ code: 'bad_source' });
-  });
-
   it('causes name_dotdot if it is an archive that contains a path with ".."', async () => {
-    const path = join(dir, 'site.tar');
-    await writeFile(path, rawTar([{ name: 'index.html' }, { name: '../evil.html', body: 'x' }]));
+    const path = await archive('index.html', '../evil.html');
     await expect(collect({ path })).rejects.toMatchObject({ code: 'name_dotdot' });
   });
 
@@ -262,9 +263,7 @@ describe('source that cannot be exported', () => {
       await rm(site, { recursive: true });
       if (!('sha256' in content)) await store.put(content);
     };
-    const options = { path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS };
-    const collecting = collectFolder(options, { domain: 'acme', version: null, paths: null }, sink, NEVER);
-    await expect(collecting).rejects.toMatchObject({ code: 'bad_source' });
+    await expect(collect({ sink })).rejects.toMatchObject({ code: 'bad_source' });
   });
 });
 
@@ -289,9 +288,7 @@ describe('export of a large folder', () => {
       await add(path, content);
       if (sink.files.size === 50) stop.abort(reason);
     };
-    const options = { path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS };
-    const collecting = collectFolder(options, { domain: 'acme', version: null, paths: null }, sink, stop.signal);
-    await expect(collecting).rejects.toBe(reason);
+    await expect(collect({ sink, signal: stop.signal })).rejects.toBe(reason);
     expect(sink.inFlight).toBe(0);
     expect(sink.files.size).toBeLessThan(80);
   });

@@ -14,6 +14,7 @@ import { makeCertificate } from '../../helpers/certificates.ts';
 import { httpServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
+import { roleCredentials, useWebIdentity } from '../../net/web-identity.ts';
 import { packedBundle } from './packed-bundle.ts';
 import { BUCKET, s3StoreAt } from './s3-server.ts';
 import { checkPresigned } from './sigv4.ts';
@@ -169,18 +170,8 @@ describe('S3BundleStore.link()', () => {
     });
 
     it('assumes a role with a web identity from STS if the egress policy allows the host of STS', async () => {
-      const sts = await service((_, response) => {
-        response.end(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
-          <AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>of-the-role</SecretAccessKey><SessionToken>t</SessionToken>
-          <Expiration>${new Date(Date.now() + HOUR_MS).toISOString()}</Expiration>
-          </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`);
-      });
-      const token = join(dir, 'token');
-      await writeFile(token, 'header.claims.signature');
-      vi.stubEnv('AWS_ACCESS_KEY_ID', '');
-      vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', token);
-      vi.stubEnv('AWS_ROLE_ARN', 'arn:aws:iam::123456789012:role/docshelf');
-      vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.origin);
+      const sts = await service((_, response) => response.end(roleCredentials()));
+      useWebIdentity(sts.origin);
       await expect(link(['127.0.0.1:9000'])).rejects.toMatchObject({
         message: expect.stringContaining('docshelf may not contact the host of the store'),
       });

@@ -99,6 +99,7 @@ describe('upload on the console', () => {
   const zip = (name = 'a.zip', text = 'bytes') => new File([text], name);
   const archives = (...names: string[]) => names.map((name): Field => ['bundle', zip(name)]);
   const UPLOAD = '/sites/acme/upload';
+  const IMPORTED = { version: 'v1', digest: DIGEST, activated: true, unpacked: true };
 
   async function send(operator: Operator, fields: readonly Field[], headers: Record<string, string> = {}) {
     const form = new FormData();
@@ -140,7 +141,7 @@ describe('upload on the console', () => {
     const upload = (fileName: string) =>
       fileName === 'evil.zip'
         ? Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack "evil.zip": its entry "a<b" is a link'))
-        : Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });
+        : Promise.resolve(IMPORTED);
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
     const evil = zip('evil.zip', 'x'.repeat(300_000));
     const fields: Field[] = [['activate', 'true'], ['bundle', evil], ...archives('a.zip')];
@@ -171,7 +172,7 @@ describe('upload on the console', () => {
     const upload = async (fileName: string) => {
       accepted.push(fileName);
       token = new Secret('another-battery-staple');
-      return { version: 'v1', digest: DIGEST, activated: true, unpacked: true };
+      return IMPORTED;
     };
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }), token: () => token });
     const answer = await sendForm(operator, archives('a.zip', 'b.zip'));
@@ -179,10 +180,7 @@ describe('upload on the console', () => {
   });
 
   it('states which bundle the uploaded bundle replaces if both have the same version label', async () => {
-    const upload = async () => ({
-      ...{ version: 'v1', digest: DIGEST, activated: false, unpacked: true },
-      moved: 'e'.repeat(64),
-    });
+    const upload = async () => ({ ...IMPORTED, activated: false, moved: 'e'.repeat(64) });
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
     const text = 'a.zip was imported: version v1 is stored instead of eeeeeeeeeeee';
     expect(await verdictsOn(operator, archives('a.zip'))).toEqual([{ text, problem: null }]);
@@ -190,8 +188,7 @@ describe('upload on the console', () => {
 
   it('shows the result of each archive with its reason, also without JavaScript', async () => {
     const upload = (fileName: string) => {
-      if (fileName === 'good.zip')
-        return Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });
+      if (fileName === 'good.zip') return Promise.resolve(IMPORTED);
       const rule = fileName === 'link.zip' ? 'type_symlink' : 'name_dotdot';
       return Promise.reject(new DocshelfError(rule, `Cannot unpack "${fileName}": its entry "a<b"`, { next: rule }));
     };

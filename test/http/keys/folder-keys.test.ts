@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
+import { smallDisk } from '../../helpers/small-disk.ts';
 import { madeKey } from './made-key.ts';
 
 describe('FolderKeys (API keys in the data folder)', () => {
@@ -106,37 +104,19 @@ describe('FolderKeys (API keys in the data folder)', () => {
     });
   });
 
-  const disk = smallDisk();
+  const disk = smallDisk('256k');
   it.skipIf(disk === null)('changes nothing if the disk is full (needs to mount a tmpfs)', async () => {
     const folder = disk ?? '';
-    try {
-      const keys = await open(folder);
-      await keys.add(madeKey('one'));
-      const before = await readFile(join(folder, 'keys.json'), 'utf8');
-      await writeFile(join(folder, 'filler'), Buffer.alloc(2 ** 20)).catch(() => undefined);
-      await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_write', next: expect.any(String) });
-      await expect(keys.remove('one')).rejects.toMatchObject({ code: 'cannot_write' });
-      expect(keys.keys.map(({ id }) => id)).toEqual(['one']);
-      expect(await readFile(join(folder, 'keys.json'), 'utf8')).toBe(before);
-      await rm(join(folder, 'filler'));
-      await keys.remove('one');
-      expect(await keys.list()).toEqual([]);
-      await keys.stop();
-    } finally {
-      execFileSync('umount', [folder]);
-      rmdirSync(folder);
-    }
+    const keys = await open(folder);
+    await keys.add(madeKey('one'));
+    const before = await readFile(join(folder, 'keys.json'), 'utf8');
+    await writeFile(join(folder, 'filler'), Buffer.alloc(2 ** 20)).catch(() => undefined);
+    await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_write', next: expect.any(String) });
+    await expect(keys.remove('one')).rejects.toMatchObject({ code: 'cannot_write' });
+    expect(keys.keys.map(({ id }) => id)).toEqual(['one']);
+    expect(await readFile(join(folder, 'keys.json'), 'utf8')).toBe(before);
+    await rm(join(folder, 'filler'));
+    await keys.remove('one');
+    expect(await keys.list()).toEqual([]);
   });
 });
-
-/** Mounts a disk of 256 KiB. Null if this user may not mount. */
-function smallDisk(): string | null {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stdio: 'ignore' });
-    return folder;
-  } catch {
-    rmdirSync(folder);
-    return null;
-  }
-}

@@ -5,6 +5,7 @@ import { accessOf } from '../../../src/http/api/auth.ts';
 import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
 import { newKey } from '../../../src/http/keys/key-store.ts';
 import { folderSubject, type KeysSubject } from '../../contract/key-store/subject.ts';
+import { madeKey } from './made-key.ts';
 
 const ORGANIZATIONS: readonly Organization[] = [
   {
@@ -103,16 +104,7 @@ describe('KeyDesk (management of API keys)', () => {
     expect([expired, holder(key).key.expiresAt]).toEqual([false, '2125-12-31T22:00:00.000Z']);
     const old = newKey('admin');
     const expiresAt = new Date(Date.now() - 1).toISOString();
-    const createdAt = '2020-01-01T00:00:00.000Z';
-    await subject.store.add({
-      id: 'old',
-      organization: 'acme',
-      type: 'admin',
-      name: 'old',
-      sha256: old.sha256,
-      createdAt,
-      expiresAt,
-    });
+    await subject.store.add({ ...madeKey('old'), type: 'admin', sha256: old.sha256, expiresAt });
     expect(() => holder(old.key)).toThrow(
       expect.objectContaining({ code: 'unauthorized', message: expect.stringContaining(expiresAt) }),
     );

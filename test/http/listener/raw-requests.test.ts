@@ -3,6 +3,10 @@ import type { ServedRequest } from '../../../src/http/listener/served-request.ts
 import { listenerBench } from './listener-bench.ts';
 
 const { open, connectTo } = listenerBench();
+const lateAfter = (ms: number) => async () => {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return new Response('late');
+};
 
 const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
@@ -73,11 +77,7 @@ describe('raw request', () => {
     ['a request whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
     ['a valid request and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
   ])('gets its response before the error response to invalid pipelined input: %s', async (_, pipelined, statuses) => {
-    const late = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return new Response('late');
-    };
-    for (const fetch of [() => new Response('hello'), late]) {
+    for (const fetch of [() => new Response('hello'), lateAfter(20)]) {
       const connection = await connectTo(await open({ fetch }));
       connection.write(GET + pipelined);
       expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
@@ -94,11 +94,7 @@ describe('raw request', () => {
   );
 
   it('gets a response if its client has half-closed the connection, even if the response is slow', async () => {
-    const late = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      return new Response('late');
-    };
-    for (const fetch of [() => new Response('hello'), late]) {
+    for (const fetch of [() => new Response('hello'), lateAfter(50)]) {
       const connection = await connectTo(await open({ fetch }));
       connection.socket.end(GET);
       expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*(?:hello|late)$/s);
@@ -138,11 +134,7 @@ describe('client timeouts of a listener', () => {
   });
 
   it('do not close a connection while its response is being prepared', async () => {
-    const slow = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return new Response('late');
-    };
-    const connection = await connectTo(await open({ fetch: slow, times: { unreadMsMax: 50 } }));
+    const connection = await connectTo(await open({ fetch: lateAfter(300), times: { unreadMsMax: 50 } }));
     connection.write(GET);
     expect(await connection.until(/late$/)).toMatch(/^HTTP\/1\.1 200 /);
   });

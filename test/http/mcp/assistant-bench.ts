@@ -8,7 +8,7 @@ import { type Listener, openListener } from '../../../src/http/listener/listener
 import { type McpEndpointOptions, mcpEndpoint } from '../../../src/http/mcp/mcp-endpoint.ts';
 import { BodyCache, SiteServer, SiteSnapshot, type SnapshotOptions } from '../../../src/site/index.ts';
 import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';
-import { type Files, TestReleases } from '../../site/helpers.ts';
+import { type Files, releases } from '../../site/helpers.ts';
 import { siteApp } from '../site/site-example.ts';
 
 /** Adds Markdown files to pages. Each contains the path of its page; that of `long.html` is long. */
@@ -48,11 +48,10 @@ export const JSON_BOTH = { 'content-type': 'application/json', accept: 'applicat
 
 /** Sites with an MCP endpoint on real listeners. */
 export class AssistantBench {
-  readonly #releases = new TestReleases();
   readonly #ends: (() => Promise<unknown>)[] = [];
 
   release(files: Files, version = 'v1'): ReleaseView {
-    return this.#releases.make(files, { version });
+    return releases.make(files, { version });
   }
 
   async open(
@@ -138,7 +137,6 @@ export class AssistantBench {
 
   async end(): Promise<void> {
     for (const end of this.#ends.splice(0).reverse()) await end();
-    this.#releases.remove();
   }
 }
 

@@ -2,13 +2,12 @@ import { type Listener, openListener } from '../../../src/http/listener/listener
 import type { TlsSettings } from '../../../src/http/tls/tls-port.ts';
 import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { onFileEnd } from '../../helpers/file-end.ts';
-import { type Files, TestReleases } from '../../site/helpers.ts';
+import { type Files, releases } from '../../site/helpers.ts';
 import { siteApp } from '../site/site-example.ts';
 import { CACHE_BYTES, CREATED_AT } from './row-site.ts';
 
 /** Site listener of one release, as in the daemon, until the test file ends. */
 export async function openRowServer(files: Files, tls?: TlsSettings): Promise<Listener> {
-  const releases = new TestReleases();
   const release = releases.make(files, { createdAt: CREATED_AT });
   const rules = await loadSiteRules(release);
   const current = new SiteSnapshot(release, [], { trailingSlash: 'auto' }, rules);
@@ -22,9 +21,6 @@ export async function openRowServer(files: Files, tls?: TlsSettings): Promise<Li
     port: 0,
     tls,
   });
-  onFileEnd(async () => {
-    await listener.stop(0);
-    releases.remove();
-  });
+  onFileEnd(() => listener.stop(0));
   return listener;
 }

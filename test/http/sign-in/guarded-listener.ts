@@ -4,7 +4,7 @@ import { guarded } from '../../../src/http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../../src/http/sign-in/sign-in.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { serve, TestReleases } from '../../site/helpers.ts';
+import { releases, serve } from '../../site/helpers.ts';
 import { siteApp } from '../site/site-example.ts';
 
 /** A word in all content that only readers may see. */
@@ -34,7 +34,6 @@ export async function guardedSite(
   signIn: SignIn,
   { basePath = '/', host = '127.0.0.1' }: { basePath?: string; host?: string } = {},
 ): Promise<GuardedSite & AsyncDisposable> {
-  const releases = new TestReleases();
   const { server } = serve([releases.make(FILES)]);
   const app = siteApp({
     server,
@@ -53,10 +52,7 @@ export async function guardedSite(
     listener,
     faults,
     send: (target, headers = {}, method = 'GET') => send(listener.port, target, headers, method),
-    [Symbol.asyncDispose]: async () => {
-      await listener.stop(0);
-      releases.remove();
-    },
+    [Symbol.asyncDispose]: () => listener.stop(0),
   };
 }
 

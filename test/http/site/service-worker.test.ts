@@ -1,11 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { forWorker } from '../../../src/http/site/site.ts';
 import { loadSiteRules, type SnapshotOptions } from '../../../src/site/index.ts';
-import { type Files, serve, TestReleases } from '../../site/helpers.ts';
+import { type Files, releases, serve } from '../../site/helpers.ts';
 import { siteApp } from './site-example.ts';
-
-const releases = new TestReleases();
-afterEach(() => releases.remove());
 
 /** @param active files of the active release. The former release had a service worker at several paths */
 async function scriptAt(

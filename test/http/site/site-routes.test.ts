@@ -117,26 +117,18 @@ describe('SiteRoutes: base paths', () => {
   });
 
   it('serves only / and paths in /_docshelf/ from the shelf (list of all sites), and only if no site matches', () => {
-    const targets = [
-      '/',
-      '/?q=x',
-      '/_docshelf/search?q=x',
-      '/_docshelf/',
-      '/alone/',
-      '/alone',
-      '/robots.txt',
-      '/_docshelf',
-    ];
-    expect(targets.map((target) => routed(routes, 'alone.dev', target))).toEqual([
-      'shelf',
-      'shelf',
-      'shelf',
-      'shelf',
-      'alone',
-      '308 /alone/',
-      'none',
-      'none',
-    ]);
+    const found = {
+      '/': 'shelf',
+      '/?q=x': 'shelf',
+      '/_docshelf/search?q=x': 'shelf',
+      '/_docshelf/': 'shelf',
+      '/alone/': 'alone',
+      '/alone': '308 /alone/',
+      '/robots.txt': 'none',
+      '/_docshelf': 'none',
+    };
+    for (const [target, expected] of Object.entries(found))
+      expect(routed(routes, 'alone.dev', target), target).toBe(expected);
     const none = new SiteRoutes<SiteAddress>([]);
     expect([routed(none, 'any', '/'), routed(none, 'any', '/x'), routed(none, 'any', '//')]).toEqual([
       'shelf',

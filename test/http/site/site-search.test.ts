@@ -21,11 +21,6 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
   return { app: siteApp({ state: () => 'waiting', search }), requests };
 }
 
-async function noted(requests: SearchRequest[], request: SearchRequest) {
-  requests.push(request);
-  return RESULTS;
-}
-
 describe('GET /_docshelf/search', () => {
   it('needs no key, returns the same array as the API, and treats the last word as a prefix', async () => {
     const { app, requests } = siteWith();
@@ -45,15 +40,14 @@ describe('GET /_docshelf/search', () => {
   });
 
   it('returns corrections and facets to the search box, and searches by keywords alone on request', async () => {
-    const facts = {
-      ...NO_FACTS,
-      corrected: 'rotate',
-      facets: { languages: [], versions: ['2', '1'], tags: [] },
-      semantic: true,
-    };
+    const facets = { languages: [], versions: ['2', '1'], tags: [] };
+    const facts = { ...NO_FACTS, corrected: 'rotate', facets, semantic: true };
     const requests: SearchRequest[] = [];
-    const search = { search: async (request: SearchRequest) => writeAnswer(await noted(requests, request), facts) };
-    const { app } = siteWith({ search });
+    const search = async (request: SearchRequest) => {
+      requests.push(request);
+      return writeAnswer(RESULTS, facts);
+    };
+    const { app } = siteWith({ search: { search } });
     const response = await app.request('/_docshelf/search?view=box&q=a&legs=words&version=2&tag=t');
     expect(await response.json()).toEqual({ results: RESULTS, ...facts });
     expect(requests).toMatchObject([{ isByWords: true, wantsFacts: true, filter: { version: '2', tag: 't' } }]);
@@ -61,9 +55,10 @@ describe('GET /_docshelf/search', () => {
 
   it('compresses with a coding that the request accepts, if that saves a network packet', async () => {
     const long = RESULTS.map((result) => ({ ...result, content: 'rotate keys '.repeat(200) }));
-    const { app } = siteWith({ search: { search: async () => writeAnswer(long) } });
-    const searchWith = (accepted: string) =>
-      app.request('/_docshelf/search?q=a', { headers: { 'Accept-Encoding': accepted } });
+    const searchWith = (accepted: string, results = long) =>
+      siteWith({ search: { search: async () => writeAnswer(results) } }).app.request('/_docshelf/search?q=a', {
+        headers: { 'Accept-Encoding': accepted },
+      });
     const compressed = await searchWith('gzip, br');
     expect([compressed.headers.get('content-encoding'), compressed.headers.get('vary')]).toEqual([
       'br',
@@ -74,12 +69,7 @@ describe('GET /_docshelf/search', () => {
     expect(JSON.parse(brotliDecompressSync(bytes).toString())).toEqual(long);
     const plain = await searchWith('identity');
     expect([plain.headers.get('content-encoding'), await plain.json()]).toEqual([null, long]);
-    const short = await siteWith({ search: { search: async () => writeAnswer([]) } }).app.request(
-      '/_docshelf/search?q=a',
-      {
-        headers: { 'Accept-Encoding': 'br' },
-      },
-    );
+    const short = await searchWith('br', []);
     expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, []]);
   });
 

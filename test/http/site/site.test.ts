@@ -10,17 +10,15 @@ import type { ReleaseView } from '../../../src/domain/release.ts';
 import type { DeployState } from '../../../src/domain/status.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { TestReleases } from '../../site/helpers.ts';
+import { releases } from '../../site/helpers.ts';
 import { siteApp } from './site-example.ts';
 
-const releases = new TestReleases();
 const listeners: Server[] = [];
 afterEach(() => {
   for (const listener of listeners.splice(0)) {
     listener.close();
     listener.closeAllConnections();
   }
-  releases.remove();
   vi.restoreAllMocks();
 });
 

@@ -6,7 +6,7 @@ import { searchRequestOf } from '../../../src/domain/search.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { HostedSearch, type HostedSearchOptions, parseHostedResults } from '../../../src/search/hosted-search.ts';
 import type { SearchRequest, SearchResult } from '../../../src/search/request.ts';
-import { type Answer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { type Answer, httpServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const KEY = 'svc_dsc_canary';
@@ -114,12 +114,7 @@ describe('HostedSearch', () => {
   });
 
   it('uses the local engine for search as you type', async () => {
-    const {
-      searchWith,
-      server,
-    }: { searchWith: (request?: SearchRequest) => Promise<string[] | null>; server: LocalServer } = await hostedBy(
-      answering([resultOf('/hosted')]),
-    );
+    const { searchWith, server } = await hostedBy(answering([resultOf('/hosted')]));
     expect(await searchWith(requestOf({ prefixLast: true }))).toBeNull();
     expect(server.requests).toHaveLength(0);
   });

@@ -1,17 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type IndexedSection, KeywordIndexWriter } from '../../../src/search/keyword/index-writer.ts';
 import { KeywordIndex } from '../../../src/search/keyword/keyword-index.ts';
 import type { Passage } from '../../../src/search/ports.ts';
+import { newFolder } from '../../helpers/new-folder.ts';
 
-/** Path of an index file, in a folder that is removed with the test. */
-export function indexPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'docshelf-keyword-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'keyword.sqlite');
-}
+/** Path of an index file in a new folder. */
+export const indexPath = (): string => join(newFolder(), 'keyword.sqlite');
 
 /** A section with only some fields. Without a page, it is the first section of a new page. */
 export type Sketch = Partial<IndexedSection>;

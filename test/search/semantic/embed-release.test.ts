@@ -24,6 +24,14 @@ const embedder: Embedder = {
     return texts.map(vectorOf);
   },
 };
+/** Runs a step of a test before each batch. */
+const embedderAfter = (step: () => unknown): Embedder => ({
+  ...embedder,
+  embedPassages: async (batch) => {
+    await step();
+    return embedder.embedPassages(batch);
+  },
+});
 const texts = (...all: string[]) => all.map((text, section) => ({ section, text }));
 
 function request(passages: ReturnType<typeof texts>, more: object = {}) {
@@ -109,16 +117,12 @@ describe('embedRelease() (vectors for the texts of a release)', () => {
 
   it('embeds as many batches concurrently as the option lanes allows', async () => {
     let [running, most] = [0, 0];
-    const counting: Embedder = {
-      ...embedder,
-      embedPassages: async (batch) => {
-        running += 1;
-        most = Math.max(most, running);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-        running -= 1;
-        return embedder.embedPassages(batch);
-      },
-    };
+    const counting = embedderAfter(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running -= 1;
+    });
     const all = texts(...Array.from({ length: 20 }, (_, at) => `text ${at}`));
     await embedRelease(request(all, { embedder: counting, lanes: 3 }));
     expect(most).toBe(3);
@@ -127,14 +131,10 @@ describe('embedRelease() (vectors for the texts of a release)', () => {
 
   it('resumes with the remaining texts after an interruption', async () => {
     const stop = new AbortController();
-    const stopping: Embedder = {
-      ...embedder,
-      embedPassages: async (batch) => {
-        if (batches.length === 2) stop.abort(new Error('stopped'));
-        stop.signal.throwIfAborted();
-        return embedder.embedPassages(batch);
-      },
-    };
+    const stopping = embedderAfter(() => {
+      if (batches.length === 2) stop.abort(new Error('stopped'));
+      stop.signal.throwIfAborted();
+    });
     const all = texts('a1', 'b2', 'c3', 'd4', 'e5');
     await expect(embedRelease(request(all, { embedder: stopping, signal: stop.signal }))).rejects.toThrow('stopped');
     // Completed vectors are usable at once.
@@ -167,14 +167,10 @@ describe('embedRelease() (vectors for the texts of a release)', () => {
     const timer = setInterval(() => {
       turns += 1;
     }, 0);
-    const slow: Embedder = {
-      ...embedder,
-      embedPassages: async (batch) => {
-        const until = performance.now() + 3;
-        while (performance.now() < until);
-        return embedder.embedPassages(batch);
-      },
-    };
+    const slow = embedderAfter(() => {
+      const until = performance.now() + 3;
+      while (performance.now() < until);
+    });
     await embedRelease(request(texts(...Array.from({ length: 20 }, (_, at) => `text ${at}`)), { embedder: slow }));
     clearInterval(timer);
     expect(turns).toBeGreaterThanOrEqual(5);

@@ -77,40 +77,12 @@ describe('openDatabase() of the embedded job queue', () => {
   test('migrates a file of version 3, and keeps its jobs', () => {
     openOlder().close();
     const database = openDatabase(file);
-    expect(
-      database
-        .prepare(
-          'SELECT job_id, status, place, completion, error_code, traceparent, leased_at_ms FROM jobs ORDER BY seq',
-        )
-        .all(),
-    ).toEqual([
-      {
-        job_id: 'se_1',
-        status: 'completed',
-        place: 0,
-        completion: 7,
-        error_code: null,
-        traceparent: null,
-        leased_at_ms: null,
-      },
-      {
-        job_id: 'se_2',
-        status: 'running',
-        place: 0,
-        completion: null,
-        error_code: null,
-        traceparent: null,
-        leased_at_ms: 4711,
-      },
-      {
-        job_id: 'se_3',
-        status: 'queued',
-        place: -1,
-        completion: null,
-        error_code: null,
-        traceparent: null,
-        leased_at_ms: null,
-      },
+    const columns = 'job_id, status, place, completion, error_code, traceparent, leased_at_ms';
+    const jobs = database.prepare(`SELECT ${columns} FROM jobs ORDER BY seq`).all();
+    expect(jobs.map((job) => Object.values(job))).toEqual([
+      ['se_1', 'completed', 0, 7, null, null, null],
+      ['se_2', 'running', 0, null, null, null, 4711],
+      ['se_3', 'queued', -1, null, null, null, null],
     ]);
     expect(database.prepare('SELECT organization_id, last_claim FROM turns').all()).toEqual([
       { organization_id: 'acme', last_claim: 2 },
