@@ -135,7 +135,8 @@ describe('GET /_docshelf/search', () => {
         const headers = { 'X-Forwarded-For': address };
         const response = await globalThis.fetch(`${listener.url}/_docshelf/search?q=a`, { headers });
         statuses.push(response.status);
-        if (response.status === 429) expect(response.headers.get('retry-after')).toBe('1000');
+        // On a busy machine, some of the 1,000 seconds have passed.
+        if (response.status === 429) expect(response.headers.get('retry-after')).toMatch(/^(?:9\d\d|1000)$/);
       }
       return statuses;
     };
