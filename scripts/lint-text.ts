@@ -6,8 +6,8 @@ import { stringsOf } from './text/strings.ts';
 import { findWords } from './text/words.ts';
 
 /**
- * `npm run lint:text` checks README, CONTRIBUTING, SECURITY, the top section of the changelog and the manual: word list, length
- * of sentences, columns, numbers and front matter. For descriptions of settings and strings in src/ (help, messages, console) it
+ * `npm run lint:text` checks README, CONTRIBUTING, SECURITY, the top section of the changelog, the manual and the examples: word
+ * list, length of sentences, columns, numbers and front matter. For descriptions of settings and strings in src/ (help, messages, console) it
  * checks only the word list. `npm run lint:text -- commits [BASE]` checks the subjects of commits since BASE.
  */
 
@@ -110,7 +110,12 @@ function textsIn(node: unknown): string[] {
 function lintAll(root: string): Map<string, string[]> {
   const read = (name: string): string => readFileSync(join(root, name), 'utf8');
   const found = new Map<string, string[]>();
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    ...globSync('{docs,examples}/**/*.md', { cwd: root }).sort(),
+  ];
   for (const name of pages.filter((page) => !GENERATED.has(page))) found.set(name, lintPage(name, read(name)));
 
   // Check only the newest section, because older sections describe released versions and do not change.

@@ -5,7 +5,7 @@ import { DocshelfError } from '../domain/errors.ts';
 /** Matches the error codes of Node for an invalid server certificate. */
 export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 
-/** @throws DocshelfError `cannot_read`, `config_invalid` */
+/** Reads a file and checks that it contains a PEM certificate. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function readCertificates(file: string, setting: string): string {
   let pem: string;
   try {

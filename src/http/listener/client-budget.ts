@@ -189,7 +189,7 @@ export class ClientBudget {
    */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const known = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer));
-    // A connection that is already closed is unknown.
+    // Create new scopes for a closed connection, because the maps no longer contain it.
     const scopes = known ?? this.#scopesOf(this.#scope('address'));
     this.#scopes.set(connection, scopes);
     const [own] = scopes;

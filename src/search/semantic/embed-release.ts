@@ -96,7 +96,7 @@ class PassageRows {
     return this.#order.digest('hex').slice(0, 24);
   }
 
-  /** First row with the text of `row`. */
+  /** Returns the first row whose text equals the text of `row`, because equal texts have one vector. */
   firstOf(row: number): number {
     return this.#firstOf[row] ?? row;
   }
