@@ -109,7 +109,7 @@ const signInOf = ({ server }: Pick<Config, 'server'>): string => JSON.stringify(
 
 type Named = { readonly name: string; readonly path: Path };
 
-const SECRETS = 'cookieFile or bearerFile of the source';
+const SECRETS = 'cookieFile, bearerFile or headersFile of the source';
 
 const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 

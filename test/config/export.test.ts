@@ -64,10 +64,10 @@ describe('the source of a site', () => {
 
   it('can be a live site with credentials and with limits for the crawl', async () => {
     const source =
-      'kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB }';
+      'kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, headersFile: ./headers, limits: { pages: 7, pageBytes: 1MiB }';
     const { config, watchedFiles, cwd } = await load(
       `organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`,
-      { files: { cookie: 'session=1\n' } },
+      { files: { cookie: 'session=1\n', headers: '# a comment\nX-Key: v\n' } },
     );
     expect(organizationsSlice(config)[0]?.sites[0]?.source).toEqual({
       kind: 'crawl',
@@ -76,6 +76,7 @@ describe('the source of a site', () => {
       robots: 'respect',
       cookieFile: join(cwd, 'cookie'),
       bearerFile: null,
+      headersFile: join(cwd, 'headers'),
       concurrency: 16,
       rateMax: 0,
       limits: {
@@ -87,7 +88,7 @@ describe('the source of a site', () => {
       },
       render: null,
     });
-    expect(watchedFiles).toContain(join(cwd, 'cookie'));
+    expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'cookie'), join(cwd, 'headers')]));
   });
 
   it('can be a live site that Chromium renders, with the settings of exportApi.browser', async () => {
@@ -107,6 +108,10 @@ organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x"
     [
       'kind: crawl, url: "https://x", bearerFile: ./none',
       'config_invalid organizations[0].domains.d.source.bearerFile config.yaml:1:83',
+    ],
+    [
+      'kind: crawl, url: "https://x", headersFile: ./none',
+      'config_invalid organizations[0].domains.d.source.headersFile config.yaml:1:83',
     ],
   ])('is rejected with the invalid settings { %s }', async (source, brief) => {
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([brief]);

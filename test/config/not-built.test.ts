@@ -8,8 +8,8 @@ describe('a setting that is not implemented yet', () => {
       'organizations[0].domains.d.source.kind',
     ],
     [
-      'organizations: [{ id: a, domains: { d: { source: { kind: folder, path: /srv, headersFile: h } } } }]',
-      'organizations[0].domains.d.source.headersFile',
+      'organizations: [{ id: a, domains: { d: { source: { kind: folder, path: /srv, workDir: h } } } }]',
+      'organizations[0].domains.d.source.workDir',
     ],
   ])('is rejected by name: %s', async (yaml, key) => {
     const [fault, ...others] = await faultsOf(yaml);

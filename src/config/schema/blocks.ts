@@ -146,6 +146,13 @@ export const keyFile = (...doc: RowText) => contents('secret', KEY, ...doc);
 const HEADER = { pattern: '^[\\x20-\\x7e]+$', expects: 'one line of visible ASCII characters', bytesMax: 16 * 1024 };
 export const headerFile = (...doc: RowText) => file('secret', HEADER, ...doc);
 
+/** HTTP header line, in the syntax of RFC 9110, sections 5.1 and 5.5. */
+export const HEADER_LINE = {
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}:[\\t ]*[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$",
+  eachLine: true,
+  expects: 'a header, such as Authorization: Bearer …',
+} as const;
+
 const HOST = ['an IP address or a host name', { pattern: '^[A-Za-z0-9._:-]{1,255}$' }] as const;
 export const host = (...doc: RowText) => text(...HOST, ...doc);
 export const port = (...doc: RowText) => integer(0, 65_535, ...doc);

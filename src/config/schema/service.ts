@@ -105,9 +105,11 @@ const source = t.record(
       ),
     ),
     headersFile: t.optional(
-      t.path('File with headers for the origins of the site only, one per line (crawl).', undefined, {
-        notBuilt: true,
-      }),
+      t.file(
+        'secret',
+        t.HEADER_LINE,
+        'File with headers, one per line, such as X-Key: value (crawl). docshelf sends them only to the origin of the site, and watches the file.',
+      ),
     ),
     concurrency: t.integer(1, 256, 'Number of requests to one host at the same time (crawl).', 16),
     rate: t.max(t.integer(0, 100_000, 'Maximum number of requests to one host per second (crawl). 0: no limit.', 0)),
