@@ -111,7 +111,12 @@ type Named = { readonly name: string; readonly path: Path };
 
 const SECRETS = 'cookieFile, bearerFile or headersFile of the source';
 
-const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
+const NEEDS = {
+  folder: ['path'],
+  markdown: ['path'],
+  crawl: ['url'],
+  command: ['workDir', 'command', 'output'],
+} as const;
 
 export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
   const { organizations, exportApi } = config;
@@ -139,9 +144,10 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
         const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
         if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
       }
-      const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
-      if (need === undefined || source[need] !== null) continue;
-      report([...at, 'source'], (key) => `${key} has kind ${source.kind}, which needs ${need}; set ${need}`);
+      for (const need of NEEDS[kind]) {
+        if (source[need] === null || source[need].length === 0)
+          report([...at, 'source'], (key) => `${key} has kind ${kind}, which needs ${need}; set ${need}`);
+      }
     }
     for (const [nth, { sha256 }] of organization.keys.entries())
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });

@@ -101,6 +101,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'bundle-link': isBundleLink,
   'database-url': (text) => parseDatabaseUrl(text) !== null,
   cidr: isNetwork,
+  'inner-path': (text) => !/^\/|(?:^|\/)\.\.(?:\/|$)|\0/.test(text),
   'private-place': (text) => isNetwork(text) || /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text),
 };
 

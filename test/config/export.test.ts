@@ -2,7 +2,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { organizationsSlice, s3Slice } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
+import { loadConfig, printConfig } from '../../src/config/index.ts';
+import { Secret } from '../../src/domain/secret.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const HEX = 'ab'.repeat(32);
@@ -62,6 +63,32 @@ describe('the source of a site', () => {
     ]);
   });
 
+  it('can be a command with secret variables, in a folder relative to the config file', async () => {
+    const source =
+      'kind: command, workDir: ./repo, command: [npm, run, build], output: dist, environment: { KEY: c4n4ry }';
+    const loaded = await load(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`);
+    const { cwd, config } = loaded;
+    const settings = organizationsSlice(config)[0]?.sites[0]?.source;
+    const workDir = join(cwd, 'repo');
+    expect(settings).toMatchObject({ kind: 'command', workDir, command: ['npm', 'run', 'build'], output: 'dist' });
+    expect(settings).toMatchObject({ environment: { KEY: new Secret('c4n4ry') }, timeoutMs: 900_000 });
+    expect(JSON.stringify([printConfig(loaded), config])).not.toContain('c4n4ry');
+  });
+
+  it.each([
+    ['output: ../dist', 'output config.yaml:1:95'],
+    ['output: /srv/dist', 'output config.yaml:1:95'],
+    ['output: a/../../b', 'output config.yaml:1:95'],
+    ['output: a, environment: { A-B: x }', 'environment.A-B config.yaml:1:121'],
+    ['output: a, environment: { A: "x\\0" }', 'environment.A config.yaml:1:121'],
+    ['output: a, timeout: 2d', 'timeout config.yaml:1:106'],
+  ])('is rejected with a command and the invalid setting { %s }', async (setting, brief) => {
+    const source = `kind: command, workDir: ./r, command: [a], ${setting}`;
+    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([
+      `config_invalid organizations[0].domains.d.source.${brief}`,
+    ]);
+  });
+
   it('can be a live site with credentials and with limits for the crawl', async () => {
     const source =
       'kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, headersFile: ./headers, limits: { pages: 7, pageBytes: 1MiB }';
@@ -117,10 +144,17 @@ organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x"
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([brief]);
   });
 
-  it.each(['folder', 'markdown'])('requires a path if its kind is %s', async (kind) => {
-    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`)).toEqual([
-      'config_invalid organizations[0].domains.d.source config.yaml:1:42',
-    ]);
+  it.each([
+    ['folder', ['path']],
+    ['markdown', ['path']],
+    ['crawl', ['url']],
+    ['command', ['workDir', 'command', 'output']],
+  ])('requires, if its kind is %s, the settings %s', async (kind, needs) => {
+    const faults = await faultsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`);
+    const key = 'organizations[0].domains.d.source';
+    expect(faults.map(({ where, message }) => [where, message])).toEqual(
+      needs.map((need) => ['config.yaml:1:42', `${key} has kind ${kind}, which needs ${need}; set ${need}`]),
+    );
   });
 });
 
