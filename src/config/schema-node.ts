@@ -44,7 +44,6 @@ export interface SchemaNode {
   readonly 'x-shown'?: 'link';
   /** True if a change needs a restart. With `presence`, only setting or removing the value needs a restart. */
   readonly 'x-restart'?: true | 'presence';
-  readonly 'x-not-built'?: true;
 }
 
 export const configSchema: SchemaNode = document as unknown as SchemaNode;

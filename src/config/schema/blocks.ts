@@ -13,7 +13,6 @@ import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts
 interface RowOptions {
   readonly examples?: unknown[];
   readonly restart?: SchemaNode['x-restart'];
-  readonly notBuilt?: true;
 }
 
 type Suffixed<T, S extends string> = TUnsafe<T> & { readonly 'x-suffix': S };
@@ -22,13 +21,12 @@ type Decoded<P extends TProperties> = { readonly [K in keyof P & string as NameO
 
 type RowText = readonly [description: string, fallback?: unknown, more?: RowOptions];
 
-const row = <T>(schema: object, ...[description, fallback, { restart, notBuilt, ...more } = {}]: RowText): TUnsafe<T> =>
+const row = <T>(schema: object, ...[description, fallback, { restart, ...more } = {}]: RowText): TUnsafe<T> =>
   Type.Unsafe<T>({
     ...schema,
     description,
     ...(fallback !== undefined && { default: fallback }),
     ...(restart && { 'x-restart': restart }),
-    ...(notBuilt && { 'x-not-built': true }),
     ...more,
   });
 
