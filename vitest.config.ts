@@ -28,6 +28,7 @@ const HEAVY = [
   'acceptance/disk-full',
   'acceptance/doctor',
   'acceptance/egress',
+  'acceptance/export-command',
   'acceptance/export-commands',
   'acceptance/export-database',
   'acceptance/export-disk-full',

@@ -91,6 +91,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
       robots: 'respect',
       cookieFile: null,
       bearerFile: null,
+      headersFile: null,
       concurrency: 16,
       rateMax: 0,
       render: null,

@@ -3,8 +3,6 @@ import { configSchema, type SchemaNode } from '../../src/config/schema-node.ts';
 /** JSON Schema as plain data. */
 export type Schema = { [keyword: string]: unknown };
 
-const isBuilt = (schema: SchemaNode): boolean => schema['x-not-built'] !== true;
-
 /** Keys that the chart sets: ports and folders of its pods, and keys with a separate value outside `config`. */
 const CHART_OWNED: ReadonlySet<string> = new Set([
   'deployment',
@@ -26,7 +24,7 @@ const FILE_UNITS: ReadonlySet<unknown> = new Set(['path', 'file']);
 /** helm's regular expressions (RE2) allow at most 1,000 repetitions. docshelf itself checks the length. */
 const LONG_REPEAT = /\{1,\d{4,}\}/g;
 
-/** Part of the config's schema for helm. Omits docshelf's own keywords, keys that are not built yet, and keys of the chart. */
+/** Part of the config's schema for helm. Omits docshelf's own keywords, and keys of the chart. */
 function cut(schema: SchemaNode, key: string): Schema {
   const kept: Schema = {};
   for (const [keyword, value] of Object.entries(schema)) {
@@ -35,11 +33,11 @@ function cut(schema: SchemaNode, key: string): Schema {
       kept.properties = Object.fromEntries(
         Object.entries(value as Record<string, SchemaNode>)
           .map(([name, child]): [string, SchemaNode, string] => [name, child, key === '' ? name : `${key}.${name}`])
-          .filter(([, child, path]) => !CHART_OWNED.has(path) && isBuilt(child))
+          .filter(([, , path]) => !CHART_OWNED.has(path))
           .map(([name, child, path]) => [name, cut(child, path)]),
       );
     } else if (keyword === 'anyOf') {
-      kept.anyOf = (value as SchemaNode[]).filter(isBuilt).map((alternative) => cut(alternative, key));
+      kept.anyOf = (value as SchemaNode[]).map((alternative) => cut(alternative, key));
     } else if (keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object')) {
       kept[keyword] = cut(value as SchemaNode, `${key}[]`);
     } else if (keyword === 'pattern') {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/index.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
-import { counted } from '../domain/text.ts';
+import { counted, headersIn } from '../domain/text.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { NO_TRACES, type Tracer } from '../traces/tracer.ts';
 import type { Logger } from './log/log.ts';
@@ -34,7 +34,10 @@ export async function openTraces(
       // If a reload removed the trace collector from the config, keep sending spans to the former collector until the restart.
       const base = network.config.traces.endpoint ?? endpoint;
       const url = `${base.replace(/\/+$/, '')}/v1/traces`;
-      const headers = { ...headersOf(network.config), 'content-type': 'application/json' };
+      const headers = {
+        ...headersIn(network.config.traces.headersFile?.lines ?? []),
+        'content-type': 'application/json',
+      };
       const answer = await client.post(url, otlpRequest(spans, resource), { headers, signal });
       await answer.text(ANSWER_BYTES_MAX);
       return { status: answer.status, retryAfterMs: retryAfterOf(answer.header('retry-after'), Date.now()) };
@@ -43,14 +46,6 @@ export async function openTraces(
     onBack: (lost) => log.info({ event: 'traces-sent', lost }, `resumed sending traces, lost ${counted(lost, 'span')}`),
   });
   return { tracer: new Recorder((span) => sender.add(span)), stop: () => sender.stop() };
-}
-
-function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string, string>> {
-  const headers = (headersFile?.lines ?? []).map((line) => {
-    const end = line.indexOf(':');
-    return [line.slice(0, end).toLowerCase(), line.slice(end + 1).trim()];
-  });
-  return Object.fromEntries(headers);
 }
 
 /** Sends the trace context only with POST requests, which start an export job or request its link. Polls would flood the trace. */

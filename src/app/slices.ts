@@ -120,15 +120,21 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
 
 /**
  * Source of the files to export for a domain, or null if none is configured. The config check ensures that each kind of source
- * has its `path` or `url`.
+ * has its `path`, `url` or `workDir`.
  */
 function sourceOf(source: Config['organizations'][number]['domains'][string]['source']): SourceSettings | null {
   if (source === null) return null;
-  const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
+  const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, headersFile } = source;
+  const { concurrency, rateMax, limits } = source;
+  if (kind === 'command') {
+    const { workDir, command, output, environment, timeoutMs } = source;
+    return workDir === null || output === null ? null : { kind, workDir, command, output, environment, timeoutMs };
+  }
   if (kind !== 'crawl') return path === null ? null : { kind, path };
   if (url === null) return null;
   const render = source.render === 'none' ? null : { scripts: source.scripts };
-  return { kind, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits, render };
+  const secrets = { cookieFile, bearerFile, headersFile };
+  return { kind, url, allowAddresses, robots, ...secrets, concurrency, rateMax, limits, render };
 }
 
 export const enforcementOf = ({ deployment, features }: Config): 'off' | 'report' | 'on' =>

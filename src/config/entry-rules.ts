@@ -101,9 +101,14 @@ const signInOf = ({ server }: Pick<Config, 'server'>): string => JSON.stringify(
 
 type Named = { readonly name: string; readonly path: Path };
 
-const SECRETS = 'cookieFile or bearerFile of the source';
+const SECRETS = 'cookieFile, bearerFile or headersFile of the source';
 
-const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
+const NEEDS = {
+  folder: ['path'],
+  markdown: ['path'],
+  crawl: ['url'],
+  command: ['workDir', 'command', 'output'],
+} as const;
 
 export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
   const { organizations, exportApi } = config;
@@ -130,9 +135,10 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
         const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
         if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], ` ${sentence}`);
       }
-      const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
-      if (need === undefined || source[need] !== null) continue;
-      report([...at, 'source'], ` has kind ${source.kind}, which needs ${need}; set ${need}`);
+      for (const need of NEEDS[kind]) {
+        if (source[need] === null || source[need].length === 0)
+          report([...at, 'source'], ` has kind ${kind}, which needs ${need}; set ${need}`);
+      }
     }
     for (const [nth, { sha256 }] of organization.keys.entries())
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf, nextFor, stateOf } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
+import { linesOf } from '../domain/text.ts';
 import { openNamed } from '../files/index.ts';
 import type { YamlReading } from './read-yaml.ts';
 import { fits, type SchemaNode } from './schema-node.ts';
@@ -127,10 +128,8 @@ export class NamedFile {
     this.path = path;
   }
 
-  /** Lines of a file without surrounding white space. Omits empty lines and comments (`#`). */
   get lines(): string[] {
-    const lines = this.text.reveal().split('\n');
-    return lines.filter((line) => !isBlank(line)).map((line) => line.trim());
+    return linesOf(this.text.reveal());
   }
 
   toJSON(): string {
@@ -196,4 +195,4 @@ async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string
   return null;
 }
 
-const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);
+const isBlank = (line: string): boolean => linesOf(line).length === 0;

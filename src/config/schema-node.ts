@@ -44,7 +44,6 @@ export interface SchemaNode {
   readonly 'x-shown'?: 'link';
   /** True if a change needs a restart. With `presence`, only setting or removing the value needs a restart. */
   readonly 'x-restart'?: true | 'presence';
-  readonly 'x-not-built'?: true;
 }
 
 export const configSchema: SchemaNode = document as unknown as SchemaNode;
@@ -101,6 +100,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'bundle-link': isBundleLink,
   'database-url': (text) => parseDatabaseUrl(text) !== null,
   cidr: isNetwork,
+  'inner-path': (text) => !/^\/|(?:^|\/)\.\.(?:\/|$)|\0/.test(text),
   'private-place': (text) => isNetwork(text) || /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text),
 };
 

@@ -2,7 +2,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts';
 
 export interface ConfigFault {
-  readonly code: 'config_invalid' | 'config_not_built';
+  readonly code: 'config_invalid';
   /** The message must not contain the value of the setting, because the value can be a misplaced credential. */
   readonly message: string;
   readonly key: string | null;
@@ -28,14 +28,13 @@ export class ConfigError extends DocshelfError {
     storageDir: string | null = null,
   ) {
     const shown = inFileOrder(faults).slice(0, FAULTS_MAX);
-    const code = faults.some((fault) => fault.code === 'config_invalid') ? 'config_invalid' : 'config_not_built';
     const texts = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
     const more = faults.length > shown.length ? ' or more' : '';
     const [only] = shown.length === 1 ? texts : [];
     // Add no prefix to a message that begins with "Cannot", because such a message is a whole sentence and names the file.
     const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
     const list = only ?? `${texts.length}${more} errors\n  ${texts.join('\n  ')}`;
-    super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
+    super('config_invalid', isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
       next: shown[0]?.next ?? 'Fix the listed settings, then run "docshelf config check".',
       fields: { faults: shown },
     });

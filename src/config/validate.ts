@@ -2,7 +2,6 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { editDistance } from '../domain/text.ts';
 import {
   CONFIG_KEYS,
-  childOf,
   FORMATS,
   parseDuration,
   parseSize,
@@ -53,17 +52,11 @@ export function validate(settings: Settings) {
   const sound: Setting[] = [];
   for (const setting of settings.all()) {
     if (faults.length > FAULTS_MAX) break;
-    const { path, value } = setting;
-    const schema = schemaAt(path);
+    const schema = schemaAt(setting.path);
     const found = schema === undefined ? [unknownKey(setting)] : faultsOf(setting, schema);
-    if (schema === undefined || found.length > 0) {
-      faulty.add(pointerOf(path));
-      faults.push(...found);
-      continue;
-    }
-    sound.push(setting);
-    // Reject a setting of a feature that is not built yet, because docshelf would ignore the setting.
-    faults.push(...pathsNotBuilt(value, schema, path).map((at) => faultAt(at, setting)));
+    if (found.length === 0) sound.push(setting);
+    else faulty.add(pointerOf(setting.path));
+    faults.push(...found);
   }
   return { faults, faulty, sound: new Settings(sound) };
 }
@@ -203,27 +196,3 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
 
 const isLike = (name: string, other: string): boolean =>
   editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
-
-function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
-  const pointer = pointerOf(path);
-  const key = dottedOf(pointer);
-  const message = `${key} is not built yet in this version of docshelf; remove this key`;
-  return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
-}
-
-function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
-  const alternative = schema.anyOf?.find((each) => each['x-not-built'] && each.enum?.includes(value as string));
-  if (schema['x-not-built'] || alternative !== undefined)
-    return textOf(value, schema) === textOf(schema.default, schema) ? [] : [[...path]];
-  if (Array.isArray(value))
-    return value.flatMap((item, index) => pathsNotBuilt(item, schema.items ?? {}, [...path, String(index)]));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]) =>
-    pathsNotBuilt(child, childOf(schema, key) ?? {}, [...path, key]),
-  );
-}
-
-function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefined {
-  const bare = unit === 'ms' ? parseDuration(value) : unit === 'bytes' ? parseSize(value) : null;
-  return JSON.stringify(bare ?? value);
-}

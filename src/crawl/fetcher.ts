@@ -8,6 +8,7 @@ import type { CrawlSettings } from '../domain/crawl.ts';
 import type { EgressRules } from '../domain/egress.ts';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
+import { headersIn, linesOf } from '../domain/text.ts';
 import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher } from '../net/dispatcher.ts';
 import { EgressPolicy } from '../net/egress.ts';
@@ -40,6 +41,8 @@ export interface FetchedAnswer {
  * the config check.
  */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
+/** Matches a valid header name (RFC 9110, section 5.1). */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 export function crawlPolicy(
   rules: EgressRules,
@@ -54,9 +57,10 @@ export function crawlPolicy(
  * @throws DocshelfError `bad_source` if a secret is invalid
  */
 export async function openFetcher(settings: CrawlSettings, policy: EgressPolicy, spoolDir: string) {
-  const headers: Record<string, string> = {};
-  if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
-  if (settings.bearerFile !== null) headers.authorization = `Bearer ${await readSecret(settings.bearerFile, settings)}`;
+  const { cookieFile, bearerFile, headersFile } = settings;
+  const headers: Record<string, string> = headersFile === null ? {} : await readHeaders(headersFile, settings);
+  if (cookieFile !== null) headers.cookie = await readSecret(cookieFile, settings);
+  if (bearerFile !== null) headers.authorization = `Bearer ${await readSecret(bearerFile, settings)}`;
   const fetcher = new GuardedFetcher({
     policy,
     requestTimeoutMs: settings.limits.requestTimeoutMs,
@@ -67,15 +71,26 @@ export async function openFetcher(settings: CrawlSettings, policy: EgressPolicy,
   return { fetcher, credentials: JSON.stringify(headers) };
 }
 
-async function readSecret(file: string, { url }: CrawlSettings): Promise<string> {
-  const text = await readFile(file, 'utf8').then(
-    (content) => content.trim(),
-    () => '',
-  );
+const readOrEmpty = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
+
+async function readHeaders(file: string, settings: CrawlSettings): Promise<Record<string, string>> {
+  const headers = headersIn(linesOf(await readOrEmpty(file)));
+  const all = Object.entries(headers);
+  if (all.length > 0 && all.every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value)))
+    return headers;
+  throw noSecret(file, settings, 'headers such as "X-Key: value", one per line,');
+}
+
+async function readSecret(file: string, settings: CrawlSettings): Promise<string> {
+  const text = (await readOrEmpty(file)).trim();
   if (HEADER_VALUE.test(text)) return text;
+  throw noSecret(file, settings, 'the cookie or the token on one line');
+}
+
+function noSecret(file: string, { url }: CrawlSettings, secret: string): DocshelfError {
   const message = `Cannot export "${new URL(url).host}": "${file}" contains no valid secret`;
-  const next = 'Write the cookie or the token on one line into this file, and make it readable for docshelf.';
-  throw new DocshelfError('bad_source', message, { next });
+  const next = `Write ${secret} into this file, and make it readable for docshelf.`;
+  return new DocshelfError('bad_source', message, { next });
 }
 
 interface FetcherSettings {

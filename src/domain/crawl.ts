@@ -14,6 +14,7 @@ export interface CrawlSettings {
   readonly robots: 'respect' | 'ignore';
   readonly cookieFile: string | null;
   readonly bearerFile: string | null;
+  readonly headersFile: string | null;
   readonly concurrency: number;
   /** Maximum requests per second to a host. 0 means no limit. */
   readonly rateMax: number;

@@ -124,7 +124,6 @@ const OTHER = {
   not_enough_space: { exit: 73, status: 507 },
   cannot_read: { exit: 69, status: 503 },
   config_invalid: { exit: 78, status: 422 },
-  config_not_built: { exit: 78, status: 422 },
   bad_source: { exit: 65, status: 422 },
   model_invalid: { exit: 78, status: 422 },
   data_folder_newer: { exit: 78, status: 503 },

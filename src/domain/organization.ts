@@ -1,4 +1,5 @@
 import type { CrawlSettings } from './crawl.ts';
+import type { Secret } from './secret.ts';
 
 export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** Type of a key. An assistant key is public and may search. An admin key is secret and may export. */
@@ -14,10 +15,20 @@ export interface OrganizationKey {
   readonly expiresAt?: string | null;
 }
 
-export type SourceSettings =
-  | { readonly kind: 'folder'; readonly path: string }
-  | { readonly kind: 'markdown'; readonly path: string }
-  | CrawlSettings;
+export type FolderSettings = { readonly kind: 'folder' | 'markdown'; readonly path: string };
+
+export interface CommandSettings {
+  readonly kind: 'command';
+  readonly workDir: string;
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  /** Folder that the command creates, relative to `workDir`. */
+  readonly output: string;
+  readonly environment: Readonly<Record<string, Secret>>;
+  readonly timeoutMs: number;
+}
+
+export type SourceSettings = FolderSettings | CommandSettings | CrawlSettings;
 
 export interface OrganizationSite {
   readonly domain: string;

@@ -23,6 +23,22 @@ export function printableJson(json: string): string {
   });
 }
 
+/** Lines of a file without surrounding white space. Omits empty lines and comments (`#`). */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => !/^(?:#|$)/.test(line));
+
+/** Headers by lower-case name, from lines such as `Name: value`. The value of a line without a colon is empty. */
+export function headersIn(lines: readonly string[]): Record<string, string> {
+  const headers = lines.map((line) => {
+    const [name = '', ...value] = line.split(':');
+    return [name.toLowerCase(), value.join(':').trim()];
+  });
+  return Object.fromEntries(headers);
+}
+
 export const counted = (count: number, one: string, many?: string): string => `${count} ${nounOf(count, one, many)}`;
 
 export const nounOf = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);

@@ -5,8 +5,11 @@ import { DocshelfError } from '../domain/errors.ts';
 import { ageOf, readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
-/** Subfolders of the exports folder. `pictures` has a folder per job, `work` a folder per attempt, and `crawls` a file per domain. */
-const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
+/**
+ * Subfolders of the exports folder. `pictures` has a folder per job, `work` a folder per attempt, `crawls` a file per domain,
+ * and `locks` a file per working folder of commands.
+ */
+const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'locks', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';

@@ -9,7 +9,7 @@ import type {
   JobStatus,
   SiteSource,
 } from '../domain/job.ts';
-import type { SourceSettings } from '../domain/organization.ts';
+import type { CommandSettings, SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { FoundSoFar } from './findings.ts';
 
@@ -152,7 +152,7 @@ export type StoreFolders = { readonly filesDir: string; readonly manifestsDir: s
 
 export interface CollectCommand extends Omit<CrawlOptions, 'settings'> {
   readonly request: ExportRequest;
-  readonly source: SourceSettings;
+  readonly source: Exclude<SourceSettings, CommandSettings>;
 }
 
 export interface VerifyCommand extends VerifyCrawlOptions {

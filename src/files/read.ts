@@ -3,7 +3,7 @@ import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { errnoOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
 
 /** Null if an operation rejects because the file or folder is missing (ENOENT). @throws NodeJS.ErrnoException with another code */
 export async function ifThere<Result>(act: Promise<Result>): Promise<Result | null> {
@@ -26,9 +26,16 @@ export async function ageOf(path: string, nowMs = Date.now()): Promise<number | 
 /** Without O_NONBLOCK, a FIFO would block the thread until somebody writes to it. */
 export const openNamed = (file: string): Promise<FileHandle> => open(file, constants.O_RDONLY | constants.O_NONBLOCK);
 
-export const readIfThere = (file: string): Promise<string | null> => ifThere(readFile(file, 'utf8'));
+export const readIfThere = async (file: string): Promise<string | null> =>
+  (await readBytesIfThere(file))?.toString('utf8') ?? null;
 
-export const readBytesIfThere = (file: string): Promise<Buffer<ArrayBuffer> | null> => ifThere(readFile(file));
+/** @throws DocshelfError `cannot_read` for a folder, because the error of read(2) does not name the path; NodeJS.ErrnoException */
+export const readBytesIfThere = (file: string): Promise<Buffer<ArrayBuffer> | null> =>
+  ifThere(readFile(file)).catch((error: unknown) => {
+    if (errnoOf(error) !== 'EISDIR') throw error;
+    const next = 'Move the folder away, then restore the file from a backup if you have one.';
+    throw new DocshelfError('cannot_read', `Cannot read "${file}": it is a folder`, { next, cause: error });
+  });
 
 export async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
   await using handle = await openNamed(file);

@@ -85,7 +85,9 @@ describe('serve with an invalid config', () => {
     expect(stderr).toMatch(/config\.yaml:2:3: staticExport\.enabled/);
     expect(stderr).toMatch(/config\.yaml:3:3: .*"staticExport\.bundelUrl".*"staticExport\.bundleUrl"/);
     expect(stderr).toMatch(/config\.yaml:5:3: server\.port/);
-    expect(stderr).toMatch(/config\.yaml:6:\d+: organizations\[0\]\.domains\.d\.source\.kind is not built yet/);
+    expect(stderr).toMatch(
+      /config\.yaml:6:\d+: organizations\[0\]\.domains\.d\.source has kind command, which needs workDir/,
+    );
   });
 
   test('reports the errors as data with --json', async () => {

@@ -9,7 +9,7 @@ import { crawlOf, filesOfJob, sitePaths, startCrawler, storedNames } from './cra
 
 const bench = openBench(afterEach);
 
-test('a crawl exports a protected site with a cookie and a token, and sends these secrets to no other site and not to the log', async () => {
+test('a crawl exports a site that requires a cookie, a token and a header, and sends these secrets to no other site and not to the log', async () => {
   const other = await originOf({
     '/a.png': { type: 'image/png', body: 'a' },
     '/b.png': { type: 'image/png', body: 'b' },
@@ -18,9 +18,9 @@ test('a crawl exports a protected site with a cookie and a token, and sends thes
   const guarded =
     (status: number, headers: Record<string, string>, body: string): OriginFile =>
     (request, response) => {
-      const { cookie, authorization } = request.headers;
-      if (cookie === 'session=c4n4ry; theme=dark' && authorization === 'Bearer c4n4ry-token')
-        response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
+      const { cookie, authorization, 'x-key': key } = request.headers;
+      const isIn = cookie === 'session=c4n4ry; theme=dark' && authorization === 'Bearer c4n4ry-token';
+      if (isIn && key === 'c4n4ry') response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
       else response.writeHead(401, { 'content-type': 'text/html' }).end('<p>Who are you?');
     };
   const site = await originOf({
@@ -32,15 +32,17 @@ test('a crawl exports a protected site with a cookie and a token, and sends thes
   const [cookieFile, bearerFile] = [join(folder, 'cookie'), join(folder, 'token')];
   await writeFile(cookieFile, 'session=c4n4ry; theme=dark\n');
   await writeFile(bearerFile, 'c4n4ry-token\n');
+  await writeFile(join(folder, 'headers'), 'X-Key: c4n4ry\n');
   const allowAddresses = ['127.0.0.0/8', other.host];
-  const service = await startCrawler(bench, crawlOf(`${site.origin}/`, { cookieFile, bearerFile, allowAddresses }));
+  const secrets = { cookieFile, bearerFile, headersFile: join(folder, 'headers') };
+  const service = await startCrawler(bench, crawlOf(`${site.origin}/`, { ...secrets, allowAddresses }));
   const job = await service.export();
   const paths = sitePaths(await filesOfJob(bench, service, job.jobId));
   const external = `_external/${other.host.replace(':', '_')}`;
   expect(paths).toEqual(expect.arrayContaining(['index.html', 'in.html', `${external}/a.png`, `${external}/b.png`]));
   expect(other.requests).toHaveLength(2);
   for (const { headers } of other.requests)
-    expect([headers.cookie, headers.authorization]).toEqual([undefined, undefined]);
+    expect([headers.cookie, headers.authorization, headers['x-key']]).toEqual([undefined, undefined, undefined]);
   expect(service.daemon.log()).not.toContain('c4n4ry');
 });
 

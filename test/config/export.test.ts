@@ -2,7 +2,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { organizationsSlice, s3Slice } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
+import { loadConfig, printConfig } from '../../src/config/index.ts';
+import { Secret } from '../../src/domain/secret.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const HEX = 'ab'.repeat(32);
@@ -62,18 +63,45 @@ describe('the source of a site', () => {
     ]);
   });
 
+  it('can be a command with secret variables, in a folder relative to the config file', async () => {
+    const source =
+      'kind: command, workDir: ./repo, command: [npm, run, build], output: dist, environment: { KEY: c4n4ry }';
+    const loaded = await load(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`);
+    const { cwd, config } = loaded;
+    const settings = organizationsSlice(config)[0]?.sites[0]?.source;
+    const workDir = join(cwd, 'repo');
+    expect(settings).toMatchObject({ kind: 'command', workDir, command: ['npm', 'run', 'build'], output: 'dist' });
+    expect(settings).toMatchObject({ environment: { KEY: new Secret('c4n4ry') }, timeoutMs: 900_000 });
+    expect(JSON.stringify([printConfig(loaded), config])).not.toContain('c4n4ry');
+  });
+
+  it.each([
+    ['output: ../dist', 'output config.yaml:1:95'],
+    ['output: /srv/dist', 'output config.yaml:1:95'],
+    ['output: a/../../b', 'output config.yaml:1:95'],
+    ['output: a, environment: { A-B: x }', 'environment.A-B config.yaml:1:121'],
+    ['output: a, environment: { A: "x\\0" }', 'environment.A config.yaml:1:121'],
+    ['output: a, timeout: 2d', 'timeout config.yaml:1:106'],
+  ])('is rejected with a command and the invalid setting { %s }', async (setting, brief) => {
+    const source = `kind: command, workDir: ./r, command: [a], ${setting}`;
+    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([
+      `config_invalid organizations[0].domains.d.source.${brief}`,
+    ]);
+  });
+
   it('can be a live site with credentials and with limits for the crawl', async () => {
     const source =
-      'kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB }';
+      'kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, headersFile: ./headers, limits: { pages: 7, pageBytes: 1MiB }';
     const { config, watchedFiles, cwd } = await load(
       `organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`,
-      { files: { cookie: 'session=1\n' } },
+      { files: { cookie: 'session=1\n', headers: '# a comment\nX-Key: v\n' } },
     );
     expect(organizationsSlice(config)[0]?.sites[0]?.source).toMatchObject({
       ...{ kind: 'crawl', url: 'https://docs.acme.dev/', cookieFile: join(cwd, 'cookie'), render: null },
+      headersFile: join(cwd, 'headers'),
       limits: { pagesMax: 7, depthMax: 100, pageBytesMax: 1024 ** 2, requestTimeoutMs: 120_000 },
     });
-    expect(watchedFiles).toContain(join(cwd, 'cookie'));
+    expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'cookie'), join(cwd, 'headers')]));
   });
 
   it('can be a live site that Chromium renders, with the settings of exportApi.browser', async () => {
@@ -94,14 +122,25 @@ organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x"
       'kind: crawl, url: "https://x", bearerFile: ./none',
       'config_invalid organizations[0].domains.d.source.bearerFile config.yaml:1:83',
     ],
+    [
+      'kind: crawl, url: "https://x", headersFile: ./none',
+      'config_invalid organizations[0].domains.d.source.headersFile config.yaml:1:83',
+    ],
   ])('is rejected with the invalid settings { %s }', async (source, brief) => {
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([brief]);
   });
 
-  it.each(['folder', 'markdown'])('requires a path if its kind is %s', async (kind) => {
-    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`)).toEqual([
-      'config_invalid organizations[0].domains.d.source config.yaml:1:42',
-    ]);
+  it.each([
+    ['folder', ['path']],
+    ['markdown', ['path']],
+    ['crawl', ['url']],
+    ['command', ['workDir', 'command', 'output']],
+  ])('requires, if its kind is %s, the settings %s', async (kind, needs) => {
+    const faults = await faultsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`);
+    const key = 'organizations[0].domains.d.source';
+    expect(faults.map(({ where, message }) => [where, message])).toEqual(
+      needs.map((need) => ['config.yaml:1:42', `${key} has kind ${kind}, which needs ${need}; set ${need}`]),
+    );
   });
 });
 

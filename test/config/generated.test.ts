@@ -25,7 +25,6 @@ const strictAjv = () =>
     'x-holds',
     'x-shown',
     'x-restart',
-    'x-not-built',
   ]);
 
 describe('the generated files', () => {

@@ -211,7 +211,7 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
 
 describe('loadConfig(), reporting errors', () => {
   it('reports the errors of all sources together, ordered by line, under the single code config_invalid', async () => {
-    const source = '{ kind: folder, path: /srv, headersFile: h }';
+    const source = '{ kind: folder, path: /srv, timeout: 9 }';
     const yaml = `organizations: [{ id: a, domains: { d: { source: ${source} } } }]\n\nserver:\n  port: 70000\nadmni: 1\n`;
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };
@@ -219,7 +219,7 @@ describe('loadConfig(), reporting errors', () => {
     expect(error.code).toBe('config_invalid');
     expect(error.fields.faults).toBe(error.faults);
     expect(error.faults.map(({ code, key, where }) => `${code} ${key} ${where}`)).toEqual([
-      'config_not_built organizations[0].domains.d.source.headersFile config.yaml:1:78',
+      'config_invalid organizations[0].domains.d.source.timeout config.yaml:1:78',
       'config_invalid server.port config.yaml:4:3',
       'config_invalid admni config.yaml:5:1',
       'config_invalid null environment DOCSHELF__NOTHING',

@@ -5,7 +5,7 @@ import type { NamedFile } from '../../src/config/read-config-file.ts';
 
 const SCHEMA = '../../src/config/config.schema.json';
 
-/** Returns the config schema with four additional keys. */
+/** Returns the config schema with three additional keys. */
 async function schemaWithRows(): Promise<{ default: unknown }> {
   const { schemaSource } = await import('../../src/config/schema/index.ts');
   const { duration, keyFile, optional, section, size } = await import('../../src/config/schema/blocks.ts');
@@ -13,7 +13,6 @@ async function schemaWithRows(): Promise<{ default: unknown }> {
     patience: duration('1s', '1h', 'How long it waits.', '15m', { restart: true }),
     roomBytes: size('1KiB', '1GiB', 'Room that it takes.', '1MiB'),
     keyFile: optional(keyFile('File that holds its key.')),
-    future: size('1', '1GiB', 'What is to come.', '1MiB', { notBuilt: true }),
   };
   const schema = JSON.parse(JSON.stringify(schemaSource));
   schema.properties.robot = JSON.parse(JSON.stringify(section(rows, 'The robot.')));
@@ -80,13 +79,6 @@ describe('a config key that is added as one row of the schema', () => {
     expect((await at.faultsOf('robot: { patiense: 2m }'))[0]?.message).toContain('did you mean "robot.patience"?');
   });
 
-  it('is rejected if the key is not implemented, unless the value is the default', async () => {
-    await at.load('robot: { future: 1024KiB }');
-    const { code, faults } = await at.errorOf(at.load('robot: { future: 2MiB }'));
-    expect(code).toBe('config_not_built');
-    expect(faults).toMatchObject([{ key: 'robot.future', where: 'config.yaml:1:10' }]);
-  });
-
   it('is reported as pending if its change needs a restart', async () => {
     const [{ config: one }, { config: other }] = await Promise.all([
       at.load('robot: { patience: 2m }'),
@@ -104,10 +96,9 @@ describe('a config key that is added as one row of the schema', () => {
     );
   });
 
-  it('has its type checked by the schema of the chart if the key is implemented', () => {
+  it('has its type checked by the schema of the chart', () => {
     const check = new Ajv({ strict: false }).compile(at.configSchemaOfChart());
     expect(check({ robot: { patience: '2m' } })).toBe(true);
     expect(check({ robot: { patience: 2 } })).toBe(false);
-    expect(check({ robot: { future: '2MiB' } })).toBe(false);
   });
 });

@@ -59,7 +59,6 @@ describe('validate()', () => {
     ['features: { search: 5 }', 'features.search'],
     ['features: { search: { enabled: 5 } }', 'features.search.enabled', 23],
     ['log: { level: loud }', 'log.level'],
-    // docshelf checks the types of keys that are not built yet.
     ['exportApi: { linkTtl: 8d }', 'exportApi.linkTtl'],
     ['exportApi: { linkTtl: 0s }', 'exportApi.linkTtl'],
     ['exportApi: { retention: never }', 'exportApi.retention'],

@@ -329,16 +329,18 @@ describe('start page of a crawl', () => {
 
 describe('credentials of a crawl', () => {
   it('are sent only to the origin of the site', async () => {
-    const seen: (string | undefined)[] = [];
+    const seen: unknown[] = [];
     const cdn = await bench.open({
       '/x.png': (request, response) => {
-        seen.push(request.headers.authorization, request.headers.cookie);
+        const { authorization, cookie, 'x-key': key } = request.headers;
+        seen.push(authorization, cookie, key);
         response.writeHead(200, { 'content-type': 'image/png' }).end('x');
       },
     });
     const site = await bench.open({
       '/': (request, response) => {
-        const isIn = request.headers.authorization === 'Bearer t0ken' && request.headers.cookie === 'session=1';
+        const { authorization, cookie, 'x-key': key } = request.headers;
+        const isIn = authorization === 'Bearer t0ken' && cookie === 'session=1' && key === 'k:ey';
         response
           .writeHead(isIn ? 200 : 401, { 'content-type': 'text/html' })
           .end(`<img src="${cdn.origin}/x.png"><img src="/away.png">`);
@@ -346,14 +348,43 @@ describe('credentials of a crawl', () => {
       '/away.png': { status: 302, headers: { location: `${cdn.origin}/x.png?again` } },
     });
     const [bearerFile, cookieFile] = [join(bench.home.dir, 'bearer'), join(bench.home.dir, 'cookie')];
+    const headersFile = join(bench.home.dir, 'headers');
     await writeFile(bearerFile, 't0ken\n');
     await writeFile(cookieFile, 'session=1\n');
+    await writeFile(headersFile, '# of the proxy\n\nX-Key:  k:ey \r\nCookie: other=1\n');
+    const allowAddresses = ['127.0.0.1', cdn.host];
     const crawled = await bench.home.crawl(
-      crawlOf(`${site.origin}/`, { bearerFile, cookieFile, allowAddresses: ['127.0.0.1', cdn.host] }),
+      crawlOf(`${site.origin}/`, { bearerFile, cookieFile, headersFile, allowAddresses }),
     );
     expect(crawled.paths).toContain('index.html');
     expect(cdn.requestedPaths().sort()).toEqual(['/x.png', '/x.png?again']);
-    expect(seen).toEqual([undefined, undefined]);
+    expect(seen.filter((value) => value !== undefined)).toEqual([]);
+  });
+
+  it('are read again for each export', async () => {
+    const site = await bench.open({ '/': '<p>start' });
+    const headersFile = join(bench.home.dir, 'headers');
+    for (const key of ['one', 'two']) {
+      await writeFile(headersFile, `X-Key: ${key}\n`);
+      await bench.home.crawl(crawlOf(`${site.origin}/`, { headersFile }));
+      expect(site.requests.at(-1)?.headers['x-key']).toBe(key);
+    }
+  });
+
+  it.each([
+    ['is missing', null],
+    ['contains no header', '# none\n'],
+    ['contains a line without a colon', 'X-Key: c4n4ry\nc4n4ry\n'],
+    ['contains a space in the name of a header', 'X Key: c4n4ry\n'],
+    ['contains a control character in a value', 'X-Key: c4n4ry\u0001\n'],
+  ])('cause the export to fail before the first request if headersFile %s', async (_, text) => {
+    const site = await bench.open({ '/': '<p>start' });
+    const headersFile = join(bench.home.dir, 'headers');
+    if (text !== null) await writeFile(headersFile, text);
+    const error = await bench.home.crawl(crawlOf(`${site.origin}/`, { headersFile })).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code: 'bad_source', message: expect.stringContaining(headersFile) });
+    expect(JSON.stringify(error)).not.toContain('c4n4ry');
+    expect(site.requests).toHaveLength(0);
   });
 });
 

@@ -64,6 +64,7 @@ export function crawlOf(url: string, settings: Partial<CrawlSettings> = {}): Cra
     robots: 'respect',
     cookieFile: null,
     bearerFile: null,
+    headersFile: null,
     concurrency: 16,
     rateMax: 0,
     render: null,

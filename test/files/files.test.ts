@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/export/jobs/queue/sqlite.ts';
 import { lockFile } from '../../src/files/file-lock.ts';
-import { flushTree, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
+import { flushTree, readIfThere, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
 import { newStore } from '../deploy/workbench.ts';
 import { newFolder } from '../helpers/new-folder.ts';
 
@@ -32,6 +32,20 @@ describe('replaceFile()', () => {
     for (let read = 0; read < 20; read += 1) expect(contents).toContain(await readFile(file, 'utf8'));
     await writing;
     expect(contents).toContain(await readFile(file, 'utf8'));
+  });
+});
+
+describe('readIfThere()', () => {
+  test('names the path of a folder that has the name of the file', async () => {
+    const folder = newFolder();
+    const error = { code: 'cannot_read', message: `Cannot read "${folder}": it is a folder` };
+    await expect(readIfThere(folder)).rejects.toMatchObject(error);
+  });
+
+  test('returns the text of a file, and null if the file is missing', async () => {
+    const file = join(newFolder(), 'state');
+    await writeFile(file, 'ä');
+    expect([await readIfThere(file), await readIfThere(`${file}2`)]).toEqual(['ä', null]);
   });
 });
 

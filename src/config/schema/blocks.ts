@@ -13,7 +13,6 @@ import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts
 interface RowOptions {
   readonly examples?: unknown[];
   readonly restart?: SchemaNode['x-restart'];
-  readonly notBuilt?: true;
 }
 
 type Suffixed<T, S extends string> = TUnsafe<T> & { readonly 'x-suffix': S };
@@ -22,13 +21,12 @@ type Decoded<P extends TProperties> = { readonly [K in keyof P & string as NameO
 
 type RowText = readonly [description: string, fallback?: unknown, more?: RowOptions];
 
-const row = <T>(schema: object, ...[description, fallback, { restart, notBuilt, ...more } = {}]: RowText): TUnsafe<T> =>
+const row = <T>(schema: object, ...[description, fallback, { restart, ...more } = {}]: RowText): TUnsafe<T> =>
   Type.Unsafe<T>({
     ...schema,
     description,
     ...(fallback !== undefined && { default: fallback }),
     ...(restart && { 'x-restart': restart }),
-    ...(notBuilt && { 'x-not-built': true }),
     ...more,
   });
 
@@ -145,6 +143,13 @@ export const keyFile = (...doc: RowText) => contents('secret', KEY, ...doc);
 
 const HEADER = { pattern: '^[\\x20-\\x7e]+$', expects: 'one line of visible ASCII characters', bytesMax: 16 * 1024 };
 export const headerFile = (...doc: RowText) => file('secret', HEADER, ...doc);
+
+/** HTTP header line, in the syntax of RFC 9110, sections 5.1 and 5.5. */
+export const HEADER_LINE = {
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}:[\\t ]*[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$",
+  eachLine: true,
+  expects: 'a header, such as Authorization: Bearer …',
+} as const;
 
 const HOST = ['an IP address or a host name', { pattern: '^[A-Za-z0-9._:-]{1,255}$' }] as const;
 export const host = (...doc: RowText) => text(...HOST, ...doc);

@@ -170,13 +170,6 @@ export const metrics = t.section(
   'Metrics of the admin interface.',
 );
 
-/** HTTP header line, in the syntax of RFC 9110, sections 5.1 and 5.5. */
-const HEADER_LINE = {
-  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}:[\\t ]*[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$",
-  eachLine: true,
-  expects: 'a header, such as Authorization: Bearer …',
-} as const;
-
 export const traces = t.section(
   {
     endpoint: t.optional(
@@ -189,7 +182,7 @@ export const traces = t.section(
     headersFile: t.optional(
       t.contents(
         'secret',
-        HEADER_LINE,
+        t.HEADER_LINE,
         'File with headers for the collector, one per line. docshelf watches the file.',
       ),
     ),

@@ -63,12 +63,12 @@ export const search = t.section(
   'Search over the site.',
 );
 
+/** A NUL character would end a word of the command or a variable early (execve(2)). */
+const WORD = { pattern: '^[^\\x00]*$' };
+
 const source = t.record(
   {
-    kind: Type.Unsafe<'crawl' | 'folder' | 'markdown'>({
-      anyOf: [{ enum: ['crawl', 'folder', 'markdown'] }, { enum: ['command'], 'x-not-built': true }],
-      description: 'Method by which docshelf reads the site.',
-    }),
+    kind: t.oneOf(['crawl', 'folder', 'markdown', 'command'], 'Method by which docshelf reads the site.'),
     url: t.optional(t.httpUrl('Start address of the crawl (crawl).')),
     render: t.oneOf(
       ['none', 'chromium'],
@@ -105,9 +105,11 @@ const source = t.record(
       ),
     ),
     headersFile: t.optional(
-      t.path('File with headers for the origins of the site only, one per line (crawl).', undefined, {
-        notBuilt: true,
-      }),
+      t.file(
+        'secret',
+        t.HEADER_LINE,
+        'File with headers, one per line, such as X-Key: value (crawl). docshelf sends them only to the origin of the site, and watches the file.',
+      ),
     ),
     concurrency: t.integer(1, 256, 'Number of requests to one host at the same time (crawl).', 16),
     rate: t.max(t.integer(0, 100_000, 'Maximum number of requests to one host per second (crawl). 0: no limit.', 0)),
@@ -124,22 +126,25 @@ const source = t.record(
       'Limits for a crawl, because a site can be endless (crawl). docshelf omits pages beyond a limit and lists the omission in the report.',
     ),
     path: t.optional(t.path('Folder with the site (folder, markdown).')),
-    workDir: t.optional(t.path('Working folder of the command (command).', undefined, { notBuilt: true })),
+    workDir: t.optional(t.path('Working folder of the command (command).')),
     command: t.list(
-      t.text('a word', {}, 'Program or argument.'),
+      t.text('a word', WORD, 'Program or argument.'),
       'Program and arguments, run without a shell (command).',
-      { notBuilt: true },
+      { examples: [['npm', 'run', 'build']] },
     ),
     output: t.optional(
-      t.text('a path', {}, 'Folder that the command creates (command).', undefined, { notBuilt: true }),
+      t.text(
+        'a path inside workDir',
+        { format: 'inner-path' },
+        'Folder that the command creates, relative to workDir (command).',
+      ),
     ),
     environment: t.map(
-      {},
-      Type.Unsafe<string>({ type: 'string' }),
-      'Environment variables of the command in addition to PATH, HOME and LANG (command).',
-      { notBuilt: true },
+      { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', 'x-expects': 'a name of letters, digits and "_"' },
+      t.secret('text', { ...WORD, minLength: 0 }, 'Value of the variable.'),
+      'Environment variables of the command in addition to PATH, HOME and LANG (command). docshelf treats the values as credentials and never prints them.',
     ),
-    timeout: t.duration('1s', '1d', 'Maximum time for the command (command).', '15m', { notBuilt: true }),
+    timeout: t.duration('1s', '1d', 'Maximum time for the command (command).', '15m'),
   },
   'Source of the pages of an export. A key with a kind in parentheses, such as (crawl), applies only to this kind.',
 );

@@ -11,8 +11,9 @@ import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
-import type { BundleStore, JobQueue, SearchData, StoredJob } from '../ports.ts';
+import type { BundleStore, CollectCommand, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
+import { collectOutput } from '../sources/command-source.ts';
 import type { OnStep } from './collect.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
 import type { SharedJobs } from './shared-jobs.ts';
@@ -66,6 +67,7 @@ export async function runJob(
       next: 'Set the source of the domain in organizations, and start a new export.',
     });
   }
+  const { source } = site;
   const workDir = await makeWorkFolder(folder, job.jobId, job.attempt);
   const journalDir = journalFolder(folder, job.jobId);
   const thread = tracedThread(options.jobEntry, signal, tracer);
@@ -80,14 +82,17 @@ export async function runJob(
       const order = {
         ...folders,
         request,
-        ...site,
+        hosts: site.hosts,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
         ...crawl,
         recordsDir: folder.crawls,
         pageThreads: options.pageThreads,
       };
-      const collected = await thread.call('collect', order, reporting(progress, 'collect'));
+      const collect = (source: CollectCommand['source']) =>
+        thread.call('collect', { ...order, source }, reporting(progress, 'collect'));
+      const collected =
+        source.kind === 'command' ? await collectOutput(source, folder.locks, signal, collect) : await collect(source);
       tableSha256 = collected.tableSha256;
       if (collected.pages > PAGES_PER_THREAD_MAX) await thread.terminate();
       await shared?.keepSite(tableSha256, lastContent, signal);
@@ -97,7 +102,6 @@ export async function runJob(
     const siteDir = join(workDir, 'site');
     const checkOrder = { ...folders, tableSha256, siteDir, hosts: site.hosts };
     let checked = await thread.call('check', checkOrder, reporting(progress, 'check'));
-    const { source } = site;
     if (source.kind === 'crawl' && crawl.browser.verify === 'auto') {
       const { files, found } = checked;
       const picturesDir = join(folder.pictures, job.jobId);

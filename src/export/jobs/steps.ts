@@ -5,7 +5,7 @@ import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts'
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding, SiteSource } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
-import type { SourceSettings } from '../../domain/organization.ts';
+import type { FolderSettings } from '../../domain/organization.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
@@ -16,8 +16,6 @@ import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
 import { collectSite, type OnStep, readSiteTable, writeSiteTable } from './collect.ts';
-
-type FolderSettings = Extract<SourceSettings, { readonly path: string }>;
 
 export function sourceOf(order: CollectCommand, crawler: SiteCrawler): SiteSource {
   const { source, workDir, limits } = order;

@@ -23,7 +23,13 @@ export interface RenderedText {
 
 export type MarkdownRenderer = ReturnType<typeof createRenderer>;
 
-type Env = PageContext & { title: Token | null; headings: Heading[]; opening: string | null };
+type Env = PageContext & {
+  title: Token | null;
+  headings: Heading[];
+  opening: string | null;
+  /** Fragments of the page, each with the last number that docshelf appended to it. */
+  readonly fragments: Map<string, number>;
+};
 
 export function createRenderer() {
   const md = new MarkdownIt({ html: true, linkify: true });
@@ -46,7 +52,7 @@ export function createRenderer() {
   });
   md.use(anchor, {
     level: [1, 2, 3, 4, 5, 6],
-    slugify,
+    slugifyWithState: (title, { env }) => uniqueFragment(slugify(title), env as unknown as Env),
     tabIndex: false,
     permalink: (id, options, state, index) => {
       if (state.tokens[index] !== (state.env as unknown as Env).title) permalink(id, options, state, index);
@@ -67,7 +73,7 @@ export function createRenderer() {
 
   return {
     render: (markdown: string, context: PageContext): RenderedText => {
-      const env: Env = { ...context, title: null, headings: [], opening: null };
+      const env: Env = { ...context, title: null, headings: [], opening: null, fragments: new Map() };
       const tokens = md.parse(markdown, env);
       const write = (written: Token[]): string => md.renderer.render(written, md.options, env);
       const [heading, text] = env.title === null ? [] : tokens.splice(tokens.indexOf(env.title), 3);
@@ -76,6 +82,15 @@ export function createRenderer() {
       return { title, html: write(tokens), headings: env.headings, opening: env.opening };
     },
   };
+}
+
+/** Continues with the last number, because trying all numbers again took a minute for 20,000 equal headings. */
+function uniqueFragment(fragment: string, { fragments }: Env): string {
+  let number = fragments.get(fragment) ?? 0;
+  let unique = fragment;
+  for (; fragments.has(unique); unique = `${fragment}-${number}`) number += 1;
+  fragments.set(unique, 0).set(fragment, number);
+  return unique;
 }
 
 /** Creates the fragment of a heading by GitHub's algorithm, so that links that work in a repository also work in the site. */

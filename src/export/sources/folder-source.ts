@@ -30,7 +30,7 @@ export async function collectFolder(
   const site = siteOf(found.files, sink);
   const files = request.paths === null ? site : limitTo(request.paths, site, path, sink);
   if (!files.some((file) => isPage(file.path))) {
-    const next = 'Set the path of the source to the folder of the built site, not to its sources.';
+    const next = 'Set path or output of the source to the folder of the built site, not to its sources.';
     throw badSource(path, 'it contains no HTML page', next);
   }
   await give(files, sink, unpacked.bytes, signal);

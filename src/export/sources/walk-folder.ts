@@ -27,7 +27,7 @@ type Found = { readonly path: string; readonly file: string; readonly info: Stat
 const NEITHER = 'it is neither a file nor a folder';
 export const OWN = "it is docshelf's own folder, which each export creates again";
 const BY_PRODUCT = 'it comes from an archive program or a file manager';
-const TOO_LARGE = 'Set the path of the source to the folder of the built site only, or split the site.';
+const TOO_LARGE = 'Set path or output of the source to the folder of the built site only, or split the site.';
 
 /** Number of concurrent file lookups: twice the threads of libuv's pool. */
 const LOOKS_MAX = 8;

@@ -81,13 +81,12 @@ export class FolderKeys extends KeyStore {
 
   /** Opens the file before `stat`, because on NFS `open` contacts the server, and `stat` alone can return cached values. */
   protected async readKeys(): Promise<void> {
-    await using handle = await ifThere(openNamed(this.#file)).catch(
-      rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
-    );
+    const refuse = rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ);
+    await using handle = await ifThere(openNamed(this.#file)).catch(refuse);
     const info = await handle?.stat({ bigint: true });
     const identity = info === undefined ? 'none' : `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`;
     if (identity !== this.#identity) {
-      this.lastRead = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
+      this.lastRead = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8').catch(refuse));
       this.#identity = identity;
     }
   }

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync } from
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { firstFrom } from '../../files/flat-tables.ts';
 import { replaceFile } from '../../files/index.ts';
 import { FINGERPRINT_BYTES } from '../fingerprint.ts';
 import type { Embedder } from '../ports.ts';
@@ -156,8 +157,14 @@ export async function sweepVectors(
   const quiet: string[] = [];
   for (const name of segmentNames(folder)) if (await isQuiet(join(folder, name), nowMs)) quiet.push(name);
   const isLive: boolean[] = [];
-  // Delete the key, so that a duplicate of its vector is not live.
-  for (const { key } of recordsOf(folder, dims, quiet)) isLive.push(used.delete(beginningOf(key)));
+  const isFound = new Uint8Array(used.length);
+  for (const { key } of recordsOf(folder, dims, quiet)) {
+    const wanted = beginningOf(key);
+    const at = firstFrom(used.length, (index) => (used[index] ?? 0) < wanted);
+    isLive.push(used[at] === wanted && isFound[at] === 0);
+    // Mark the key, so that a duplicate of its vector is not live.
+    isFound[at] = 1;
+  }
   const live = isLive.filter(Boolean).length;
   const dead = isLive.length - live;
   if (dead === 0 || dead < isLive.length * DEAD_PART_MAX) return 0;
@@ -179,18 +186,28 @@ export async function sweepVectors(
   return dead;
 }
 
-/** Keys that the kept releases use. 1,000,000 keys take 37 MB of memory (measured). Removes the lists of other releases. */
-async function usedKeys(folder: string, kept: ReadonlySet<string>, nowMs: number): Promise<Set<number>> {
+/**
+ * Sorted keys that the kept releases use. A `Set` of them would need more memory than V8 permits for more than 4,000,000 keys.
+ * Removes the lists of other releases.
+ */
+async function usedKeys(folder: string, kept: ReadonlySet<string>, nowMs: number): Promise<Float64Array> {
   await mkdir(join(folder, USES), { recursive: true });
-  const used = new Set<number>();
+  const lists: Float64Array[] = [];
   for (const name of await readdir(join(folder, USES))) {
     const file = join(folder, USES, name);
     if (kept.has(name)) {
       const list = await readFile(file);
-      for (let at = 0; at + FINGERPRINT_BYTES <= list.length; at += FINGERPRINT_BYTES) used.add(beginningOf(list, at));
+      const length = Math.floor(list.length / FINGERPRINT_BYTES);
+      lists.push(Float64Array.from({ length }, (_, at) => beginningOf(list, at * FINGERPRINT_BYTES)));
     } else if (!name.startsWith('.tmp-') || (await isQuiet(file, nowMs))) await rm(file, { force: true });
   }
-  return used;
+  const used = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const list of lists) {
+    used.set(list, at);
+    at += list.length;
+  }
+  return used.sort();
 }
 
 /** First six bytes of a key. If two keys begin alike, docshelf may drop a vector, and then computes it again. */

@@ -24,6 +24,24 @@ describe('headings of renderMarkdown()', () => {
     ]);
   });
 
+  it('have fragments with the lowest free number if a fragment with a number is in use', () => {
+    const made = html('## A\n\n## A-1\n\n## A\n\n## A\n\n## A-1\n\n## A-2\n');
+    expect([...made.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
+      'a',
+      'a-1',
+      'a-2',
+      'a-3',
+      'a-1-1',
+      'a-2-1',
+    ]);
+  });
+
+  it('have their fragments after less than 5 s of processor time on a page with 10,000 equal headings', () => {
+    const { user } = process.cpuUsage();
+    expect(html('## A\n\n'.repeat(10_000))).toContain(' id="a-9999"');
+    expect((process.cpuUsage().user - user) / 1e6).toBeLessThan(5);
+  });
+
   it('are in the returned list of headings, as plain text, if they have level 2 or 3 and are outside quotations', () => {
     const { headings } = render('## A *b* `c` <i>d</i>\n\n### E\n\n#### F\n\n> ## G\n');
     expect(headings).toEqual([

@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
@@ -76,6 +76,12 @@ describe('FolderKeys (API keys in the data folder)', () => {
     expect(keys.keys).toEqual([]);
     expect(keys.fault).toMatchObject({ code: 'cannot_read' });
     expect(faults).toHaveLength(1);
+  });
+
+  it('names the path of a folder that has the name of the file', async () => {
+    await mkdir(join(dir, 'keys.json'));
+    const message = `Cannot read the keys in "${join(dir, 'keys.json')}": it is a folder`;
+    expect((await open()).fault).toMatchObject({ code: 'cannot_read', message });
   });
 
   it('reads and adds no keys if a newer docshelf has written the file', async () => {

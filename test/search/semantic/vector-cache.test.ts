@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { FINGERPRINT_BYTES } from '../../../src/search/fingerprint.ts';
 import { noteUse, segmentNames, sweepVectors, VectorCache } from '../../../src/search/semantic/vector-cache.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 
@@ -158,6 +160,18 @@ describe('sweepVectors() (cleanup of the vector cache)', () => {
     await noteUse(folder, releases.kept, keys(1, 2));
     expect(await sweep([releases.kept])).toBe(0);
     expect(await storedKeys(1)).toEqual([1]);
+  });
+
+  it('ends in a process with 64 MiB of V8 memory if a release uses 3,000,000 vectors', async () => {
+    new VectorCache(dir, MODEL).close();
+    await noteUse(folder, releases.kept, []);
+    await writeFile(join(folder, 'uses', releases.kept), randomBytes(3_000_000 * FINGERPRINT_BYTES));
+    const module = new URL('../../../src/search/semantic/vector-cache.ts', import.meta.url);
+    const call = `sweepVectors(${JSON.stringify(folder)}, ${DIMS}, new Set(['${releases.kept}']), Date.now())`;
+    const script = `import { sweepVectors } from '${module}'; console.log(await ${call});`;
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, ['--max-old-space-size=64', '--input-type=module', '-e', script]);
+    expect(stdout).toBe('0\n');
   });
 
   it('empties the cache if no release is kept', async () => {

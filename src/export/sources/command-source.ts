@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { errnoOf } from '../../domain/errors.ts';
+import { badSource } from '../../domain/job.ts';
+import type { CommandSettings, FolderSettings } from '../../domain/organization.ts';
+import { printableLines } from '../../domain/text.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { statSource } from './walk-folder.ts';
+
+/**
+ * Runs the command of a source, then calls `collect` with the folder that the command created. A lock per `workDir` ensures that
+ * no other job changes this folder before `collect` ends.
+ * @throws DocshelfError `bad_source`; the signal's reason, after the processes of the command have ended
+ */
+export async function collectOutput<Result>(
+  source: CommandSettings,
+  locksDir: string,
+  signal: AbortSignal,
+  collect: (folder: FolderSettings) => Promise<Result>,
+): Promise<Result> {
+  const { workDir, output } = source;
+  await statSource(workDir, 'Set workDir of the source to a folder that docshelf can write to.');
+  const root = await realpath(workDir);
+  const lock = join(locksDir, createHash('sha256').update(root).digest('hex'));
+  return whileLocked(lock, { mode: 'exclusive', waitMsMax: Infinity, signal }, async () => {
+    await runCommand(source, signal);
+    const place = join(workDir, output);
+    const next = 'Set output of the source to the folder that the command creates, relative to workDir.';
+    await statSource(place, next);
+    const path = await realpath(place);
+    if (!`${path}/`.startsWith(`${root}/`)) throw badSource(place, 'it is a symbolic link that leaves workDir', next);
+    return collect({ kind: 'folder', path });
+  });
+}
+
+/** Time to read the remaining output after the group has ended, because a process outside the group can keep the pipes open. */
+const DRAIN_MS = 1_000;
+
+async function runCommand(
+  { workDir, command: [program = '', ...words], environment, timeoutMs }: CommandSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const named = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value.reveal()]));
+  const { PATH, HOME, LANG } = process.env;
+  const env = { PATH, HOME, LANG, ...named };
+  // A detached process leads a new process group, so that one signal also ends its descendants.
+  const child = spawn(program, words, { cwd: workDir, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = (): void => endGroup(child);
+  let isTooSlow = false;
+  const timer = setTimeout(() => {
+    isTooSlow = true;
+    end();
+  }, timeoutMs);
+  signal.addEventListener('abort', end, { once: true });
+  const watchdog = startWatchdog(child);
+  let tail: Buffer = Buffer.alloc(0);
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      tail = chunk.length < TAIL_BYTES ? Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES) : chunk;
+    });
+  child.once('exit', () => {
+    end();
+    setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), DRAIN_MS).unref();
+  });
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  child.once('error', (error) => resolve(`cannot be started (${errnoOf(error) ?? error.message})`));
+  child.once('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `exit code ${code}`}`));
+  const state = await promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+    watchdog?.kill('SIGKILL');
+  });
+  signal.throwIfAborted();
+  if (state === null) return;
+  const lines = lastLines(tail, Object.values(named));
+  const how = isTooSlow ? `did not end within ${timeoutMs / 1000} s` : state;
+  const wrote = lines === '' ? '' : `. The end of its output is "${lines}"`;
+  throw badSource(workDir, `its command "${program}" ${how}${wrote}`, isTooSlow ? SLOW_NEXT : FAILED_NEXT);
+}
+
+const SLOW_NEXT = 'Raise timeout of the source, or find out what the command waits for.';
+const FAILED_NEXT =
+  'Run the command in workDir as the user of docshelf, and fix its error. It gets only PATH, HOME, LANG, and environment of the source.';
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Ignore the error: the group has ended.
+  }
+}
+
+/** Starts a process that ends the group of `child` if docshelf is killed, because the system then closes the pipe between them. */
+function startWatchdog({ pid }: ChildProcess): ChildProcess | null {
+  if (pid === undefined) return null;
+  const script = `process.stdin.on('end', () => process.kill(-${pid}, 'SIGKILL')).resume()`;
+  const watchdog = spawn(process.execPath, ['-e', script], {
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Without a free process, the command runs without a watchdog.
+  return watchdog.on('error', () => undefined);
+}
+
+const TAIL_BYTES = 64 * 1024;
+const LINES_MAX = 20;
+const LINES_CHARS_MAX = 2_000;
+/** Shorter values, such as `true`, are no secrets, and would remove parts of unrelated words. */
+const SECRET_CHARS_MIN = 5;
+
+/** Last lines of the output, without the values of `environment`. */
+function lastLines(tail: Buffer, values: readonly string[]): string {
+  const secrets = values.flatMap((value) => value.split(/\r?\n/)).filter(({ length }) => length >= SECRET_CHARS_MIN);
+  secrets.sort((a, b) => b.length - a.length);
+  let text = stripVTControlCharacters(tail.toString('utf8'));
+  // Omit an incomplete first line, because it can begin in the middle of a secret.
+  if (tail.length >= TAIL_BYTES) text = text.replace(/^[^\n]*/, '');
+  for (const secret of secrets) text = text.replaceAll(secret, '[redacted]');
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  return printableLines(lines.slice(-LINES_MAX).join('\n').slice(-LINES_CHARS_MAX));
+}
