@@ -167,6 +167,26 @@ describe('KeywordIndex', () => {
     },
   );
 
+  it.each([
+    '13.3. Explicit Locking',
+    'F.1. Explicit Locking',
+    'Chapter 31. Explicit Locking',
+    'Part II: Explicit Locking',
+  ])('ranks the page with the title "%s" first for the query "explicit locking", without its number', (title) => {
+    const index = indexOf([
+      { title: 'Explicit locking modes', text: 'Explicit locking.' },
+      { title, text: FILLER },
+    ]);
+    expect(index.find('explicit locking', { limit: 1 }).hits).toMatchObject([{ section: 1, exact: 'title' }]);
+  });
+
+  it.each(['2.0 Explicit Locking', 'Version 2 explicit locking', 'C. elegans explicit locking'])(
+    'does not take the beginning of the title "%s" for the number of a chapter',
+    (title) => {
+      expect(indexOf([{ title, text: FILLER }]).find('explicit locking', { limit: 1 }).hits[0]?.exact).toBeNull();
+    },
+  );
+
   it('ignores a document title that pages with different titles share', () => {
     const titled = (documentTitle: string, titles: readonly string[]) =>
       indexOf(titles.map((title) => ({ title, documentTitle, text: FILLER }))).find('acme docs', { limit: 9 }).hits;
