@@ -111,7 +111,8 @@ const DIGIT = /\p{N}/u;
 const ARTICLE = /^(?:an?|the)$/;
 
 /**
- * Plans the scoring of a query. The returned `wishes` contain the index terms to score, the rarest first.
+ * Plans the scoring of a query. The returned `wishes` contain the index terms to score, the rarest first. `joined` contains the
+ * words and identifiers that the words of the query form together, such as `login` for `log in`.
  * @param unfinished true if the last word may be a prefix
  */
 export function planOf(
@@ -308,14 +309,15 @@ export function planOf(
     if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
   }
+  const joined: string[] = [];
   for (const { run, alike, isKnownApart } of runs) {
     if (!isKnownApart) links.push(wish(alike, 1));
     // Join words that the site also contains separately only if they are the whole query: `html theme` in a longer query is not
     // `html_theme`.
-    else if (run.length === ordinary.length) wish(alike, run.length);
+    else if (run.length === ordinary.length) joined.push(...wish(alike, run.length).terms);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
-  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
+  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names, joined };
 }
 
 const JOINTS = ['-', '_', '.', ''];

@@ -200,6 +200,16 @@ describe('KeywordIndex', () => {
     expect(found(index, 'about')).toEqual([1, 0]);
   });
 
+  it('ranks a section with both words of a short query above a section that only has one of them in its title', () => {
+    const index = indexOf([
+      { title: 'MPA mode', text: `A mode. ${FILLER}` },
+      { title: 'Theme', text: `A dark color mode. ${FILLER}` },
+      ...['Colors', 'Night', 'Sky'].map((title) => ({ title, text: `Dark. ${FILLER}` })),
+      ...Array.from({ length: 6 }, () => ({ title: 'More', text: FILLER })),
+    ]);
+    expect(found(index, 'dark mode').slice(0, 2)).toEqual([1, 0]);
+  });
+
   it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },
