@@ -6,6 +6,7 @@ import type { WordLanguage } from './languages.ts';
 import {
   correctedQuery,
   type Link,
+  LONG_NUMBER,
   type Lookup,
   type Name,
   onlyIdentifier,
@@ -108,7 +109,12 @@ export class KeywordIndex {
         for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
       const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
-      const ranked = this.#rank(parsed.wanted, spellings, { only, links, joined, limit: options.limit });
+      const all = this.#rank(parsed.wanted, spellings, { only, links, joined, limit: options.limit });
+      const [code, ...others] = wordsOf(parsed.wanted);
+      const isSplit = links.length > 1 && LONG_NUMBER.test(code?.folded ?? '');
+      const isCode =
+        code !== undefined && code.parts.length > 0 && others.length === 0 && (isSplit || knownPart(links) === 0);
+      const ranked = isCode ? this.#withAllParts(all, wishes) : all;
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       // Signs before a word belong to the word: the heading `<<` does not define `<<EOF`.
@@ -263,6 +269,16 @@ export class KeywordIndex {
       return { section, score: score * (factors[count] as number) };
     });
     return lowered.sort(byScore);
+  }
+
+  /** For an identifier that the site lacks, keeps sections with all known parts, at least two: `TS9999` does not find every `TS`. */
+  #withAllParts(ranked: readonly Found[], wishes: readonly Lookup[]): readonly Found[] {
+    const known = wishes.filter(({ alternatives }) => alternatives.size > 0);
+    if (known.length < 2) return [];
+    const lists = known.map(({ alternatives }) =>
+      [...alternatives.keys()].map((term) => this.#file.postings(term).sections),
+    );
+    return ranked.filter(({ section }) => lists.every((each) => each.some((list) => holds(list, section))));
   }
 
   #takeScores(sections: Iterable<number>): Ranked[] {

@@ -107,6 +107,8 @@ const OFTENER = 10;
 /** Weight of a name in another naming convention, such as `retry_count` for `retryCount`, or of another region's word. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
+/** Matches the number of a code such as `TS9999`, which is no version as in `Python3`. */
+export const LONG_NUMBER = /\p{N}{3}/u;
 /** Matches articles, which writers never join with the next word: `a part` is not `apart`. */
 const ARTICLE = /^(?:an?|the)$/;
 
@@ -214,8 +216,8 @@ export function planOf(
       const alternatives = alternativesOf(begun, () => ranking.prefix);
       links.push(wish(spellings.keysOf(word), weight, alternatives, spellings.related(word)));
       for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
-    } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
-      // If the site does not contain `RFC9110`, search for `RFC 9110`.
+    } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word) && mayBeApart(folded)) {
+      // If the site does not contain `RFC9110`, search for `RFC 9110`. But the code `TS9999` is not the word `TS`.
       for (const part of parts) links.push(wishOrCorrect(plain(part), weight));
     } else addWord(word, weight);
   }
@@ -245,6 +247,8 @@ export function planOf(
 
   const has = (term: string) => dictionary.sectionsWith(term) > 0;
   const isKnown = (word: Surface) => spellings.keysOf(word).some(has);
+  const mayBeApart = (word: string) =>
+    !LONG_NUMBER.test(word) || (word.match(/\p{N}+|\P{N}+/gu) ?? []).every((part) => isKnown(plain(part)));
   const known = (candidates: readonly string[]) => {
     const symbol = candidates.find(has);
     return symbol === undefined ? [] : [symbol];

@@ -210,6 +210,21 @@ describe('KeywordIndex', () => {
     expect(found(index, 'dark mode').slice(0, 2)).toEqual([1, 0]);
   });
 
+  it.each<[string, number[]]>([
+    ['TS9999', []],
+    ['TS420', [1]],
+    ['pg_zorkmid', []],
+    ['pgConnectionLimit', [2]],
+  ])('returns for the unknown identifier %j only the sections with all its parts: %j', (query, expected) => {
+    const index = indexOf([
+      { text: 'A file with the ending TS.' },
+      { text: 'The error 420 of TS.' },
+      { text: 'The limit of a connection to PG.' },
+      { text: 'Install PG.' },
+    ]);
+    expect(found(index, query)).toEqual(expected);
+  });
+
   it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },
