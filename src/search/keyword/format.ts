@@ -7,7 +7,7 @@ import type { Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
 /** Format version. Increase it with each change to the file or to text analysis, so that docshelf rebuilds older indexes. */
-export const FORMAT_VERSION = 14;
+export const FORMAT_VERSION = 15;
 
 /**
  * Sections are numbered from 0 in page order.

@@ -107,11 +107,14 @@ const OFTENER = 10;
 /** Weight of a name in another naming convention, such as `retry_count` for `retryCount`, or of another region's word. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
+/** Matches the number of a code such as `TS9999`, which is no version as in `Python3`. */
+export const LONG_NUMBER = /\p{N}{3}/u;
 /** Matches articles, which writers never join with the next word: `a part` is not `apart`. */
 const ARTICLE = /^(?:an?|the)$/;
 
 /**
- * Plans the scoring of a query. The returned `wishes` contain the index terms to score, the rarest first.
+ * Plans the scoring of a query. The returned `wishes` contain the index terms to score, the rarest first. `joined` contains the
+ * words and identifiers that the words of the query form together, such as `login` for `log in`.
  * @param unfinished true if the last word may be a prefix
  */
 export function planOf(
@@ -213,8 +216,8 @@ export function planOf(
       const alternatives = alternativesOf(begun, () => ranking.prefix);
       links.push(wish(spellings.keysOf(word), weight, alternatives, spellings.related(word)));
       for (const part of parts) wish(spellings.keysOf(plain(part)), weight * ranking.part);
-    } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word)) {
-      // If the site does not contain `RFC9110`, search for `RFC 9110`.
+    } else if (parts.length > 0 && isNumbered(folded) && !isKnown(word) && mayBeApart(folded)) {
+      // If the site does not contain `RFC9110`, search for `RFC 9110`. But the code `TS9999` is not the word `TS`.
       for (const part of parts) links.push(wishOrCorrect(plain(part), weight));
     } else addWord(word, weight);
   }
@@ -244,6 +247,8 @@ export function planOf(
 
   const has = (term: string) => dictionary.sectionsWith(term) > 0;
   const isKnown = (word: Surface) => spellings.keysOf(word).some(has);
+  const mayBeApart = (word: string) =>
+    !LONG_NUMBER.test(word) || (word.match(/\p{N}+|\P{N}+/gu) ?? []).every((part) => isKnown(plain(part)));
   const known = (candidates: readonly string[]) => {
     const symbol = candidates.find(has);
     return symbol === undefined ? [] : [symbol];
@@ -308,14 +313,15 @@ export function planOf(
     if (knownNames.length === 0 && inside.length > 1 && inside.every(isKnown))
       names.push({ terms: [], words: inside.map(({ folded }) => folded) });
   }
+  const joined: string[] = [];
   for (const { run, alike, isKnownApart } of runs) {
     if (!isKnownApart) links.push(wish(alike, 1));
     // Join words that the site also contains separately only if they are the whole query: `html theme` in a longer query is not
     // `html_theme`.
-    else if (run.length === ordinary.length) wish(alike, run.length);
+    else if (run.length === ordinary.length) joined.push(...wish(alike, run.length).terms);
   }
   const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
-  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names };
+  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX), names, joined };
 }
 
 const JOINTS = ['-', '_', '.', ''];
@@ -495,6 +501,9 @@ export function correctedQuery(
     if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
     if (isInside(spellings.related(word)) || spellings.partsOf(word).length > 1) continue;
     if (namedAlike(parts, dictionary, spellings).length > 0) continue;
+    const at = words.indexOf(word);
+    const pairs = [words.slice(at - 1, at + 1), words.slice(at, at + 2)].map((pair) => pair.map((each) => each.folded));
+    if (pairs.some((pair) => namedAlike(pair, dictionary, spellings).length > 0)) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
     if (looked > MISSPELLINGS_MAX || spellings.twoWords(word).length > 0) continue;

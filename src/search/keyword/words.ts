@@ -306,9 +306,13 @@ export function attachedSymbols(query: string): string[][] {
   return [...leading, ...trailing, ...between];
 }
 
-/** Returns a key for the comparison of titles, equal for `What's new?` and `whats New`. */
+/** Matches the number of a chapter or section, as in `13.3. Locking`, `F.1. Modules`, `Chapter 31. Replication` and `Part II: Use`. */
+const NUMBERING =
+  /^\s*(?:(?:chapter|appendix|part|section)\s+(?:\d+|[a-z]|[ivx]+)[.:]|(?:\p{L}+\s+)?(?:\p{L}\.)?\d+(?:\.\d+)*\.)\s+(?=\S)/iu;
+
+/** Returns a key for the comparison of titles, equal for `What's new?` and `2.1. whats New`. */
 export function titleKey(text: string): string {
-  return wordsOf(text.replace(APOSTROPHES, "'").replaceAll("'", ''))
+  return wordsOf(text.replace(NUMBERING, '').replace(APOSTROPHES, "'").replaceAll("'", ''))
     .filter((word) => word.kind !== 'joined')
     .map((word) => word.folded)
     .join(' ');

@@ -32,6 +32,12 @@ describe('corrections and facets of KeywordIndex', () => {
     expect(index.readings('maintenance_work_mem', false).corrected).toBeNull();
   });
 
+  it('proposes no correction for a word that the index contains only joined with the next or previous word', () => {
+    const index = indexOf([{ text: 'The inner intersphinx mapping of Sphinx.' }]);
+    expect(index.readings('inter sphinx', false).corrected).toBeNull();
+    expect(index.readings('inter mapping', false).corrected).toBe('inner mapping');
+  });
+
   it('lists up to 50 languages, versions and tags by frequency, and omits a facet with a single value', () => {
     expect(indexOf(SECTIONS).facets).toEqual({
       languages: ['en', 'pt-BR'],

@@ -167,6 +167,26 @@ describe('KeywordIndex', () => {
     },
   );
 
+  it.each([
+    '13.3. Explicit Locking',
+    'F.1. Explicit Locking',
+    'Chapter 31. Explicit Locking',
+    'Part II: Explicit Locking',
+  ])('ranks the page with the title "%s" first for the query "explicit locking", without its number', (title) => {
+    const index = indexOf([
+      { title: 'Explicit locking modes', text: 'Explicit locking.' },
+      { title, text: FILLER },
+    ]);
+    expect(index.find('explicit locking', { limit: 1 }).hits).toMatchObject([{ section: 1, exact: 'title' }]);
+  });
+
+  it.each(['2.0 Explicit Locking', 'Version 2 explicit locking', 'C. elegans explicit locking'])(
+    'does not take the beginning of the title "%s" for the number of a chapter',
+    (title) => {
+      expect(indexOf([{ title, text: FILLER }]).find('explicit locking', { limit: 1 }).hits[0]?.exact).toBeNull();
+    },
+  );
+
   it('ignores a document title that pages with different titles share', () => {
     const titled = (documentTitle: string, titles: readonly string[]) =>
       indexOf(titles.map((title) => ({ title, documentTitle, text: FILLER }))).find('acme docs', { limit: 9 }).hits;
@@ -178,6 +198,31 @@ describe('KeywordIndex', () => {
   it('ranks a page first if its title equals the query, even if the title consists of stop words', () => {
     const index = indexOf([{ text: 'about about about it' }, { title: 'About', text: FILLER }]);
     expect(found(index, 'about')).toEqual([1, 0]);
+  });
+
+  it('ranks a section with both words of a short query above a section that only has one of them in its title', () => {
+    const index = indexOf([
+      { title: 'MPA mode', text: `A mode. ${FILLER}` },
+      { title: 'Theme', text: `A dark color mode. ${FILLER}` },
+      ...['Colors', 'Night', 'Sky'].map((title) => ({ title, text: `Dark. ${FILLER}` })),
+      ...Array.from({ length: 6 }, () => ({ title: 'More', text: FILLER })),
+    ]);
+    expect(found(index, 'dark mode').slice(0, 2)).toEqual([1, 0]);
+  });
+
+  it.each<[string, number[]]>([
+    ['TS9999', []],
+    ['TS420', [1]],
+    ['pg_zorkmid', []],
+    ['pgConnectionLimit', [2]],
+  ])('returns for the unknown identifier %j only the sections with all its parts: %j', (query, expected) => {
+    const index = indexOf([
+      { text: 'A file with the ending TS.' },
+      { text: 'The error 420 of TS.' },
+      { text: 'The limit of a connection to PG.' },
+      { text: 'Install PG.' },
+    ]);
+    expect(found(index, query)).toEqual(expected);
   });
 
   it('ranks a word in the title or headings above the same word in the text', () => {
