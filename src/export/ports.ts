@@ -1,14 +1,5 @@
 import type { CrawlOptions, VerifyCrawlOptions } from '../domain/crawl.ts';
-import type {
-  ExportedBundle,
-  ExportReport,
-  ExportRequest,
-  Finding,
-  Job,
-  JobFault,
-  JobStatus,
-  SiteSource,
-} from '../domain/job.ts';
+import type { ExportedBundle, ExportRequest, Finding, Job, JobFault, JobStatus, SiteSource } from '../domain/job.ts';
 import type { CommandSettings, SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { FoundSoFar } from './findings.ts';
@@ -42,67 +33,6 @@ export type JobFilter = { readonly limit: number; readonly cursor?: string } & (
 export type OldJobs = { readonly beforeMs: number } | { readonly newest: number };
 
 export type JobCounts = { readonly queued: number; readonly running: number };
-
-/**
- * Queue that several processes can share. Calls resolve when their changes are durable. A process that has claimed a job may
- * write to the job until the lease expires or another attempt begins. After that, its writes return false.
- */
-export interface JobQueue {
-  /**
-   * Adds a job, or returns a queued job with equal domain, version and paths. @throws DocshelfError `queue_full` if `queuedMax` jobs
-   * wait
-   */
-  add(job: NewJob, queuedMax: number): Promise<StoredJob>;
-
-  get(jobId: string): Promise<StoredJob | null>;
-
-  /** Lists jobs, newest first. @throws DocshelfError `bad_request` if the cursor is not from an earlier call */
-  list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
-
-  /**
-   * Claims a job. Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest
-   * job. A domain has at most one running job. After a database outage, no lease expires for `leaseMs`.
-   */
-  claim(leaseMs: number): Promise<StoredJob | null>;
-
-  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: a client canceled the job, so stop it. */
-  renew(job: Claimed): Promise<'held' | 'lost' | 'canceled'>;
-
-  /** Stores progress and page count, which never decrease. `checkpoint` is the digest of the collected site, for the next attempt. */
-  advance(
-    job: Claimed,
-    step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
-  ): Promise<boolean>;
-
-  /**
-   * Ends a job as `completed`, and stores its page count, because the last `advance` can have failed. Returns false if the attempt
-   * has lost the job or the job was canceled.
-   */
-  complete(job: Claimed, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
-
-  fail(job: Claimed, fault: JobFault, report: ExportReport | null): Promise<boolean>;
-
-  release(job: Claimed): Promise<void>;
-
-  /** Ends a queued job as `failed` with error `canceled`, and a running job at its next `renew`. Null if the job is missing. */
-  cancel(jobId: string): Promise<StoredJob | null>;
-
-  report(jobId: string): Promise<ExportReport | null>;
-
-  lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null>;
-
-  counts(organizationId?: string): Promise<JobCounts>;
-
-  /** Short text that changes when a job is added, progresses or ends. Callers poll it to detect changes. */
-  revision(): Promise<string>;
-
-  /** Removes ended jobs, except the newest completed job of each domain. @returns number of removed jobs */
-  prune(old: OldJobs): Promise<number>;
-
-  references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }>;
-
-  close(): Promise<void>;
-}
 
 export type PackedBundle = { readonly sha256: string; readonly sizeBytes: number; readonly file: string };
 

@@ -16,8 +16,9 @@ import type { OwnedSite } from '../domain/organization.ts';
 import { showName } from '../domain/secret.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { Tracer } from '../traces/tracer.ts';
+import type { JobQueue } from './jobs/queue/sql-job-queue.ts';
 import { jobFacts, queueFacts } from './jobs/runner.ts';
-import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
+import type { BundleStore, JobFilter, StoredJob } from './ports.ts';
 
 interface OwnedJob extends Job {
   readonly organization: string;

@@ -29,11 +29,6 @@ interface EmbeddedEngineOptions {
   readonly othersSilentMs?: number;
 }
 
-interface OpenIndex {
-  readonly sites: Set<object>;
-  readonly facts: Promise<IndexFacts>;
-}
-
 interface OpenedBySite {
   readonly searchDir: string;
   /** Null until `embed` has found or computed vectors. */
@@ -81,9 +76,8 @@ export class EmbeddedEngine {
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
   /** Verifies one index at a time, so that queries run in between if a hundred sites start together. */
   readonly #checkScheduler = new Scheduler(1);
-  readonly #openIndexes = new Map<string, OpenIndex>();
   /** Open indexes by site and release folder. */
-  readonly #opened = new WeakMap<object, Map<string, OpenedBySite>>();
+  readonly #opened = new Map<object, Map<string, OpenedBySite>>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
@@ -120,36 +114,19 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Verifies the index. Other sites with the same release reuse the result. If a site opens the index again, it suspects damage,
-   * so docshelf verifies again.
+   * Verifies the index, and opens it for the queries of a site.
    * @throws DocshelfError `index_damaged` if the index is missing, damaged, or has another format version
    */
   async open(release: IndexedRelease, site: object = this): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
-    const shared = this.#openIndexes.get(searchDir);
-    const isShared = shared !== undefined && !shared.sites.has(site);
-    const opened = isShared ? shared : this.#verify(release, site);
-    opened.sites.add(site);
-    const facts = await opened.facts;
+    const verify = () => this.#queries.call('open', searchDir, URGENT);
+    const turn = { key: site, share: searchDir, signal: this.#stopping.signal };
+    const { sections } = await this.#checkScheduler.run(verify, turn);
+    const facts = { sections, ...(await this.#factsOf(release)) };
     const openedBySite = this.#opened.get(site) ?? new Map<string, OpenedBySite>();
     this.#opened.set(site, openedBySite.set(release.releaseDir, { searchDir, vectors: null }));
     return facts;
-  }
-
-  #verify(release: IndexedRelease, site: object): OpenIndex {
-    const searchDir = searchDirOf(release);
-    const open = async (): Promise<IndexFacts> => {
-      const { sections } = await this.#queries.call('open', searchDir, URGENT);
-      return { sections, ...(await this.#factsOf(release)) };
-    };
-    const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
-    const opened: OpenIndex = { sites: new Set(this.#openIndexes.get(searchDir)?.sites), facts };
-    this.#openIndexes.set(searchDir, opened);
-    facts.catch(() => {
-      if (this.#openIndexes.get(searchDir) === opened) this.#openIndexes.delete(searchDir);
-    });
-    return opened;
   }
 
   /**
@@ -212,13 +189,11 @@ export class EmbeddedEngine {
   }
 
   async close(release: IndexedRelease, site: object = this): Promise<void> {
-    if (this.#opened.get(site)?.delete(release.releaseDir) !== true) return;
-    const searchDir = searchDirOf(release);
-    const shared = this.#openIndexes.get(searchDir);
-    shared?.sites.delete(site);
-    if (shared !== undefined && shared.sites.size > 0) return;
-    this.#openIndexes.delete(searchDir);
-    await this.#queries.call('close', searchDir, URGENT);
+    const openedBySite = this.#opened.get(site);
+    if (openedBySite?.delete(release.releaseDir) !== true) return;
+    if (openedBySite.size === 0) this.#opened.delete(site);
+    const isShared = this.#opened.values().some((other) => other.has(release.releaseDir));
+    if (!isShared) await this.#queries.call('close', searchDirOf(release), URGENT);
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
-import type { JobQueue, StoredJob } from '../ports.ts';
+import type { StoredJob } from '../ports.ts';
+import type { JobQueue } from './queue/sql-job-queue.ts';
 
 /** Start and end of each step in percent of the whole job, measured with a first export of 1,000 Markdown pages. */
 const SPANS = {

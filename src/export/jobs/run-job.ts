@@ -11,11 +11,12 @@ import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
-import type { BundleStore, CollectCommand, JobQueue, SearchData, StoredJob } from '../ports.ts';
+import type { BundleStore, CollectCommand, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import { collectOutput } from '../sources/command-source.ts';
 import type { OnStep } from './collect.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
+import type { JobQueue } from './queue/sql-job-queue.ts';
 import type { SharedJobs } from './shared-jobs.ts';
 import type { CheckedSite, JobSteps } from './steps.ts';
 

@@ -3,8 +3,9 @@ import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { CANCELED, isTerminal, type Job } from '../../domain/job.ts';
 import type { SpanFacts, SpanOptions } from '../../traces/tracer.ts';
 import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
-import type { Claimed, JobQueue, StoredJob } from '../ports.ts';
+import type { Claimed, StoredJob } from '../ports.ts';
 import { JobProgress } from './job-progress.ts';
+import type { JobQueue } from './queue/sql-job-queue.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
 
 interface JobRunnerOptions extends RunJobOptions {

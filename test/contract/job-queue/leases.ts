@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JobQueue } from '../../../src/export/ports.ts';
+import type { JobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
 import { BUNDLE, LEASE_MS, reportOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { Workbench } from './workbench.ts';

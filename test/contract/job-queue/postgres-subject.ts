@@ -1,8 +1,7 @@
 import { Client } from 'pg';
 import type { Database } from '../../../src/database/database.ts';
-import { SqlJobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
+import { type JobQueue, SqlJobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
 import { POSTGRES_STATEMENTS } from '../../../src/export/jobs/queue/statements.ts';
-import type { JobQueue } from '../../../src/export/ports.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { PostgresServer } from '../../helpers/postgres.ts';
 import { SharedClocks } from './shared-clocks.ts';

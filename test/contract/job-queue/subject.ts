@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { JobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
 import { openSqliteJobQueue, type QueueFile } from '../../../src/export/jobs/queue/sqlite.ts';
-import type { JobQueue } from '../../../src/export/ports.ts';
 import { newFolder } from '../../helpers/new-folder.ts';
 import { SharedClocks } from './shared-clocks.ts';
 

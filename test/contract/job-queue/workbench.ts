@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { ExportedBundle } from '../../../src/domain/job.ts';
-import type { JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
+import type { JobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
+import type { NewJob, StoredJob } from '../../../src/export/ports.ts';
 import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, QUEUED_MAX, reportOf } from './jobs.ts';
 import type { SharedClocks } from './shared-clocks.ts';
 import type { OpenSubject, Subject } from './subject.ts';

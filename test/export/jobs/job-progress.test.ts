@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JobProgress } from '../../../src/export/jobs/job-progress.ts';
-import type { JobQueue, StoredJob } from '../../../src/export/ports.ts';
+import type { JobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
+import type { StoredJob } from '../../../src/export/ports.ts';
 
 type Step = Parameters<JobQueue['advance']>[1];
 

@@ -2,7 +2,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import type { JobQueue, SearchData } from '../../../src/export/ports.ts';
+import type { JobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
+import type { SearchData } from '../../../src/export/ports.ts';
 import { jobIdOf } from '../../contract/job-queue/jobs.ts';
 import { endless, JobBench } from './job-bench.ts';
 

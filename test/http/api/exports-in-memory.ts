@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { CANCELED, type ExportedBundle, type ExportReport, type JobFault, jobError } from '../../../src/domain/job.ts';
-import type { BundleStore, JobFilter, JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
+import type { JobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
+import type { BundleStore, JobFilter, NewJob, StoredJob } from '../../../src/export/ports.ts';
 import { ExportService, type ExportServiceOptions } from '../../../src/export/service.ts';
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
 

@@ -3,10 +3,10 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Session } from '../../../database/database.ts';
 import type { Statement, StatementValues } from '../../../database/statement.ts';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../../../domain/errors.ts';
-import { CANCELED, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
+import { CANCELED, type ExportedBundle, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
 import { isRunning, startTicksOf } from '../../../files/index.ts';
 import { Scheduler } from '../../../threads/scheduler.ts';
-import type { Claimed, JobCounts, JobFilter, JobQueue, OldJobs, StoredJob } from '../../ports.ts';
+import type { Claimed, JobCounts, JobFilter, NewJob, OldJobs, StoredJob } from '../../ports.ts';
 import type { JobStatements } from './statements.ts';
 
 type JobSession = Pick<Session, 'run'>;
@@ -14,6 +14,8 @@ type JobSession = Pick<Session, 'run'>;
 export interface JobDatabase extends JobSession {
   transact<T>(act: (session: JobSession) => Promise<T>): Promise<T>;
 }
+
+export type JobQueue = Pick<SqlJobQueue, keyof SqlJobQueue>;
 
 interface SqlJobQueueOptions {
   readonly database: JobDatabase;
@@ -25,8 +27,11 @@ const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** After a lease expires, another process can take the job. Writes check the attempt number, so the former process cannot write. */
-export class SqlJobQueue implements JobQueue {
+/**
+ * Queue that several processes can share. Calls resolve when their changes are durable. A process that has claimed a job may
+ * write to the job until the lease expires or another attempt begins. After that, its writes return false.
+ */
+export class SqlJobQueue {
   readonly #database: JobDatabase;
   readonly #sql: JobStatements;
   readonly #wallMs: () => number;
@@ -41,12 +46,19 @@ export class SqlJobQueue implements JobQueue {
     this.#wallMs = wallMs;
   }
 
-  readonly add: JobQueue['add'] = (...given) => this.#adding.run(() => this.#add(...given));
+  /**
+   * Adds a job, or returns a queued job with equal domain, version and paths. @throws DocshelfError `queue_full` if `queuedMax` jobs
+   * wait
+   */
+  add(job: NewJob, queuedMax: number): Promise<StoredJob> {
+    return this.#adding.run(() => this.#add(job, queuedMax));
+  }
 
   get(jobId: string): Promise<StoredJob | null> {
     return this.#job(this.#sql.get, { jobId });
   }
 
+  /** Lists jobs, newest first. @throws DocshelfError `bad_request` if the cursor is not from an earlier call */
   async list({ organizationId, domain, status, limit, cursor }: JobFilter) {
     const { listOfAll, list, listOfDomain, listOfStatus, listOfDomainAndStatus } = this.#sql;
     const [ofAll, ofDomain] = status === undefined ? [list, listOfDomain] : [listOfStatus, listOfDomainAndStatus];
@@ -64,6 +76,10 @@ export class SqlJobQueue implements JobQueue {
     return { jobs: rows.map(toStoredJob), nextCursor };
   }
 
+  /**
+   * Claims a job. Jobs whose lease was not renewed for `leaseMs` come first. Then organizations take turns, each with its oldest
+   * job. A domain has at most one running job. After a database outage, no lease expires for `leaseMs`.
+   */
   claim(leaseMs: number): Promise<StoredJob | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
@@ -78,6 +94,7 @@ export class SqlJobQueue implements JobQueue {
     });
   }
 
+  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: a client canceled the job, so stop it. */
   async renew(job: Claimed): Promise<'held' | 'lost' | 'canceled'> {
     const [held] = await this.#notingFaults(() =>
       this.#database.run<Pick<JobRow, 'isCanceled'>>(this.#sql.renew, refOf(job)),
@@ -86,26 +103,38 @@ export class SqlJobQueue implements JobQueue {
     return held.isCanceled ? 'canceled' : 'held';
   }
 
-  readonly advance: JobQueue['advance'] = (job, { progress, pageCount, checkpoint = null }) =>
-    this.#changes(this.#database, this.#sql.advance, { ...refOf(job), progress, pageCount, checkpoint });
+  /** Stores progress and page count, which never decrease. `checkpoint` is the digest of the collected site, for the next attempt. */
+  advance(
+    job: Claimed,
+    step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
+  ): Promise<boolean> {
+    return this.#changes(this.#database, this.#sql.advance, { ...refOf(job), ...step });
+  }
 
-  readonly complete: JobQueue['complete'] = (job, bundle, report) =>
-    this.#end(job, 'completed', this.#sql.complete, {
+  /**
+   * Ends a job as `completed`, and stores its page count, because the last `advance` can have failed. Returns false if the attempt
+   * has lost the job or the job was canceled.
+   */
+  complete(job: Claimed, bundle: ExportedBundle, report: ExportReport): Promise<boolean> {
+    return this.#end(job, 'completed', this.#sql.complete, {
       bundleSha256: bundle.sha256,
       bundleSizeBytes: bundle.sizeBytes,
       contentSha256: bundle.contentSha256,
       pageCount: report.pages,
       report: JSON.stringify(report),
     });
+  }
 
-  readonly fail: JobQueue['fail'] = (job, fault, report) =>
-    this.#end(job, 'failed', this.#sql.fail, failure(fault, report));
+  fail(job: Claimed, fault: JobFault, report: ExportReport | null): Promise<boolean> {
+    return this.#end(job, 'failed', this.#sql.fail, failure(fault, report));
+  }
 
   async release(job: Claimed): Promise<void> {
     if (await this.#end(job, 'queued', this.#sql.release, {})) return;
     await this.fail(job, CANCELED, null);
   }
 
+  /** Ends a queued job as `failed` with error `canceled`, and a running job at its next `renew`. Null if the job is missing. */
   async cancel(jobId: string): Promise<StoredJob | null> {
     await this.#changes(this.#database, this.#sql.cancel, { jobId });
     return this.get(jobId);
@@ -130,10 +159,12 @@ export class SqlJobQueue implements JobQueue {
     return row ?? { queued: 0, running: 0 };
   }
 
+  /** Short text that changes when a job is added, progresses or ends. Callers poll it to detect changes. */
   async revision(): Promise<string> {
     return JSON.stringify(await this.#database.run(this.#sql.revision));
   }
 
+  /** Removes ended jobs, except the newest completed job of each domain. @returns number of removed jobs */
   async prune(old: OldJobs): Promise<number> {
     const prune = 'newest' in old ? this.#sql.pruneBeyond : this.#sql.pruneOlder;
     for (let total = 0; ; await setImmediate()) {
@@ -164,7 +195,7 @@ export class SqlJobQueue implements JobQueue {
     await this.#adding.run(async () => undefined);
   }
 
-  async #add(...[job, queuedMax]: Parameters<JobQueue['add']>): Promise<StoredJob> {
+  async #add(job: NewJob, queuedMax: number): Promise<StoredJob> {
     const { jobId, organizationId, domain, version, paths, traceparent } = job;
     const request = { organizationId, domain, version, paths: paths === null ? null : JSON.stringify(paths) };
     return this.#database.transact(async (session) => {

@@ -7,8 +7,7 @@ import { DocshelfError } from '../../../domain/errors.ts';
 import { refuseLink } from '../../../files/index.ts';
 import { HEAPS, serve, Thread, threadEntry } from '../../../threads/index.ts';
 import { Scheduler } from '../../../threads/scheduler.ts';
-import type { JobQueue } from '../../ports.ts';
-import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
+import { type JobDatabase, type JobQueue, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
 /** Maximum pending calls of clients, which the disk can flush in a few seconds. Calls for running jobs are never rejected. */
