@@ -220,7 +220,7 @@ export class ManifestReader {
 
   #takeFile(bytes: Buffer): void {
     if (this.#fault !== null) return;
-    const bad: DocumentFault = (state, why) => this.#bad(`/files/${this.#files}${state}`, why);
+    const bad: DocumentFault = (state, why) => this.#bad(`/files/${this.#files}${state.replace(/^it /, ' ')}`, why);
     try {
       this.#onFile(checkFile(parseJson(bytes, bad), bad));
     } catch (fault) {

@@ -254,9 +254,9 @@ export function toDocshelfError(error: unknown): DocshelfError {
       cause: error,
     });
   }
-  if (errno === 'EROFS' || errno === 'EACCES' || errno === 'EPERM') {
+  if (errno === 'EROFS' || errno === 'EACCES' || errno === 'EPERM' || errno === 'ENOTDIR') {
     return new DocshelfError('cannot_write', `Cannot write: ${message}`, {
-      next: 'Make the data folder (storage.dir) writable for the user that docshelf runs as.',
+      next: 'Make storage.dir a folder that the user of docshelf can write to.',
       cause: error,
     });
   }

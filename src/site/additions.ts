@@ -45,9 +45,10 @@ export function searchBoxAdditions(
     const label = language === ENGLISH ? null : language.words.searchBox.open;
     return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
   });
-  // In browsers without scripts, each page ends with a link to the results page.
+  // In browsers without scripts, each page ends with a link to the results page. The link is in the middle, because the fixed side
+  // columns of some themes (Starlight, VitePress) would cover it at the edge.
   const links = PAGE_LANGUAGES.map(({ tag, words: { searchBox } }) => {
-    const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a><style>@media print{docshelf-search{display:none}}</style>`;
+    const link = `${startTag('a', { href: version === null ? form.page : `${form.page}?version=${encodeURIComponent(version)}` })}${escapeToAscii(searchBox.open)}</a><style>docshelf-search{display:block;text-align:center}@media print{docshelf-search{display:none}}</style>`;
     return [tag, `<noscript><docshelf-search>${link}</docshelf-search></noscript>`] as const;
   });
   return {

@@ -77,6 +77,13 @@ describe('ManifestReader', () => {
       expect.objectContaining({ message: expect.stringContaining('/files/1/size must be >= 0') }),
     );
   });
+
+  it('states the position of a file entry that lacks a value in its error', () => {
+    const { type, ...untyped } = SCRIPT;
+    expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, untyped] }), 'x')).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/: \/files\/1 must have required property 'type'$/) }),
+    );
+  });
 });
 
 describe('checkManifestSize()', () => {

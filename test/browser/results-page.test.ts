@@ -57,6 +57,13 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     await page.waitForURL(`${origin}/de/_docshelf/search`);
   });
 
+  it('is linked from a page without scripts whose fixed side column covers the left third', async () => {
+    const { page } = await open('/de/guides/start', { javaScriptEnabled: false });
+    await page.evaluate("document.querySelector('main').style = 'position: fixed; inset: 0 66% 0 0; z-index: 1'");
+    await page.getByRole('link', { name: 'Suchen' }).click({ timeout: 5000 });
+    await page.waitForURL(`${origin}/de/_docshelf/search`);
+  });
+
   it.each(SITES)(
     'leads readers without JavaScript from a 404 page to the found section, in the language $tag',
     async ({ tag, word, typo, dir }) => {

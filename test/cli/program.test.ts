@@ -75,4 +75,20 @@ describe('main.ts', () => {
       expect.stringMatching(/^docshelf: Cannot write the output: ENOSPC.*\n.*\n$/),
     ]);
   });
+
+  it.each(['bundle list', 'healthcheck'])('ends %s with 73 if storage.dir is a file', (command) => {
+    const { status, stdout } = spawnSync(process.execPath, [MAIN, ...command.split(' '), '--json'], {
+      cwd: '/',
+      env: { DOCSHELF__STORAGE__DIR: MAIN },
+      encoding: 'utf8',
+    });
+    expect([status, JSON.parse(stdout)]).toEqual([
+      73,
+      {
+        code: 'cannot_write',
+        error: expect.stringMatching(/^Cannot write: ENOTDIR/),
+        next: 'Make storage.dir a folder that the user of docshelf can write to.',
+      },
+    ]);
+  });
 });

@@ -165,7 +165,14 @@ const limits = t.section(
     ratio: t.max(
       t.integer(1, 100_000, 'Maximum number of unpacked bytes per byte of the archive, after the first 64 MiB.', 200),
     ),
-    bundleBytes: t.max(t.size('1', '1024GiB', 'Maximum size of the archive itself.', '8GiB')),
+    bundleBytes: t.max(
+      t.size(
+        '1',
+        '1024GiB',
+        'Maximum size of an archive that docshelf downloads, or receives as an upload or on standard input. It does not apply to the preload folder and the inbox.',
+        '8GiB',
+      ),
+    ),
   },
   'Limits for an archive. docshelf rejects an archive that exceeds one of them.',
 );
