@@ -37,7 +37,7 @@ const CRAWL_DOOR = 'crawl/index.ts';
 
 /** Only net opens sockets, with an egress policy. Elsewhere, only these names of socket modules are allowed. */
 const SOCKETS: Readonly<Record<string, readonly string[]>> = {
-  undici: ['errors'],
+  undici: ['errors', 'util'],
   'playwright-core': [],
   'node:http': ['STATUS_CODES', 'createServer', 'validateHeaderName', 'validateHeaderValue'],
   'node:https': ['createServer'],
