@@ -193,7 +193,7 @@ export class SiteLoop extends WorkQueue {
   }
 
   protected override get isBusy(): boolean {
-    return this.#fetcher.current !== null || this.#preload.round.state === 'running';
+    return this.#fetcher.current !== null || this.#preload.state === 'running';
   }
 
   protected override async pass(): Promise<number | null> {
@@ -353,7 +353,7 @@ export class SiteLoop extends WorkQueue {
       hasStartedRound: this.hasStartedRound,
       hasCommand: this.hasCommand,
       served: this.activation.current,
-      preload: this.#preload.round.state,
+      preload: this.#preload.state,
       preloaded: isSettled ? null : this.#preload.newest,
       fetching: this.#fetcher.current,
       fetchedFor: this.#fetchedFor,

@@ -121,8 +121,7 @@ export class Preload {
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
-  /** Only this class replaces the round. */
-  round = DUE;
+  #round = DUE;
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
     this.#context = context;
@@ -130,36 +129,40 @@ export class Preload {
     this.#end = end;
   }
 
+  get state(): Progress['preload'] {
+    return this.#round.state;
+  }
+
   get newest(): Progress['preloaded'] {
-    return this.round.state === 'done' ? this.round.newest : null;
+    return this.#round.state === 'done' ? this.#round.newest : null;
   }
 
   /** Returns the failed imports of the preload folder once, so that each failure is reported only once. */
   takeFailures(): readonly DocshelfError[] {
-    if (this.round.state !== 'done') return [];
-    const { failures } = this.round;
-    this.round = { ...this.round, failures: [] };
+    if (this.#round.state !== 'done') return [];
+    const { failures } = this.#round;
+    this.#round = { ...this.#round, failures: [] };
     return failures;
   }
 
   beginRound(): void {
-    if (this.round.state === 'running') {
-      const { settings, abort } = this.round;
+    if (this.#round.state === 'running') {
+      const { settings, abort } = this.#round;
       if (keyOf(settings) === keyOf(this.#context.settings)) return;
       const state = 'the config was reloaded with other settings';
       abort.abort(new DocshelfError('stopping', `Cannot finish the import of the preload folder: ${state}`));
     }
-    this.round = DUE;
+    this.#round = DUE;
   }
 
   start(activeCreatedAt: string | null): void {
     const { settings, stopping } = this.#context;
     const round = { state: 'running', settings, abort: new AbortController() } as const;
-    this.round = round;
+    this.#round = round;
     const signal = AbortSignal.any([round.abort.signal, stopping]);
     this.done = this.done.then(async () => {
       const result = await this.#read(settings, activeCreatedAt, signal);
-      if (this.round === round) this.round = { state: 'done', ...result };
+      if (this.#round === round) this.#round = { state: 'done', ...result };
       this.#end.onEnd();
     });
   }
