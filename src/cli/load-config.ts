@@ -77,8 +77,8 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
 }
 
 /**
- * Returns the config of a daemon on this host that uses the config file, and prints the error of this file. Null without such a
- * daemon.
+ * If the config file is invalid, prints its error, and returns the config of a running daemon on this host that uses the file.
+ * Null if no such daemon runs.
  */
 async function lastGoodConfig(sources: LoadOptions, fault: ConfigError, storageDir: string | null) {
   const { file, env, cwd } = sources;

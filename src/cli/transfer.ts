@@ -393,7 +393,7 @@ function isStray(path: string): boolean {
   return isByProduct(path) || VOLUME.test(path) || /(?:^|\/)\.directory$/.test(path);
 }
 
-/** Errors of a path that is too long, or that the tar contains both as a file and as a folder. */
+/** Error codes if the path of a tar entry is too long, or if the tar contains the path both as a file and as a folder. */
 const BAD_PATH: ReadonlySet<string> = new Set(['EEXIST', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR']);
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 

@@ -188,7 +188,7 @@ function notCompleted(act: string, jobId: string, status: Job['status']): Docshe
   const next =
     status === 'failed'
       ? 'Read the error of the job, fix its cause, and start a new export.'
-      : 'Request the job again until its status is completed or failed.';
+      : 'Repeat GET /v1/static-export/jobs/{jobId} until the status is completed or failed.';
   return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${status}`, {
     next,
     fields: { status },

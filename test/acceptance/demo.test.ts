@@ -89,7 +89,7 @@ describe('npm run demo', () => {
     expect(reload.status).toBe(200);
   });
 
-  it.skipIf(!hasChromium)('opens the search with Ctrl-K and switches versions in a browser', async () => {
+  it.skipIf(!hasChromium)('serves pages on which Ctrl-K opens the search and the version switcher works', async () => {
     const browser = await launchChromium();
     bench.onEnd(() => browser.close());
     const reader = await Reader.open(browser, shelf.slice(0, -1));

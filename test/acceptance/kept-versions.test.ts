@@ -155,7 +155,7 @@ describe('versions.json', () => {
     expect((await send(daemon, '/_docshelf/v/v3/')).status).toBe(404);
   });
 
-  test('lists only the active version unless serveVersions is kept', async () => {
+  test('lists only the active version unless the config sets serveVersions: kept', async () => {
     const { daemon } = await startWith({});
     expect(await listed(daemon)).toEqual([['v2.0', 'v2.0']]);
     expect((await send(daemon, `${JUNE_AT}/`)).status).toBe(404);

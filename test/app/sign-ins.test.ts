@@ -6,7 +6,7 @@ import { SignIns } from '../../src/app/sites/sign-ins.ts';
 import { load } from '../config/folder.ts';
 import { TestIdentityProvider } from '../helpers/identity-provider.ts';
 
-it('the sign-ins of a daemon request the metadata of an identity provider once for all sites that use this provider', async () => {
+it('a daemon requests the metadata of an identity provider once for all sites that use the provider', async () => {
   const provider = await TestIdentityProvider.start();
   await provider.serve();
   const auth = (clientId: string): string => `{ kind: oidc, issuer: "${provider.issuer}", clientId: ${clientId} }`;

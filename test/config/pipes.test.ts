@@ -21,17 +21,20 @@ describe('loadConfig() with a named pipe that no program writes to', () => {
     ['server.tls.keyFile', 'server: { tls: { certFile: config.yaml, keyFile: pipe } }'],
     ['server.auth.usersFile', 'server: { auth: { kind: basic, usersFile: pipe } }'],
     ['organizationsFile', 'organizationsFile: pipe'],
-  ])('rejects it as %s', async (key, yaml) => {
+  ])('rejects the pipe if the config names it as %s', async (key, yaml) => {
     expect(await messageOf(await folderWithPipe(yaml))).toMatch(
       new RegExp(`Cannot use "[^"]*pipe" as ${key}: it is a pipe, and no program writes to it`),
     );
   });
 
-  it.each(['network: { caFile: pipe }', 'network: { registryAuthFile: pipe }'])('rejects it in %s', async (yaml) => {
-    expect(await messageOf(await folderWithPipe(yaml))).toContain('it is not a regular file');
-  });
+  it.each(['network: { caFile: pipe }', 'network: { registryAuthFile: pipe }'])(
+    'rejects the pipe in %s',
+    async (yaml) => {
+      expect(await messageOf(await folderWithPipe(yaml))).toContain('it is not a regular file');
+    },
+  );
 
-  it('rejects it as the config file', async () => {
+  it('rejects the pipe as the config file', async () => {
     expect(await messageOf(await folderWithPipe(''), 'pipe')).toContain('it is a pipe, and no program writes to it');
   });
 });

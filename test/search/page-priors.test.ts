@@ -5,7 +5,7 @@ import { SECONDARY_PRIOR } from '../../src/search/keyword/ranking.ts';
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 
 describe('PagePriors (weight of each page in the search)', () => {
-  it('weigh pages by the logarithm of their incoming links, in any form of the address', () => {
+  it('weigh a page by the logarithm of its number of incoming links, and count every form of its address', () => {
     const priors = new PagePriors(PAGES);
     priors.add('/', ['/a', '/b', '/c', '/nowhere']);
     priors.add('/a', ['/b/index.html', '/c.html#x', '/']);

@@ -177,7 +177,7 @@ export const organizations = t.list(
 );
 
 export const organizationsFile = t.optional(
-  t.path('YAML file with the key organizations, instead of the key in the config.'),
+  t.path('YAML file that contains organizations. Use it instead of organizations in the config.'),
 );
 
 export const database = t.section(

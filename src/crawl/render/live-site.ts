@@ -102,7 +102,7 @@ export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<F
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** Responds to requests of live pages with the responses of the crawl. Sends all other requests to the live site. */
+/** Responds to a request of a live page as the site responded during the crawl. Sends requests that the crawl lacks to the site. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;

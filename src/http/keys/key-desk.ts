@@ -52,7 +52,7 @@ export class KeyDesk {
   async revoke(id: string): Promise<ListedKey> {
     if (isKey(id)) {
       throw new DocshelfError('not_found', 'Cannot revoke the key: the request contains the key instead of its ID', {
-        next: 'Use an ID from GET /v1/keys. The key in the request is still valid.',
+        next: 'Use the ID of the key from GET /v1/keys. docshelf has not revoked the key.',
       });
     }
     const removed = await this.#options.store.remove(id);

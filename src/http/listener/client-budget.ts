@@ -107,7 +107,7 @@ class Scope {
   }
 }
 
-/** Scopes of a connection, of its client address, and of all connections. */
+/** Limits that apply to a connection: its own, those of its client address, and those of all connections. */
 type Scopes = readonly [Scope, Scope, Scope];
 
 interface Connection {

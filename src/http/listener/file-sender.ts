@@ -14,7 +14,7 @@ const FAST_MS = 1_000;
 
 /** Sends a large body in parts. Each part waits until the client has read the previous part and the budget has room. */
 export class FileSender {
-  /** Free buffers by size, because allocating a buffer takes longer than reading a part into it. */
+  /** Unused buffers by size, to use again, because allocating a buffer takes longer than reading a part into it. */
   readonly #free: { [bytes: number]: Buffer[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
   async send(response: LargeResponse, outgoing: ServerResponse, held: HeldAnswer): Promise<Response> {

@@ -395,7 +395,7 @@ const REGIONAL = new Map(
 );
 const REGIONAL_WORD = new RegExp([...REGIONAL.keys()].sort((left, right) => right.length - left.length).join('|'), 'g');
 
-/** Replaces words of Taiwan by those of mainland China, and words of mainland China by those of Taiwan. */
+/** Replaces Taiwanese words by the words of mainland China, and the other way round, so that a query finds pages from both regions. */
 export function otherRegion(simplified: string): string {
   return simplified.replace(REGIONAL_WORD, (word) => REGIONAL.get(word) ?? word);
 }

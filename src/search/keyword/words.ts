@@ -14,8 +14,8 @@ export interface Word {
 }
 
 /**
- * Matches words joined by dots, hyphens, apostrophes, the signs of paths and addresses, or the commas of a number. `++` or `#`
- * may end the name of a programming language. Soft hyphens and zero-width joiners do not split a word.
+ * Matches a word, or several words joined by a dot, a hyphen, an apostrophe, or one of `/:@#\`, such as `Node.js`, or a number
+ * with commas. `++` or `#` may end the name of a programming language. Soft hyphens and zero-width joiners do not split a word.
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:(?:[.\-\u2010\u2011'\u00b7]|[/:@#\\]{1,3}|(?<=\p{N}),(?=\p{N}{3}(?!\p{N})))[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;

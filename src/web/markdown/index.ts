@@ -13,7 +13,7 @@ export interface MarkdownInput {
   readonly address: string;
 }
 
-/** Maximum nodes of a page to convert. Search reads larger pages, because writing Markdown takes ten times as long as reading. */
+/** Maximum nodes of a page to convert. Lower than the maximum for search, because writing Markdown takes ten times as long. */
 const NODES_MAX = 100_000;
 
 /** Converts a page to Markdown. The only first-level heading is the page's title, if the page has a title. */
