@@ -199,10 +199,10 @@ describe('the sites of one daemon', () => {
     expect((await get(daemon, '/beta/guides/start')).status).toBe(503);
     expect(JSON.parse((await get(daemon, '/beta/_docshelf/features.json')).text)).toMatchObject({ domain: 'beta' });
     const rollback = () => fetch(`${daemon.admin}/v1/sites/beta/rollback`, { method: 'POST', headers: BEARER });
-    expect((await rollback()).status).toBe(500);
+    expect((await rollback()).status).toBe(503);
     const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
     expect(metrics).toContain('docshelf_state{site="beta",state="waiting"} 1');
-    expect(metrics).toMatch(/docshelf_errors_total\{site="beta",code="internal"\} \d/);
+    expect(metrics).toMatch(/docshelf_errors_total\{site="beta",code="cannot_write"\} \d/);
     expect(metrics).toMatch(/docshelf_http_requests_total\{site="beta",listener="site",class="5xx"\} 1\n/);
 
     await rm(broken);
