@@ -63,9 +63,7 @@ export class Scheduler {
       this.#running -= 1;
       line.running -= 1;
       if (this.#waiting > 0) this.look();
-      if (this.#waiting === 0) {
-        for (const [other, { running }] of this.#lines) if (running === 0) this.#lines.delete(other);
-      }
+      this.#forgetIdle();
     }
   }
 
@@ -126,6 +124,13 @@ export class Scheduler {
     this.#waiting += 1;
     signal?.addEventListener('abort', leave, { once: true });
     return promise;
+  }
+
+  /** Deletes each key without tasks. Keeps a key that had more turns than a waiting key, so that it gains no turn when it returns. */
+  #forgetIdle(): void {
+    const least = this.#waiting === 0 ? Number.POSITIVE_INFINITY : this.#leastTurns();
+    for (const [key, { waiting, running, turns }] of this.#lines)
+      if (waiting.length === 0 && running === 0 && turns <= least) this.#lines.delete(key);
   }
 
   #leastTurns(): number {

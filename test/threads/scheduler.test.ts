@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Scheduler, type SchedulerOptions, type Turn } from '../../src/threads/scheduler.ts';
 
@@ -114,6 +116,27 @@ describe('Scheduler', () => {
     await end(1);
     expect(await Promise.all([first, third])).toEqual(['result 0', 'result 1']);
     await expect(run('late', { signal: abort.signal })).rejects.toThrow('enough');
+  });
+
+  it('forgets keys whose waiting tasks were aborted, although tasks of another key always wait', async () => {
+    const { scheduler, run, end } = openScheduler(1);
+    for (let calls = 0; calls < 3; calls += 1) void run('busy', { key: 'busy' });
+    const forgotten: WeakRef<object>[] = [];
+    for (let at = 0; at < 100; at += 1) {
+      const left = new AbortController();
+      const key = {};
+      forgotten.push(new WeakRef(key));
+      const waiting = run('left', { key, signal: left.signal });
+      left.abort(new Error('left'));
+      await waiting.catch(() => undefined);
+    }
+    await end(0);
+    expect(scheduler.waiting).toBe(1);
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    expect(forgotten.filter((each) => each.deref() !== undefined).length).toBeLessThan(10);
+    await end(1);
+    await end(2);
   });
 
   it('rejects tasks over the waiting limit of a key, but not tasks of another key', async () => {

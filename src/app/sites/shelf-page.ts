@@ -56,7 +56,7 @@ export class ShelfPageAnswer {
     if (signIn === null || isFree(target) || !this.#options.current().server.shelf)
       return apps.open.fetch(request, env);
     const isAsked = this.#shown(null).length === 0 || SIGN_IN_QUERY.test(target) || signIn.isOwn?.(target) === true;
-    const refused = await admit(signIn, env, target, this.#options.onError, isAsked);
+    const refused = await admit({ signIn, onFault: this.#options.onError }, request, env, target, isAsked);
     if (refused === null) return asPrivate(await apps.signedIn.fetch(request, env), signIn);
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }

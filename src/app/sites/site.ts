@@ -9,7 +9,6 @@ import type { SiteReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
 import { untilAllEnded } from '../../files/lanes.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
-import { pathOf } from '../../http/listener/served-request.ts';
 import type { SearchReading, SiteMetrics } from '../../http/metrics/metrics.ts';
 import { guarded, privateAnswers } from '../../http/sign-in/guarded-site.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
@@ -21,7 +20,6 @@ import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../searc
 import { type BodyCache, type FastAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
 import { once } from '../../threads/once.ts';
 import type { Tracer } from '../../traces/tracer.ts';
-import { isPagePart } from '../../web/media-type.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import type { Logger } from '../log/log.ts';
@@ -173,9 +171,6 @@ export class Site {
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
-    // Leave a 404 response to the slower request handler, which has the endpoint for assistants and can load a release that
-    // another daemon activated.
-    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.(answer) ?? answer);
   }
 

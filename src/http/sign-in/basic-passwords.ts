@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
-import { sharedLoads } from '../../threads/once.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import type { GuessRates } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
@@ -20,11 +19,7 @@ const THREADS_MAX = 2;
 /** Checks passwords. Caches results by keyed digests. Clients take turns, so that a client with many guesses delays only itself. */
 export class PasswordCheck {
   readonly #key = randomBytes(32);
-  readonly #known = new LRUCache<string, boolean, () => Promise<boolean>>({
-    max: REMEMBERED_MAX,
-    ttl: REMEMBERED_MS,
-    ...sharedLoads<boolean>(),
-  });
+  readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
   readonly #turns = new Scheduler({ max: THREADS_MAX, waitingMax: WAITING_MAX, refuse: tooManyWaiting });
   readonly #threads = new ThreadPool<PasswordCalls>(
     () =>
@@ -35,11 +30,19 @@ export class PasswordCheck {
       }),
   );
 
-  /** Checks all hashes in one call: the times of separate calls would reveal user names. @throws DocshelfError `rate_limited` */
-  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> {
-    const compare = () => this.#threads.run((thread) => thread.call('compare', { password, hashes }));
-    const context = () => this.#turns.run(compare, { key: client });
-    return this.#known.forceFetch(this.#digestOf(password, hashes), { context });
+  /**
+   * Checks all hashes in one call: the times of separate calls would reveal user names.
+   * @param signal aborts when the client leaves, so that no client can queue more checks than the listener accepts requests
+   * @throws DocshelfError `rate_limited`; the reason of `signal`
+   */
+  async holds(client: string, password: string, hashes: readonly string[], signal?: AbortSignal): Promise<boolean> {
+    const digest = this.#digestOf(password, hashes);
+    const compare = async (): Promise<boolean> => {
+      const holds = await this.#threads.run((thread) => thread.call('compare', { password, hashes }));
+      this.#known.set(digest, holds);
+      return holds;
+    };
+    return this.#known.get(digest) ?? this.#turns.run(compare, { key: client, share: digest, signal });
   }
 
   remembers(password: string, hashes: readonly string[]): boolean {
@@ -97,7 +100,7 @@ export class BasicPasswords implements SignIn {
     return this.#options.passwords.remembers(given.password, this.#compared(given.name, hash));
   }
 
-  async admit(incoming: IncomingMessage): Promise<Response | null> {
+  async admit(incoming: IncomingMessage, _: string, __?: boolean, signal?: AbortSignal): Promise<Response | null> {
     const given = credentialsOf(incoming.headers.authorization);
     if (given === null) return this.#challenge(incoming);
     const { passwords, rates, clientOf, onWrong } = this.#options;
@@ -105,7 +108,7 @@ export class BasicPasswords implements SignIn {
     const hash = this.#hashes.get(given.name);
     try {
       const hashes = this.#compared(given.name, hash);
-      if ((await passwords.holds(client, given.password, hashes)) && hash !== undefined) return null;
+      if ((await passwords.holds(client, given.password, hashes, signal)) && hash !== undefined) return null;
       onWrong();
       await rates.takeLate(client);
     } catch (error) {

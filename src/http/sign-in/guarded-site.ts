@@ -35,23 +35,23 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
       // Respond to a missing asset here, because the site's 404 page and rules could reveal content.
       return asset ?? noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
     }
-    const refused = await admit(signIn, env, stripped.target, onFault);
+    const refused = await admit({ signIn, onFault }, request, env, stripped.target);
     return asPrivate(refused ?? (await answer(request, env)), signIn);
   };
 }
 
 /** Returns the response for a reader without access. Null if the reader may read the site. An error denies access. */
 export async function admit(
-  signIn: SignIn,
+  { signIn, onFault }: Pick<Guard, 'signIn' | 'onFault'>,
+  { signal }: Request,
   env: HttpBindings,
   target: string,
-  onFault: Guard['onFault'],
   begins = true,
 ): Promise<Response | null> {
   try {
-    return await signIn.admit(env.incoming, target, begins);
+    return await signIn.admit(env.incoming, target, begins, signal);
   } catch (error) {
-    onFault(error, requestIdOf(env));
+    if (!signal.aborted) onFault(error, requestIdOf(env));
     return ownPage(env.incoming, { status: 503, words: 'noSignIn', headers: { 'Retry-After': '5' } });
   }
 }

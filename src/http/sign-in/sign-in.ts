@@ -49,8 +49,17 @@ export class TrustedHeader implements SignIn {
 export interface SignIn {
   /** Request headers that the sign-in depends on, as the value of `Vary`. */
   readonly vary: string;
-  /** Returns null if the reader may read. @param begins true to start a missing sign-in, false to only reject the reader */
-  admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
+  /**
+   * Returns null if the reader may read.
+   * @param begins true to start a missing sign-in, false to only reject the reader
+   * @param signal aborts when the client leaves
+   */
+  admit(
+    incoming: IncomingMessage,
+    target: string,
+    begins?: boolean,
+    signal?: AbortSignal,
+  ): Response | null | Promise<Response | null>;
   /** True if docshelf knows, without waiting, that `admit` accepts a GET request of this reader. */
   knows(incoming: IncomingMessage): boolean;
   /** True for addresses that belong to the sign-in itself, such as its callback. */

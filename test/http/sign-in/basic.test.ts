@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GuessRates } from '../../../src/http/limits/client-rates.ts';
 import { BasicPasswords, PasswordCheck } from '../../../src/http/sign-in/basic-passwords.ts';
@@ -161,7 +162,32 @@ describe('BasicPasswords (Basic authentication of readers)', () => {
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
     expect(site.faults).toHaveLength(1);
   });
+
+  it('cancels the verification of a password without an error report when the client disconnects', async () => {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holds: Passwords['holds'] = (_client, _password, _hashes, signal) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(signal.reason);
+          ended.resolve();
+        });
+        begun.resolve();
+      });
+    await using site = await guardedSite(signInOf({ passwords: { holds, remembers: () => false } }).signIn);
+    const client = connect(site.listener.port, '127.0.0.1');
+    client.write(`GET / HTTP/1.1\r\nHost: a\r\nAuthorization: ${ANNA}\r\n\r\n`);
+    await begun.promise;
+    client.resetAndDestroy();
+    await ended.promise;
+    expect(await site.send('/_docshelf/assets/none.js')).toMatchObject({ status: 404 });
+    expect(site.faults).toEqual([]);
+  });
 });
+
+function abortable() {
+  const left = new AbortController();
+  return { signal: left.signal, abort: () => left.abort(new Error('the client left')) };
+}
 
 describe('PasswordCheck (verification of passwords)', () => {
   const [right, other] = [
@@ -196,6 +222,32 @@ describe('PasswordCheck (verification of passwords)', () => {
     expect(ended.filter((client) => client === 'a').length).toBeLessThan(200);
     await Promise.all(flood);
     expect(ended.filter((client) => client === 'rate_limited').length).toBeGreaterThan(30);
+    await check.end();
+  });
+
+  it('removes the queued checks of clients that have disconnected from the queue', async () => {
+    const check = new PasswordCheck();
+    const { signal, abort } = abortable();
+    const guesses = Array.from({ length: 258 }, (_, at) => check.holds('a', `guess ${at}`, [right], signal));
+    const settled = Promise.allSettled(guesses);
+    abort();
+    expect(await check.holds('a', 'correct horse', [right])).toBe(true);
+    const results = await settled;
+    // Two checks already run when the clients disconnect.
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(256);
+    await check.end();
+  });
+
+  it('completes a check for one client after another client with the same password has disconnected', async () => {
+    const check = new PasswordCheck();
+    const { signal, abort } = abortable();
+    const others = Array.from({ length: 4 }, (_, at) => check.holds('b', `guess ${at}`, [right]));
+    const left = check.holds('a', 'correct horse', [right], signal);
+    const waiting = check.holds('a', 'correct horse', [right]);
+    abort();
+    await expect(left).rejects.toThrow('left');
+    expect(await waiting).toBe(true);
+    await Promise.all(others);
     await check.end();
   });
 });
