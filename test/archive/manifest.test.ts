@@ -72,13 +72,13 @@ describe('ManifestReader', () => {
     }
   });
 
-  it('states the position of the invalid value in its error', () => {
+  it('throws an error that contains the position of the invalid value', () => {
     expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, { ...SCRIPT, size: -1 }] }), 'x')).toThrow(
       expect.objectContaining({ message: expect.stringContaining('/files/1/size must be >= 0') }),
     );
   });
 
-  it('states the position of a file entry that lacks a value in its error', () => {
+  it('throws an error that contains the position of a file entry without a required value', () => {
     const { type, ...untyped } = SCRIPT;
     expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, untyped] }), 'x')).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/: \/files\/1 must have required property 'type'$/) }),

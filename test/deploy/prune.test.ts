@@ -24,13 +24,13 @@ describe('digestsToPrune()', () => {
     expect(digestsToPrune(releases, rule(2, ['z']))).toEqual(['2024-02-01']);
   });
 
-  test('never selects the previously active release, which counts toward keep', () => {
+  test('never selects the previously active release, which counts toward staticExport.keep', () => {
     const releases = [release('a', '1', '1'), release('b', '2', '2'), release('c', '3', '3')];
     expect(digestsToPrune(releases, rule(1, ['c'], ['a']))).toEqual(['b']);
     expect(digestsToPrune(releases, rule(2, ['c'], ['a']))).toEqual([]);
   });
 
-  test('keeps only releases in use if keep is 0', () => {
+  test('keeps only releases in use if staticExport.keep is 0', () => {
     const releases = [release('a', '1', '1'), release('b', '2'), release('c', '3', '3')];
     expect(digestsToPrune(releases, rule(0, ['c'], ['a']))).toEqual(['a', 'b']);
   });
