@@ -35,7 +35,7 @@ async function home(): Promise<string> {
 }
 
 describe('the socket of a daemon', () => {
-  test('is in the data folder with access only for its owner, recorded in the heartbeat file, and removed with the daemon', async () => {
+  test('is in the data folder with access only for its owner, is recorded in the heartbeat file, and is removed when the daemon stops', async () => {
     const daemon = await bench.start({}, { folder: await home() });
     const [mark] = await marksIn(daemon.dataDir);
     expect(mark?.socket).toMatch(new RegExp(`^${daemon.dataDir}/daemons/[0-9a-f]{16}\\.sock$`));

@@ -349,7 +349,7 @@ describe('loadConfig() with an invalid file', () => {
   });
 });
 
-describe('isReduced()', () => {
+describe('isReduced() (whether a new config removes settings)', () => {
   const list = (...domains: string[]) =>
     `sites:\n${domains.map((domain) => `  - { domain: ${domain}, basePath: /${domain}/ }\n`).join('')}`;
   it.each([

@@ -12,7 +12,7 @@ const rule = (keep: number, inUse: string[], previous: string[] = []) => ({
   previous: new Set(previous),
 });
 
-describe('digestsToPrune()', () => {
+describe('digestsToPrune() (old releases to remove)', () => {
   test('orders releases by the time they were last active, not by their import', () => {
     const releases = [release('a', '2024-01-01', '2024-09-01'), release('b', '2024-02-01', '2024-03-01')];
     expect(digestsToPrune([...releases, release('c', '2024-05-01', '2024-09-02')], rule(1, ['c']))).toEqual(['b']);

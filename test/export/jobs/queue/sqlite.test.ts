@@ -112,7 +112,7 @@ describe('openDatabase() of the embedded job queue', () => {
   });
 });
 
-describe('SqliteDatabase', () => {
+describe('SqliteDatabase (database file of the embedded job queue)', () => {
   const open = () => new SqliteDatabase(openDatabase(file));
 
   test('rolls back a transaction if one of its statements fails', async () => {
