@@ -167,7 +167,7 @@ describe('an MCP session', () => {
     expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
   });
 
-  it('reads the site that its address or --site selects, unless search.mcp of that site is false', async () => {
+  it('reads the site that the address of the session or --site selects, unless search.mcp of this site is false', async () => {
     const archives = ['acme', 'globex', 'quiet'].map((domain) => [`${domain}/x-2024-06-01.tar.gz`, bundle('june')]);
     const sites = [siteEntry('acme'), siteEntry('globex'), siteEntry('quiet', { search: { mcp: false } })];
     const daemon = await startWith(Object.fromEntries(archives), { sites });

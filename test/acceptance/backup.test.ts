@@ -121,7 +121,7 @@ describe('docshelf backup and restore', () => {
     expect((await moved.download((await moved.bundle(jobId)).bundleUrl)).length).toBeGreaterThan(0);
   });
 
-  test('store the content of a file only once if two versions contain this file, and restore versions whose search index is built later', async () => {
+  test('store the content of a file only once if two versions contain this file, and restore both versions without a search index', async () => {
     const folder = await bench.folder();
     await bench.writeConfig(folder, {});
     const large = 'x'.repeat(3_000_000);
@@ -310,7 +310,7 @@ describe('docshelf backup and restore', () => {
   test.each([
     ['named pipe', 'mkfifo pipe; cat pipe > saved.tar & docshelf backup pipe; wait; test -p pipe'],
     ['symbolic link', 'touch saved.tar; ln -s saved.tar link; docshelf backup link; test -L link'],
-  ])('write a restorable backup to the target of an existing %s, and keep the %s', async (_, commands) => {
+  ])('write a restorable backup through an existing %s, and keep the %s', async (_, commands) => {
     const folder = await openHome();
     await runCommands(commands, folder);
     await restoreOf(join(folder, 'saved.tar'));

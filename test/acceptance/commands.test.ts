@@ -90,7 +90,7 @@ describe('serve with an invalid config', () => {
     );
   });
 
-  test('reports the errors as data with --json', async () => {
+  test('reports the errors as JSON with --json', async () => {
     const result = await runWith('server:\n  port: 70000\n  hots: x\n', ['config', 'check', '--json']);
     expect(result.code).toBe(78);
     const { code, error, next, faults } = result.json<Failure>();

@@ -157,7 +157,7 @@ describe('a deployment with network.allowedHosts', () => {
     expect(await others(doctor)).toEqual([`127.0.0.1:${admin}`]);
   });
 
-  test('connects only to the configured bucket, signature, identity provider, trace collector and database', async () => {
+  test('connects only to the configured hosts of the bucket, signature, identity provider, trace collector and database', async () => {
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
     const trap = await httpServer((_, response) => response.end('trap'));
     const toTrap: Parameters<typeof httpServer>[0] = (_, response) =>

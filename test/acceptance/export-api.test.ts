@@ -29,7 +29,7 @@ function expectJob(job: Job): void {
   expect(typeof job.error === 'string').toBe(job.status === 'failed');
 }
 
-describe('the export API calls start, status and bundle', () => {
+describe('the calls start, status and bundle of the export API', () => {
   test('return the fields that the contract lists', async () => {
     const response = await service.call('POST', JOBS, { body: { domain: 'Docs.Acme.dev', version: '2024-06-01' } });
     const started = (await response.json()) as Job;

@@ -74,7 +74,7 @@ test('npm run build in workDir creates the exported pages, also after a change o
   expect(sitePaths(second)).toEqual(['index.html', 'next.html', 'start.html']);
 });
 
-test('a command that fails ends the job with its last output, without the values of environment', async () => {
+test('a command that fails makes the job fail, with the last output of the command but without the values of the setting environment', async () => {
   const environment = { TOKEN: 'c4n4ry-token' };
   const service = await startBuilder({ command: ['npm', 'run', 'build'], environment }, {}, { 'pages/broken.md': '' });
   const { status, error } = await service.ended((await service.start()).jobId);
@@ -84,7 +84,7 @@ test('a command that fails ends the job with its last output, without the values
   expect(service.daemon.log()).not.toContain('c4n4ry');
 });
 
-describe('a command that does not end', () => {
+describe('a command that runs without end', () => {
   const SLOW = 'sh -c "sleep 1000 & echo \\$! > pid; wait" & wait';
   const FAST = 'mkdir -p dist && echo "<p>built" > dist/index.html';
   const slow = () => startBuilder({ command: ['sh', '-c', `[ -e fast ] && ${FAST} || { ${SLOW}; }`] });
@@ -93,7 +93,7 @@ describe('a command that does not end', () => {
     return startAgain(bench, service);
   };
 
-  test('ends with its descendants if the job is canceled', async () => {
+  test('is terminated with its child processes if the job is canceled', async () => {
     const service = await slow();
     const { jobId } = await service.start();
     const pid = await startedPid(service);
@@ -102,7 +102,7 @@ describe('a command that does not end', () => {
     await untilEnded(pid);
   });
 
-  test('ends with its descendants if the daemon stops, and runs again in the next daemon', async () => {
+  test('is terminated with its child processes if the daemon stops, and runs again in the next daemon', async () => {
     const service = await slow();
     const { jobId } = await service.start();
     const pid = await startedPid(service);
@@ -111,7 +111,7 @@ describe('a command that does not end', () => {
     expect(await (await again(service)).ended(jobId)).toMatchObject({ status: 'completed', pageCount: 1 });
   });
 
-  test('ends with its descendants if the daemon is killed, and runs again in the next daemon', async () => {
+  test('is terminated with its child processes if the daemon is killed, and runs again in the next daemon', async () => {
     const service = await slow();
     const { jobId } = await service.start();
     const pid = await startedPid(service);

@@ -44,7 +44,7 @@ describe('the commands export start, status, wait and bundle', () => {
     expect((await run(vendor, ['bundle', jobId])).stdout).toMatch(/^bundleUrl +http:.*canary/m);
   });
 
-  test('exit with the code of the error', async () => {
+  test('exit with a code that matches the error', async () => {
     const vendor = await startVendor({ failure: 'the source folder is not there' });
     const failed = await run(vendor, ['wait', vendor.completed(), '--json']);
     expect(faultOf(failed)).toEqual({ code: 69, fault: 'job_failed' });
@@ -123,7 +123,7 @@ describe.each([true, false])('export pull from a service (returns digests and Re
 });
 
 describe('export pull', () => {
-  test('continues an export job that an earlier, terminated export pull has started if --job-id names that job', async () => {
+  test('continues the job of an earlier, terminated export pull if --job-id names that job', async () => {
     const vendor = await startVendor({ polls: 1_000_000 });
     const cwd = await bench.folder();
     const env = { DOCSHELF_API_KEY: VENDOR_KEY };

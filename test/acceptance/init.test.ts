@@ -35,7 +35,7 @@ async function typed(cwd: string, args: readonly string[], lines: readonly strin
 }
 
 describe('docshelf init', () => {
-  test('writes a config that only its owner can read, that docshelf config check accepts, and that keeps names as text', async () => {
+  test('writes a valid config that only its owner can read, and in which names such as 1e3 stay text', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'link'), 'https://bundles.example.com/acme.tar.gz?sig=1\n');
     const args = ['init', '--type', 'cloud', '--bundle-url-file', 'link', '--port', '8088', '--json'];

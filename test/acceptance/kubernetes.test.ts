@@ -176,7 +176,7 @@ describe('the commands of docs/kubernetes.md', () => {
     }
   });
 
-  it('are all executed by this test file, which compares the number of code blocks', () => {
+  it('are in as many code blocks as this test file executes', () => {
     const counts = {
       'Install from a presigned link': 4,
       'Use your own Secret for the link': 2,

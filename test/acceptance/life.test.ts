@@ -93,7 +93,7 @@ describe('SIGTERM', () => {
     expect(await daemon.ended()).toBe(0);
   });
 
-  test('makes the daemon respond to an upload in progress with 503, the code stopping and Connection: close', async () => {
+  test('makes the daemon respond to an upload in progress with 503, the error code "stopping" and Connection: close', async () => {
     const daemon = await bench.start({ admin: { token: TOKEN } });
     const { hostname, port } = new URL(daemon.admin);
     const headers = { authorization: `Bearer ${TOKEN}`, expect: '100-continue', 'content-length': LARGE_BYTES };
@@ -150,7 +150,7 @@ describe('a daemon that cannot write its heartbeat file', () => {
     expect(Date.now() - startedMs).toBeLessThan(DEFAULT_SHUTDOWN_MS / 2);
   });
 
-  test('is treated as ended by a command that cannot remove its heartbeat file', async () => {
+  test('is not contacted by a command after it was killed, even if the command cannot remove its heartbeat file', async () => {
     const { folder, daemons } = await homeOfUser();
     const daemon = await bench.start({}, { folder, ...user });
     await daemon.kill();

@@ -79,15 +79,15 @@ describe('an archive that was packed on macOS', () => {
     expect(inspected.stdout).not.toMatch(BY_PRODUCT);
     expect((await run('verify', 'docs-2024-06-01.tar.zst')).json()).toMatchObject({ files: 2, pages: 2 });
   });
+});
 
-  test('causes a notice in the status if its start page is missing', async () => {
-    const daemon = await bench.start({});
-    const twoFolders = rawTar([
-      { name: 'a/index.html', body: page('A') },
-      { name: 'b/index.html', body: page('B') },
-    ]);
-    await writeFile(join(daemon.dataDir, 'inbox', 'docs-2024-06-01.tar'), twoFolders);
-    const { notices } = await daemon.until((status) => status.notices.length > 0);
-    expect(notices).toEqual([expect.stringContaining('The start page of version "2024-06-01" is missing')]);
-  });
+test('an archive without a start page at its root causes a notice in the status', async () => {
+  const daemon = await bench.start({});
+  const twoFolders = rawTar([
+    { name: 'a/index.html', body: page('A') },
+    { name: 'b/index.html', body: page('B') },
+  ]);
+  await writeFile(join(daemon.dataDir, 'inbox', 'docs-2024-06-01.tar'), twoFolders);
+  const { notices } = await daemon.until((status) => status.notices.length > 0);
+  expect(notices).toEqual([expect.stringContaining('The start page of version "2024-06-01" is missing')]);
 });

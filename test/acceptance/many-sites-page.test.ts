@@ -124,7 +124,7 @@ describe('the commands of docs/many-sites.md', () => {
     expect(shelf.origin.requests).toEqual([]);
   });
 
-  test('are all executed by this test file, which compares the number of code blocks', () => {
+  test('are in as many code blocks as this test file executes', () => {
     expect(COMMANDS).toHaveLength(9);
   });
 });

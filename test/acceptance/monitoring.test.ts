@@ -75,7 +75,7 @@ describe.runIf(HAS_POSTGRES)('docshelf_dependency_up', () => {
     expectAlerts(await untilMetrics(daemon, up('database', 1), up('bucket', 1)), []);
   });
 
-  test('is 0 before a scrape times out if PostgreSQL accepts connections but does not respond', async () => {
+  test('becomes 0, without a timeout of the scrape, if PostgreSQL accepts connections but does not respond', async () => {
     const { postgres, start } = await withDatabase();
     const daemon = await start();
     await untilMetrics(daemon, up('database', 1), 'docshelf_export_jobs{status="queued"} 0');

@@ -243,7 +243,7 @@ describe('the commands of docs/backup.md', () => {
     expect(sha256Of(await after.download(link.bundleUrl))).toBe(link.sha256);
   });
 
-  it('are all executed by this test file, which compares the number of code blocks', () => {
+  it('are in as many code blocks as this test file executes', () => {
     expect(shellBlocks('backup')).toHaveLength(22);
   });
 });

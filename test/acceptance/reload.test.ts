@@ -176,7 +176,7 @@ describe('the config file of a running daemon', () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  test('does not stop the site if a client requests a reload after its first part is written', async () => {
+  test('does not stop the site if a client requests a reload while only the first part of the file is written', async () => {
     const statuses = await statusesDuring(async () => {
       await writeFile(daemon.configFile, `admin: { port: 0, token: ${TOKEN} }\n`);
       const asked = postReload(daemon);

@@ -175,7 +175,7 @@ test('search results link only to pages of the served version during swaps', asy
   expect([...seen].sort()).toEqual(['july', 'june']);
 });
 
-test('a site with search.enabled: false has no search route, no API listener, and the search status off', async () => {
+test('a site with search.enabled: false has neither a search route nor an API listener, and reports the search status "off"', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june') }, { search: { enabled: false } });
   const { search } = await daemon.untilServing(JUNE);
   expect(search).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });

@@ -143,7 +143,7 @@ describe('several sites with different sign-ins', () => {
     expect((await get('other.test', '/', ANNA)).body).not.toContain('?sign-in"');
   });
 
-  it('are searched together, except for sites that the reader cannot open', async () => {
+  it('are searched together on the shelf page, except for sites that the reader cannot open', async () => {
     const found = async (credentials: string | null) => {
       const { body } = await get(
         'other.test',
@@ -157,7 +157,7 @@ describe('several sites with different sign-ins', () => {
     expect(await found(ANNA)).toEqual(['acme', 'beta', 'gamma']);
   });
 
-  it('include in a search with scope=all every site that the reader can open, except for sites with another sign-in', async () => {
+  it('are searched together from one site with scope=all, except for sites that the reader cannot open or that have another sign-in', async () => {
     const find = async (site: number, query: string, reader: string | null) => {
       const { hosts = [], basePath = '/' } = SITES[site] ?? {};
       const words = 'anchorword+beaconword+galleyword+dolphinword';

@@ -35,7 +35,7 @@ async function home(): Promise<string> {
 }
 
 describe('the socket of a daemon', () => {
-  test('is in the data folder with access only for its owner, recorded in the heartbeat file, and removed with the daemon', async () => {
+  test('is in the data folder with access only for its owner, is recorded in the heartbeat file, and is removed when the daemon stops', async () => {
     const daemon = await bench.start({}, { folder: await home() });
     const [mark] = await marksIn(daemon.dataDir);
     expect(mark?.socket).toMatch(new RegExp(`^${daemon.dataDir}/daemons/[0-9a-f]{16}\\.sock$`));
@@ -229,7 +229,7 @@ describe('a copy of the data folder of a running daemon', () => {
     expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
   });
 
-  test('does not lead commands on the copy to delete the socket of the running daemon', async () => {
+  test('does not cause commands on the copy to delete the socket of the running daemon', async () => {
     const { daemon, copy } = await copied('-a');
     const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
     const file = join(copy, 'data/daemons', name);
@@ -242,8 +242,8 @@ describe('a copy of the data folder of a running daemon', () => {
   });
 });
 
-describe('a data folder whose path differs from the path at the start of its daemon', () => {
-  test('is found by a command through a symbolic link', async () => {
+describe('a data folder whose path changes after its daemon has started', () => {
+  test('can be used by commands through a symbolic link', async () => {
     const { daemon } = await copied('-a');
     const elsewhere = await bench.folder();
     await symlink(daemon.dataDir, join(elsewhere, 'linked'));
@@ -256,7 +256,7 @@ describe('a data folder whose path differs from the path at the start of its dae
     await daemon.untilServing('2024-06-01');
   });
 
-  test('rejects commands with daemon_unreachable after a move, and so does a copy at the old path', async () => {
+  test('makes commands fail with daemon_unreachable after it was moved, also in a copy at the old path', async () => {
     const { daemon } = await copied('-a');
     const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
     await rename(daemon.dataDir, old);

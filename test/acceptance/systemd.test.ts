@@ -64,8 +64,8 @@ describe('serve under a service manager', () => {
   });
 });
 
-describe('commands of root while the service is stopped', () => {
-  test.skipIf(process.getuid?.() !== 0)('leave only files that the user of the service can change', async () => {
+describe('commands that root runs while the service is stopped', () => {
+  test.skipIf(process.getuid?.() !== 0)('create only files that the user of the service can change', async () => {
     const uid = 65_532;
     const folder = await bench.folder();
     const data = join(folder, 'data');

@@ -44,7 +44,7 @@ async function nameAt(port: number): Promise<string> {
 }
 
 describe('a site with TLS', () => {
-  test('loads new certificates while it serves, but keeps the old pair and reports an error if the new pair is invalid', async () => {
+  test('loads a new certificate without a restart, but keeps the old certificate and reports an error if the new key does not match', async () => {
     const { folder, daemon } = await start({ server: { tls: TLS } });
     expect(daemon.site).toMatch(/^https:/);
     await daemon.untilServing('2024-06-01');

@@ -190,14 +190,17 @@ describe('transfer unpack', () => {
     ['a link to outside of the folder', (at) => symlink('/etc/passwd', join(at, 'bundles/link')), 'manifest_mismatch'],
     ['checksums of other files', (at) => writeFile(join(at, 'SHA256SUMS'), OUTSIDE), 'manifest_mismatch'],
     ['no checksums', (at) => rm(join(at, 'SHA256SUMS')), 'cannot_read'],
-  ])('rejects a folder or a tar from standard input with %s, and imports no bundle', async (_, damage, code) => {
-    const { folder, transfer } = await pack();
-    await damage(transfer);
-    expect((await unpack(folder)).json().code).toBe(code);
-    const piped = await unpackPiped(folder, await tarOf(folder, ['-cf', '-', 'transfer']));
-    expect(piped.json().code).toBe(code);
-    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
-  });
+  ])(
+    'rejects a transfer with %s, as a folder and as a tar on standard input, and imports no bundle',
+    async (_, damage, code) => {
+      const { folder, transfer } = await pack();
+      await damage(transfer);
+      expect((await unpack(folder)).json().code).toBe(code);
+      const piped = await unpackPiped(folder, await tarOf(folder, ['-cf', '-', 'transfer']));
+      expect(piped.json().code).toBe(code);
+      expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+    },
+  );
 
   test('ignores files that file managers and removable disks add', async () => {
     const { folder, transfer } = await pack();
@@ -226,7 +229,7 @@ describe('transfer unpack', () => {
     ['of the content of the folder', ['-C', 'transfer', '-cf', '-', '.']],
     ['with gzip', ['-czf', '-', './transfer']],
     ['with the newest bundle first', ['-cf', '-', `transfer/bundles/${NOVEMBER}`, `--exclude=${NOVEMBER}`, 'transfer']],
-  ])('reads the whole transfer from standard input in each form of a tar: a tar %s', async (_, args) => {
+  ])('reads the whole transfer from standard input as a tar %s', async (_, args) => {
     const { folder, transfer } = await pack(['--signing-key-file', SECRET]);
     await writeFile(join(transfer, 'bundles/.DS_Store'), 'x');
     const daemon = await bench.start(null, { folder });

@@ -153,7 +153,7 @@ async function formatsIn(data: string): Promise<Record<string, number>> {
 
 const INDEXED = /"event":"indexed"/g;
 
-describe('this build, started in the home folder of a former build with two sites,', () => {
+describe('this build, used in the home folder of a former build with two sites,', () => {
   test('serves the same pages and versions, completes queued jobs, keeps the keys, and finds pages by words and by meaning', async () => {
     const home = await FormerHome.open('sites');
     const sessionKey = await readFile(join(home.folder, 'data/session.key'));
@@ -209,7 +209,7 @@ describe('this build, started in the home folder of a former build with two site
   });
 
   test.skipIf(FORMER_PROGRAM === '')(
-    'leaves a folder that the former build can serve only after the job store is moved away',
+    'leaves a folder that the former build rejects, but can serve again if the job store is moved away',
     async () => {
       const home = await FormerHome.open('sites');
       const daemon = await home.start();

@@ -59,18 +59,21 @@ describe('FileWatch (reports changes of the config file and of files that it nam
   it.each([
     ['truncated', () => writeFile(file, '')],
     ['removed and created again', () => rm(file).then(() => writeFile(file, ''))],
-  ])('reports a file once, with its last part, if the file is %s and then written in parts', async (_how, begin) => {
-    await watch.start([file]);
-    const seen: string[] = [];
-    changes.mockImplementation(() => void readFile(file, 'utf8').then((text) => seen.push(text)));
-    await begin();
-    for (const piece of ['a', 'b', 'c']) {
-      await sleep(50);
-      await appendFile(file, piece);
-    }
-    await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
-    expect(seen).toEqual(['abc']);
-  });
+  ])(
+    'reports a file only once, after its last part was written, if the file is %s and then written in parts',
+    async (_how, begin) => {
+      await watch.start([file]);
+      const seen: string[] = [];
+      changes.mockImplementation(() => void readFile(file, 'utf8').then((text) => seen.push(text)));
+      await begin();
+      for (const piece of ['a', 'b', 'c']) {
+        await sleep(50);
+        await appendFile(file, piece);
+      }
+      await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
+      expect(seen).toEqual(['abc']);
+    },
+  );
 
   it('reports a changed file once, even if other files in the same folder are written constantly', async () => {
     await watch.start([file]);

@@ -22,7 +22,7 @@ it('the egress policy of the export store applies the settings of the last reloa
   expect(refused('s3.two.dev')).toBe(true);
 });
 
-it('opens another HTTP client only for another config', async () => {
+it('Network.client() returns the same HTTP client until the config changes', async () => {
   let config = await configOf('');
   const network = new Network(() => config);
   const first = await network.client();

@@ -141,7 +141,7 @@ describe('ReaderSearch (search of one site for its readers)', () => {
       expect(requests).toEqual([]);
     });
 
-    it('searches the local index if the hosted search fails, and reports the source local', async () => {
+    it('searches the local index if the hosted search fails, and reports "local" as the source', async () => {
       const { send, requests } = await hosted((_, response) => void response.writeHead(500).end());
       const answer = await send({ wantsFacts: true });
       expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);

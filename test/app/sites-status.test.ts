@@ -45,7 +45,7 @@ test('the status field pending lists a changed search setting of a site, because
   ]);
 });
 
-test('the status field pending lists a setting of the whole daemon once, and no setting that a reload applies', async () => {
+test('the status field pending contains a changed setting of the whole daemon only once, and no setting that a reload applies', async () => {
   const before = await load([acme, beta], {});
   expect(await pendingOf(before, await load([acme, beta], { enabled: false }))).toEqual(['search.enabled']);
   const moved = { ...beta, basePath: '/other/', title: 'Beta', trailingSlash: 'always' };

@@ -46,7 +46,7 @@ describe.each(Object.entries(FORMATS))('a %s archive with by-products like .DS_S
   it.each([
     ['a folder on macOS', fromMacTar('site'), 'site/'],
     ['files in Finder', fromFinder, ''],
-  ])('contains only the site if it was packed from %s', async (_case, members, root) => {
+  ])('is unpacked without its by-products if it was packed from %s', async (_case, members, root) => {
     const { error, listing, extracted } = await bench.attempt(pack(members));
     expect(error).toBeNull();
     expect(extracted.map(({ path }) => path)).toEqual(['guide.html', 'index.html']);

@@ -8,7 +8,7 @@ const entriesOf = (...names: string[]) =>
     kind: name.endsWith('/') ? ('folder' as const) : ('file' as const),
   }));
 
-describe('layoutOf()', () => {
+describe('layoutOf() (site files and other files in an archive)', () => {
   it.each([
     ['a site at the root', ['index.html', 'a/b.html'], ''],
     ['one wrapping folder', ['html/', 'html/index.html', 'html/a.html'], 'html/'],

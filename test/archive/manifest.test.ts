@@ -21,7 +21,7 @@ const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 const manifestFile = { path: '_docshelf/manifest.json', size: 9, sha256: digest('c') };
 const badManifest = expect.objectContaining({ code: 'bad_manifest' });
 
-describe('ManifestReader', () => {
+describe('ManifestReader (reads a bundle manifest in parts)', () => {
   const awkward = {
     ...good,
     generator: 'a "files":[ } ] \\',
@@ -72,13 +72,13 @@ describe('ManifestReader', () => {
     }
   });
 
-  it('states the position of the invalid value in its error', () => {
+  it('throws an error that contains the position of the invalid value', () => {
     expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, { ...SCRIPT, size: -1 }] }), 'x')).toThrow(
       expect.objectContaining({ message: expect.stringContaining('/files/1/size must be >= 0') }),
     );
   });
 
-  it('states the position of a file entry that lacks a value in its error', () => {
+  it('throws an error that contains the position of a file entry without a required value', () => {
     const { type, ...untyped } = SCRIPT;
     expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, untyped] }), 'x')).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/: \/files\/1 must have required property 'type'$/) }),
@@ -99,7 +99,7 @@ describe('checkManifestSize()', () => {
   });
 });
 
-describe('BundleManifest', () => {
+describe('BundleManifest (comparison of a manifest with its archive)', () => {
   type File = Readonly<{ path: string; size: number; sha256: string }>;
 
   function check(manifest: WholeManifest, files: readonly File[], launchers: readonly string[] = []) {
@@ -115,7 +115,7 @@ describe('BundleManifest', () => {
     return (path: string) => bundle.typeOf(listing.entries.indexOf(path));
   }
 
-  it('accepts files that match the manifest, and returns their types', () => {
+  it('accepts files that match the manifest, and returns their content types', () => {
     const typeOf = check(good, [SCRIPT, manifestFile, PAGE]);
     expect([PAGE, SCRIPT, manifestFile].map(({ path }) => typeOf(path))).toEqual([PAGE.type, SCRIPT.type, undefined]);
   });

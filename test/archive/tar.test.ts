@@ -94,7 +94,7 @@ describe('a tar', () => {
     expect(await bench.written()).toEqual([]);
   });
 
-  it('is rejected with the name of the sparse file if only the entry after the PAX header has a name', async () => {
+  it('is rejected if it contains a sparse file, and the error names this file even if only the entry contains the name', async () => {
     const tar = rawTar([PAGE, paxMember(paxRecord('GNU.sparse.size', '9')), { name: 'holes', body: 'x' }]);
     const { error } = await bench.attempt(tar);
     expect(error?.message).toBe('Cannot unpack "archive": entry "holes" is a sparse file');

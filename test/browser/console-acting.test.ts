@@ -247,7 +247,7 @@ describe.skipIf(!hasChromium)(`actions in the console${whyNoChromium}`, () => {
     await operator.leave(['401 /sites/acme/rollback']);
   });
 
-  it('cannot be triggered by a page of the site, although the browser sends the session cookie to both hosts', async () => {
+  it('cannot be triggered by a page of the site, although the browser sends the session cookie to the site and to the console', async () => {
     await store('two', 'v2');
     const { page, reader } = await enter();
     const formToken = await page.locator('input[name=formToken]').first().inputValue();

@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)(`a crawl with rendering${whyNoChromium}`, () => {
     expect(await verified(site, 'keep')).toEqual([]);
   });
 
-  it('removes the scripts only from pages that scripts have changed, if the option scripts is drop', async () => {
+  it('removes the scripts only from pages that scripts have changed, with the option scripts: drop', async () => {
     const site = await crawl('drop', 'drop');
     expect(site.text('guide.html')).toContain('<h1>The guide</h1>');
     expect(site.text('guide.html')).not.toContain('<script');

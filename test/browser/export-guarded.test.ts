@@ -10,7 +10,7 @@ import { whyNoChromium } from './reader.ts';
 /** Forms of addresses that no page may reach. */
 const METADATA = ['http://169.254.169.254/a', 'http://2852039166/b', 'http://[::ffff:169.254.169.254]/c'];
 
-describe.skipIf(!hasChromium)(`a rendered page whose requests pass the egress policy${whyNoChromium}`, () => {
+describe.skipIf(!hasChromium)(`a rendered page whose requests are checked by the egress policy${whyNoChromium}`, () => {
   const browsers = new Browsers();
   let site: LocalServer;
   let other: LocalServer;

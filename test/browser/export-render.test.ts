@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     expect(await renderPath(impatient, '/plain.html')).toMatchObject({ state: 'settled' });
   });
 
-  it('is returned with the state unsettled and the reason if it does not become quiet', async () => {
+  it('is returned with the state "unsettled" and the reason if it does not become quiet', async () => {
     const impatient = await browsers.open(site.answer, { pageTimeoutMs: 6_000 });
     const pages = await Promise.all(
       ['/polls.html', '/waits.html', '/stops.html'].map((path) => renderPath(impatient, path)),

@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
     await page.waitForURL(`${origin}/de/_docshelf/search`);
   });
 
-  it('is linked from a page without scripts whose fixed side column covers the left third', async () => {
+  it('is linked visibly from a page without JavaScript, even if a fixed side column covers the left third of that page', async () => {
     const { page } = await open('/de/guides/start', { javaScriptEnabled: false });
     await page.evaluate("document.querySelector('main').style = 'position: fixed; inset: 0 66% 0 0; z-index: 1'");
     await page.getByRole('link', { name: 'Suchen' }).click({ timeout: 5000 });
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)(`the search results page of the running program${w
   });
 
   it.each(SITES)(
-    'leads readers without JavaScript from a 404 page to the found section, in the language $tag',
+    'lets readers without JavaScript search from a 404 page and open the found section, in the language $tag',
     async ({ tag, word, typo, dir }) => {
       const { words, direction } = PAGE_LANGUAGES.find((each) => each.tag === tag) ?? ENGLISH;
       const { page, complaints, blocked } = await open(`/${tag}/nowhere`, { javaScriptEnabled: false });

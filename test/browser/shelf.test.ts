@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('filters by the same text after a reload of the page', async () => {
+  it('keeps the filter text after a reload of the page', async () => {
     const { page, shown, status, box } = await open({ search: false });
     await box.fill('handbuch');
     await status('Sites: 1 of 3');
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)(`the shelf page (list of all sites) in a browser${
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
   });
 
-  it('shows the code of a hit as code, and prose without the code around it', async () => {
+  it('shows a hit in code as code, and a hit in prose without the adjacent code', async () => {
     const { page, box, question, status } = await open();
     await box.fill('keys');
     const text = 'make keys now\n\nkeys();\n\nuse keys';

@@ -148,15 +148,18 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     it.each([
       ['light', {}],
       ['dark, on a phone', { ...PHONE, colorScheme: 'dark' }],
-    ] as const)('passes the accessibility checks under a strict policy: %s', async (_name, profile) => {
-      for (const path of ['/strict/', '/strict/_docshelf/v/v1/']) {
-        const { page, summary, expectQuiet } = await open(path, profile);
-        await summary.click();
-        await page.locator('docshelf-versions li a').first().waitFor();
-        expect(await reportViolations(page)).toEqual([]);
-        await expectQuiet();
-      }
-    });
+    ] as const)(
+      'passes the accessibility checks under a strict content security policy: %s',
+      async (_name, profile) => {
+        for (const path of ['/strict/', '/strict/_docshelf/v/v1/']) {
+          const { page, summary, expectQuiet } = await open(path, profile);
+          await summary.click();
+          await page.locator('docshelf-versions li a').first().waitFor();
+          expect(await reportViolations(page)).toEqual([]);
+          await expectQuiet();
+        }
+      },
+    );
 
     it.each(['/strict/', '/strict/_docshelf/v/v1/'])(
       'keeps its size whatever the style of the page is: %s',

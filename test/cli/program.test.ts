@@ -47,25 +47,28 @@ describe('createProgram()', async () => {
     },
   );
 
-  it.each(['activate', 'remove', 'preview', 'audit'])('rejects an empty version of bundle %s', async (name) => {
-    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-    onTestFinished(() => written.mockRestore());
-    expect(await run(['bundle', name, ''], '1.2.3')).toBe(64);
-    expect(written.mock.calls.join()).toContain("value '' is invalid for argument 'version'");
-  });
+  it.each(['activate', 'remove', 'preview', 'audit'])(
+    'rejects an empty version as the argument of the command bundle %s',
+    async (name) => {
+      const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      onTestFinished(() => written.mockRestore());
+      expect(await run(['bundle', name, ''], '1.2.3')).toBe(64);
+      expect(written.mock.calls.join()).toContain("value '' is invalid for argument 'version'");
+    },
+  );
 });
 
-describe('main.ts', () => {
+describe('the program docshelf', () => {
   const MAIN = join(import.meta.dirname, '../../src/main.ts');
   const full = openSync('/dev/full', 'w');
   afterAll(() => closeSync(full));
 
-  it('ends with the exit code of the command if the disk of standard error is full', () => {
+  it('exits with the code of the command if the disk of standard error is full', () => {
     const { status } = spawnSync(process.execPath, [MAIN, 'nope'], { stdio: ['ignore', 'pipe', full] });
     expect(status).toBe(64);
   });
 
-  it('ends with 73 if the disk of standard output is full', () => {
+  it('exits with 73 if the disk of standard output is full', () => {
     const { status, stderr } = spawnSync(process.execPath, [MAIN, 'config', 'schema'], {
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
@@ -76,7 +79,7 @@ describe('main.ts', () => {
     ]);
   });
 
-  it.each(['bundle list', 'healthcheck'])('ends %s with 73 if storage.dir is a file', (command) => {
+  it.each(['bundle list', 'healthcheck'])('exits with 73 for the command %s if storage.dir is a file', (command) => {
     const { status, stdout } = spawnSync(process.execPath, [MAIN, ...command.split(' '), '--json'], {
       cwd: '/',
       env: { DOCSHELF__STORAGE__DIR: MAIN },

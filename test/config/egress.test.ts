@@ -192,7 +192,7 @@ describe('a file: link', () => {
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
   });
 
-  it('must point into the preload folder of its site, or into the preload folder of the daemon', async () => {
+  it('can point into the preload folder of its site, or into the preload folder of the daemon', async () => {
     const cwd = await folderWith({ 'config.yaml': '' });
     const read = async (path: string) => {
       const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;

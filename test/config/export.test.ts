@@ -82,7 +82,7 @@ describe('the source of a site', () => {
     ['output: a, environment: { A-B: x }', 'environment.A-B config.yaml:1:121'],
     ['output: a, environment: { A: "x\\0" }', 'environment.A config.yaml:1:121'],
     ['output: a, timeout: 2d', 'timeout config.yaml:1:106'],
-  ])('is rejected with a command and the invalid setting { %s }', async (setting, brief) => {
+  ])('is rejected if it is a command with the invalid setting { %s }', async (setting, brief) => {
     const source = `kind: command, workDir: ./r, command: [a], ${setting}`;
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([
       `config_invalid organizations[0].domains.d.source.${brief}`,

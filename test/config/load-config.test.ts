@@ -264,7 +264,7 @@ describe('config rules that compare several keys', () => {
     await load('server: { port: 0 }\nadmin: { port: 0 }');
   });
 
-  it('reject the port of the API for another listener if the API is enabled', async () => {
+  it('reject one port for the API and another listener if the API is enabled', async () => {
     expect(await briefsOf('server: { port: 8081 }')).toEqual(['config_invalid server.port config.yaml:1:11']);
     expect(await briefsOf('api: { port: 9090 }')).toEqual(['config_invalid api.port config.yaml:1:8']);
     await load('server: { port: 8081 }\nsearch: { enabled: false }');
@@ -349,7 +349,7 @@ describe('loadConfig() with an invalid file', () => {
   });
 });
 
-describe('isReduced()', () => {
+describe('isReduced() (whether a new config removes settings)', () => {
   const list = (...domains: string[]) =>
     `sites:\n${domains.map((domain) => `  - { domain: ${domain}, basePath: /${domain}/ }\n`).join('')}`;
   it.each([

@@ -28,7 +28,7 @@ describe('loadConfig() with a named pipe that no program writes to', () => {
   });
 
   it.each(['network: { caFile: pipe }', 'network: { registryAuthFile: pipe }'])(
-    'rejects the pipe in %s',
+    'rejects the pipe, which is not a regular file, in the config %s',
     async (yaml) => {
       expect(await messageOf(await folderWithPipe(yaml))).toContain('it is not a regular file');
     },
@@ -52,7 +52,7 @@ describe('loadConfig() with a pipe as the config file', () => {
     writer.kill();
   });
 
-  it('rejects it if the program needs more than ten seconds for its text', async () => {
+  it('rejects the pipe if the program that writes to it needs more than ten seconds', async () => {
     const cwd = await folderWithPipe('');
     const writer = spawn('sh', ['-c', 'exec > pipe; printf "log:"; exec sleep 60'], { cwd });
     await using _ = await open(join(cwd, 'pipe'), 'r');

@@ -96,8 +96,8 @@ describe('environment variables', () => {
   });
 });
 
-describe('…__FILE variables', () => {
-  it('set the value without one trailing newline, and their files are watched', async () => {
+describe('environment variables whose name ends in __FILE', () => {
+  it('set a key to the text of a file without its trailing newline, and the file is watched', async () => {
     const cwd = await folderWith({ token: 't0ken-t0ken-t0ken\n', proxies: '["::1"]\r\n' });
     const env = {
       DOCSHELF__ADMIN__TOKEN__FILE: 'token',
@@ -130,7 +130,7 @@ describe('…__FILE variables', () => {
     ]);
   });
 
-  it('set a key whose own name is file, such as staticExport.signature.file', async () => {
+  it('can set a key that is itself named file, such as staticExport.signature.file', async () => {
     expect(await briefsOf('', { env: { DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE: 'bundle.sig' } })).toContain(
       'config_invalid staticExport.signature.file environment DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE',
     );

@@ -21,7 +21,7 @@ describe('search.model', () => {
     expect((await loading()).config.search.model).toBe(join(cwd, 'conf/builtin'));
   });
 
-  it('waits for a restart if the content of the key file of an endpoint has changed', async () => {
+  it('needs a restart to apply a change of the key file of an endpoint', async () => {
     const yaml = 'search: { model: { url: "https://x/v1/embeddings", model: m, keyFile: key } }';
     const cwd = await folderWith({ 'config.yaml': yaml, key: 'first' });
     const loading = async () => (await loadConfig({ file: null, env: {}, cwd })).config;

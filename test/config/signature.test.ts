@@ -26,7 +26,7 @@ describe('staticExport.signature', () => {
     expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'keys/a.pub'), join(cwd, 'a.minisig')]));
   });
 
-  it('requires a signature if keys are given, unless required is false', async () => {
+  it('requires a signature if keys are given, unless the config sets required: false', async () => {
     const required = async (more: string) => {
       const { config } = await load(`staticExport: { signature: { publicKeys: ["${BARE}"]${more} } }`);
       return signatureSlice(config).required;

@@ -14,7 +14,7 @@ describe('sites in the config', () => {
     expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);
   });
 
-  it('have separate staticExport settings in a list, and override the settings of the daemon key by key', async () => {
+  it('have separate staticExport settings in each entry of a list, and override the settings of the daemon key by key', async () => {
     const { sites, cwd } = await load(
       `server: { trailingSlash: always, port: 8100 }
 features: { assistant: true, analytics: true }

@@ -125,7 +125,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links'
     return Buffer.concat(chunks);
   };
 
-  test('is only for links of its scheme', () => {
+  test('supports only links of its scheme', () => {
     expect(subject.link.reveal()).toMatch(subject.source.links);
     expect(subject.foreignLink.reveal()).not.toMatch(subject.source.links);
   });
@@ -147,7 +147,7 @@ describe.each(Object.keys(LINK_SCHEMES) as Scheme[])('bundle source of %s links'
     expect((await bytesOf(bundle)).equals(BUNDLE.subarray(bundle.offset))).toBe(true);
   });
 
-  test('returns all bytes if a download is resumed whose content has changed since', async () => {
+  test('returns all bytes if a download is resumed but the content has changed', async () => {
     const resume = { offset: 1000, etag: '"v0"' };
     const bundle = await subject.source.open(subject.link, { resume, signal: NEVER });
     expect(bundle.offset).toBe(0);

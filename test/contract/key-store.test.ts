@@ -72,7 +72,7 @@ describe.for(SUBJECTS)('key store %s', ([, isThere, open]) => {
     expect((await subject.store.list()).map(({ id }) => id).sort()).toEqual(ids.toSorted());
   });
 
-  it('returns the latest use of a key immediately in the same daemon, and in other daemons after that daemon has stopped', async () => {
+  it('returns the latest use of a key at once in the daemon that recorded it, and in another daemon after the first daemon has stopped', async () => {
     const { sha256 } = madeKey('one');
     const other = await subject.another();
     other.noteUse(sha256);

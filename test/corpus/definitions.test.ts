@@ -71,7 +71,7 @@ describe.skipIf(corpus === undefined)(`search for the name of a definition${whyN
     expect(first?.path).toBe(address);
   });
 
-  it.each(['keywords alone', 'keywords and meaning'])('finds the definitions of a small site with %s', async (legs) => {
+  it.each(['keywords alone', 'keywords and meaning'])('finds the definitions of a small site by %s', async (legs) => {
     const folder = join(corpus ?? '', 'cases', 'search-definition-anchors');
     const archive = join(await bench.folder(), 'case-export-2026-01-01.tar.gz');
     const names = (await readdir(join(folder, 'site'), { recursive: true })).filter((name) => name.endsWith('.html'));

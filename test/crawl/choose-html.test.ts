@@ -62,7 +62,7 @@ describe('chooseHtml() (original or rendered page for the export)', () => {
     expect(chooseHtml(original, rendered(words(30)), 'keep').kind).toBe('original');
   });
 
-  it('removes scripts from the rendered document if the scripts option is drop', () => {
+  it('removes scripts from the rendered document with the option scripts: drop', () => {
     const html = '<!DOCTYPE html><meta charset="utf-8"><p>text</p><script src="a.js"></script>';
     expect(chooseHtml('', rendered('text', html), 'drop')).toEqual({
       kind: 'settled',

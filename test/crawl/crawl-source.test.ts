@@ -389,7 +389,7 @@ describe('credentials of a crawl', () => {
 });
 
 describe('second crawl', () => {
-  it('downloads only changed files, and returns the other files as in the first crawl', async () => {
+  it('downloads only changed files, and returns unchanged files as in the first crawl', async () => {
     const versions = { '/': 1, '/a': 1 };
     const answer =
       (path: keyof typeof versions, body: string): OriginFile =>
@@ -533,7 +533,7 @@ describe('Content-Encoding of a crawled page', () => {
 });
 
 describe('redirects of a crawled site', () => {
-  it('fill at most one rule file, and precede those of renamed pages', async () => {
+  it('come before the redirects of renamed pages in the rule file, which stays under its size limit', async () => {
     const names = Array.from({ length: 1_200 }, (_, at) => `/${'x'.repeat(800)}:${at}`);
     const pages = Object.fromEntries(names.map((name) => [name, `<p>${name.slice(-3)}`]));
     const links = ['/old', ...names].map((name) => `<a href="${name}">x</a>`).join('');
@@ -566,14 +566,17 @@ describe('crawled download', () => {
     ['/app.css.gz', 'text/css', 'app.css.gz.css', 'p{}'],
     ['/app.wasm.gz', 'application/wasm', 'app.wasm.gz.wasm', 'code'],
     ['/index.json.gz', 'application/json', 'index.json.gz', '{}'],
-  ])('is decompressed if it is %s of the type %s, which pages load', async (path, type, file, text) => {
-    const headers = { 'content-encoding': 'gzip' };
-    const site = await bench.crawl({
-      '/': `<a href="${path}">x</a>`,
-      [path]: { type, headers, body: gzipSync(text) },
-    });
-    expect(site.text(file)).toBe(text);
-  });
+  ])(
+    'is decompressed if its path is %s and its type is %s, because pages load files of this type',
+    async (path, type, file, text) => {
+      const headers = { 'content-encoding': 'gzip' };
+      const site = await bench.crawl({
+        '/': `<a href="${path}">x</a>`,
+        [path]: { type, headers, body: gzipSync(text) },
+      });
+      expect(site.text(file)).toBe(text);
+    },
+  );
 });
 
 describe('crawled style sheet', () => {

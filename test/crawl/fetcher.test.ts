@@ -12,7 +12,7 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-it('GuardedFetcher: fetches a page through a proxy after a failed DNS lookup of the same host', async () => {
+it('the fetcher of a crawl fetches a page through a proxy even after a DNS lookup of the host of this page has failed', async () => {
   const proxy = await httpServer((_, response) => response.end('by proxy'));
   const rules = egressRulesOf({ proxy: proxy.origin, allowPrivate: false });
   const fetcher = new GuardedFetcher({

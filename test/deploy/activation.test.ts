@@ -174,7 +174,7 @@ describe('pruning of old releases', () => {
     expect(await storedIn(store)).toHaveLength(3);
   });
 
-  test('removes old releases only ten seconds after the swap if keep is 0, so that requests in progress can end', async () => {
+  test('removes old releases only ten seconds after the swap if staticExport.keep is 0, so that requests in progress can end', async () => {
     const store = await copyOf(seed);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const { deployment } = await daemonThrough(store, [V1, V2], { keep: 9 });

@@ -31,7 +31,7 @@ describe('openDaemonSocket()', () => {
     expect([socket.path, listener]).toEqual([join(paths.daemons, `${socket.id}.sock`), socket.path]);
   });
 
-  test('creates the socket, with a name of its own for each daemon, in a private folder if the data folder cannot contain a socket', async () => {
+  test('creates a socket with a different name for each daemon in a private folder if the data folder cannot contain a socket', async () => {
     const [one, other] = [await openDaemonSocket(paths, onlyElsewhere), await openDaemonSocket(paths, onlyElsewhere)];
     const place = join(folder, `docshelf-${UID}`);
     expect([dirname(one.socket.path), (await stat(place)).mode & 0o777]).toEqual([place, 0o700]);

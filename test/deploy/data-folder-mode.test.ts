@@ -12,7 +12,7 @@ it('openDataFolder() creates a data folder that only its owner can access', asyn
   expect(await modeOf(dir)).toBe(0o700);
 });
 
-it('identityOf() ignores an id that is damaged', async () => {
+it('identityOf() (identity of a data folder) returns the id null if the stored id is damaged', async () => {
   const paths = await openDataFolder(join(newFolder(), 'data'));
   expect(await identityOf(paths)).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{32}$/) });
   await writeFile(paths.id, '\u0000\uFFFD');

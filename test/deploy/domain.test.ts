@@ -19,7 +19,7 @@ const bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });
 
 const manifest = (manifestDomain: string | null) => ({ manifestDomain });
 
-describe('settleFolderDomain()', () => {
+describe('settleFolderDomain() (domain of a data folder)', () => {
   test('uses the domain of the config, else of the data folder, else of the first manifest, else "docs"', async () => {
     const { paths } = await newStore();
     expect(await settleFolderDomain(paths, null, null)).toBe('docs');

@@ -13,7 +13,7 @@ const second = await packBundle('b.tar.gz', '2', made('02'));
 const third = await packBundle('c.tar.gz', '3', made('03'));
 
 describe('a bundle older than the newest release that was ever active', () => {
-  test('is rejected unless activate is false, even after the newest release was removed', async () => {
+  test('is rejected unless the import sets activate: false, even after the newest release was removed', async () => {
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     await deployment.deliver(delivery(second, { activate: false }));
@@ -35,7 +35,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     expect(deployment.active?.version).toBe('v01');
   });
 
-  test('is not served from the preload folder after a rollback, and causes the error downgrade', async () => {
+  test('is not served from the preload folder after a rollback, and causes the error code downgrade', async () => {
     const store = await newStore();
     const { deployment, reload } = await startDaemon(store);
     await deployment.deliver(delivery(first));
@@ -53,7 +53,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     expect(deployment.active?.version).toBe('v04');
   });
 
-  test('is accepted if the date in its file name is not earlier than the newest release, unless signatures are required', async () => {
+  test('is accepted if its file name contains a date that is not earlier than the newest release, unless signatures are required', async () => {
     const again = { fileName: 'acme-export-2024-06-03.tar.gz' };
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(first));
@@ -75,7 +75,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     );
   });
 
-  test('is accepted if it contains no creation time, because its age is then unknown', async () => {
+  test('is accepted if its age is unknown, because it contains no creation time', async () => {
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     expect(await codeOf(deployment.deliver(delivery(await packBundle('acme-2020-01-01.zip', 'x'))))).toBe(

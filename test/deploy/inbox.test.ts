@@ -81,7 +81,9 @@ describe.concurrent('the inbox', () => {
     expect(delivered).toEqual(['1.2.0', '1.9.0', '1.10.0', '1.11.0-rc.1', '1.11.0'].map((name) => `acme-${name}.zip`));
   });
 
-  test('moves a rejected archive with a reason file, and keeps the served version', async ({ expect }) => {
+  test('moves a rejected archive, writes the reason to a file next to it, and keeps the served version', async ({
+    expect,
+  }) => {
     const store = await copyOf(seed);
     const { daemon, inbox } = await startWithInbox(store, { version: '2024-01-01' });
     await writeFile(join(store.paths.inbox, 'broken.zip'), 'no archive');

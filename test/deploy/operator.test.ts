@@ -41,7 +41,7 @@ describe('activate()', () => {
     await expect(activating).rejects.toMatchObject({ code: 'version_not_found', fields: { stored: [V3, V2, V1] } });
   });
 
-  test('names the requested action if a version is not stored', async () => {
+  test('throws an error that names the action, as remove() and preview do, if the version is not stored', async () => {
     const { deployment } = await startDaemon(store);
     const state = `version "v9": it is not stored; stored versions: ${[V3, V2, V1].join(', ')}`;
     await expect(deployment.activate('v9')).rejects.toThrow(`Cannot activate ${state}`);
@@ -57,7 +57,7 @@ describe('activate()', () => {
     expect((await store.active())?.version).toBe(V1);
   });
 
-  test('rejects every version except the pinned version', async () => {
+  test('accepts only the pinned version if the config pins a version', async () => {
     const daemon = await startDaemon(store, { version: V1 });
     expect(await codeOf(daemon.deployment.activate(V2))).toBe('pinned');
     expect(await codeOf(daemon.deployment.rollback())).toBe('pinned');

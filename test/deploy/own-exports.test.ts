@@ -182,7 +182,7 @@ describe('staticExport.from: exports', () => {
     await serveExport(daemon, seed.march);
   });
 
-  test('requests no export if the value is link instead of exports', async () => {
+  test('is the only value with which a site requests exports', async () => {
     service.complete(seed.january);
     const { deployment } = await start({ fromExports: false });
     deployment.exportCompleted();

@@ -223,10 +223,13 @@ describe('targetOf() (which release a deployment should serve)', () => {
       { active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) },
       serve('v2', B),
     ],
-  ])('returns off, serve, fetch or missing for %s', (_, words, { mustFetch = true, ...found }, target) => {
-    const there = observed(found);
-    expect(targetOf(wanted(words), there, there.preloaded, mustFetch)).toEqual(target);
-  });
+  ])(
+    'returns the action "off", "serve", "fetch" or "missing" for %s',
+    (_, words, { mustFetch = true, ...found }, target) => {
+      const there = observed(found);
+      expect(targetOf(wanted(words), there, there.preloaded, mustFetch)).toEqual(target);
+    },
+  );
 });
 
 describe('plan() (next step of a deployment)', () => {

@@ -108,7 +108,7 @@ describe('importPreload()', () => {
     expect(await store.has(seed.january.digest)).toBe(true);
   });
 
-  test('imports the other archives if one archive is rejected, and reports the rejected archive each time', async () => {
+  test('imports all valid archives if one archive is rejected, and reports the rejected archive at each call', async () => {
     await putInto(folder, seed.january);
     await writeFile(join(folder, 'aaa.zip'), 'no archive');
     const outcome = { versions: [V1], codes: ['unknown_format'] };

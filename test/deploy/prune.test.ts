@@ -12,7 +12,7 @@ const rule = (keep: number, inUse: string[], previous: string[] = []) => ({
   previous: new Set(previous),
 });
 
-describe('digestsToPrune()', () => {
+describe('digestsToPrune() (old releases to remove)', () => {
   test('orders releases by the time they were last active, not by their import', () => {
     const releases = [release('a', '2024-01-01', '2024-09-01'), release('b', '2024-02-01', '2024-03-01')];
     expect(digestsToPrune([...releases, release('c', '2024-05-01', '2024-09-02')], rule(1, ['c']))).toEqual(['b']);
@@ -24,13 +24,13 @@ describe('digestsToPrune()', () => {
     expect(digestsToPrune(releases, rule(2, ['z']))).toEqual(['2024-02-01']);
   });
 
-  test('never selects the previously active release, which counts toward keep', () => {
+  test('never selects the previously active release, which counts toward staticExport.keep', () => {
     const releases = [release('a', '1', '1'), release('b', '2', '2'), release('c', '3', '3')];
     expect(digestsToPrune(releases, rule(1, ['c'], ['a']))).toEqual(['b']);
     expect(digestsToPrune(releases, rule(2, ['c'], ['a']))).toEqual([]);
   });
 
-  test('keeps only releases in use if keep is 0', () => {
+  test('keeps only releases in use if staticExport.keep is 0', () => {
     const releases = [release('a', '1', '1'), release('b', '2'), release('c', '3', '3')];
     expect(digestsToPrune(releases, rule(0, ['c'], ['a']))).toEqual(['a', 'b']);
   });

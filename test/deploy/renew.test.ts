@@ -179,7 +179,7 @@ describe('an invalid bundle link with staticExport.renew', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
-  test('causes a download of the renewed bundle, although it is stored, if a newer version was active before', async () => {
+  test('causes a download from the renewed link, although its bundle is stored, if this bundle is older than a formerly active version', async () => {
     store = await copyOf(seed);
     await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
     source.serve(LINK, fault('link_expired'));

@@ -172,7 +172,7 @@ describe('a pinned daemon', () => {
 describe('a link whose bundle was served under one version label', () => {
   const SAME_LINK = `${LINK}-renewed`;
 
-  test('is not used for a newly pinned version, so that docshelf serves the old version until the link changes', async () => {
+  test('is rejected after a reload that pins another version, so that docshelf serves the old version until the link changes', async () => {
     const source = await marchAtLink();
     await source.serveBundle(SAME_LINK, seed.march);
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -188,7 +188,7 @@ describe('a link whose bundle was served under one version label', () => {
     expect(daemon.site.active?.digest).toBe(seed.february.digest);
   });
 
-  test('is fetched again for a newly pinned version, which docshelf serves if the link now returns a different bundle', async () => {
+  test('is retried after a reload that pins another version, and accepted once it returns a different bundle', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
@@ -280,7 +280,7 @@ describe('an unpinned daemon with bundleUrl', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('reports the activity fetching only during the fetch', async () => {
+  test('reports the activity "fetching" only during the fetch', async () => {
     const source = new FakeSource().serve(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
     void daemon.deployment.reconcile();
@@ -443,7 +443,7 @@ describe('a disabled daemon', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
-  test('serves no page as soon as its status reports that no version is active', async () => {
+  test('never serves a page while its status reports that no version is active', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store);
     const reloading = daemon.reload({ enabled: false });

@@ -108,7 +108,7 @@ describe.each(Object.entries(WAYS))('a bundle that arrives by %s', (_, hand) => 
     expect((await hand(REQUIRED, garbage)).code).toBe('no_signature');
   });
 
-  test('is imported if the configured signature matches, and the key is reported', async () => {
+  test('is imported if the configured signature matches, and an event contains the key ID', async () => {
     const { daemon, code } = await hand({ ...REQUIRED, text: signature }, june);
     expect(code).toBeNull();
     expect(await stored(daemon)).toEqual(['2024-06-01']);

@@ -112,7 +112,7 @@ describe('sites of one daemon', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
-  test('are left alone after a reload with unchanged settings, unless they report an error', async () => {
+  test('take no action after a reload with unchanged settings, unless they report an error', async () => {
     const daemon = await newDaemon(newFolder());
     const source = await new FakeSource().serveBundle(LINK, seed.january);
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
@@ -395,7 +395,7 @@ describe('a release of several sites', () => {
 });
 
 describe('pruning on a folder of several sites', () => {
-  test('applies keep to each site separately, and removes releases that no site references', async () => {
+  test('applies staticExport.keep to each site separately, and removes releases that no site references', async () => {
     const daemon = await newDaemon(newFolder());
     const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta', { keep: 9 })];
     await beta.deployment.deliver(importOf(seed.january));

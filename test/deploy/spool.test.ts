@@ -141,7 +141,7 @@ describe('two fetches of one link', () => {
   });
 });
 
-describe('sweepSpool()', () => {
+describe('sweepSpool() (removal of old partial downloads)', () => {
   test('removes a partial file if its link is no longer configured or if the file is old', async () => {
     await leavePart(LINK, 'kept');
     await leavePart(OTHER, 'of another link');

@@ -18,7 +18,7 @@ const versionsOf = async (report: StoredReport, settings: ReturnType<typeof sett
   // The active version is a new object in each call, as from `Activation.current`.
   (await report.read(settings, { ...ACTIVE })).versions.map(({ version }) => version);
 
-test('StoredReport reads the stored versions again only if any process has changed the version labels', async () => {
+test('StoredReport (list of the stored versions) reads the disk again only if a process has changed the version labels', async () => {
   const store = await copyOf(seed);
   const settings = settingsOf(store);
   const report = new StoredReport(store);

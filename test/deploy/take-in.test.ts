@@ -29,7 +29,7 @@ const digestAt = async (label: string) => (await store.label(label))?.digest;
 /** Unpacks in threads, as a daemon does. */
 const IN_THREADS = { unpack: unpackInThreads() };
 
-describe('Importer', () => {
+describe('Importer (imports an archive as a release)', () => {
   test('uses the version of the manifest as the version label, and stores the time of the manifest in UTC', async () => {
     store = await newStore();
     const bundle = { ...named, fileName: 'acme-export-2023-01-01.tar.gz' };

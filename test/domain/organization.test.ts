@@ -19,7 +19,7 @@ const other: Organization = {
   keys: [],
 };
 
-describe('SiteDirectory', () => {
+describe('SiteDirectory (sites of all organizations)', () => {
   const sites = new SiteDirectory([acme, other]);
 
   it.each(['acme', 'ACME', 'docs.acme.dev', 'Docs.Acme.DEV'])(
@@ -38,7 +38,7 @@ describe('SiteDirectory', () => {
   });
 });
 
-describe('organizationsOf()', () => {
+describe('organizationsOf() (configured organizations with the hosts of their sites)', () => {
   const own = { sites: [{ domain: 'docs', hosts: [] }], keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
 
   it('creates one organization from the assistant keys in search.keys if no organization is configured', () => {

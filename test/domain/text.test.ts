@@ -72,10 +72,10 @@ it.each([
   [1, '1 page'],
   [2, '2 pages'],
   [1234, '1234 pages'],
-])('counted(%i) is "%s"', (count, text) => {
+])('counted(%i, "page") is "%s"', (count, text) => {
   expect(counted(count, 'page')).toBe(text);
 });
 
-it('counted() accepts an irregular plural', () => {
+it('counted(2, "entry", "entries") uses the given irregular plural', () => {
   expect([counted(1, 'entry', 'entries'), counted(2, 'entry', 'entries')]).toEqual(['1 entry', '2 entries']);
 });

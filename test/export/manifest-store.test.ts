@@ -11,7 +11,7 @@ const JUNE = { createdAt: '2024-06-01T00:00:00.000Z', generator: 'docshelf 1' };
 const JULY = { createdAt: '2024-07-01T00:00:00.000Z', generator: 'docshelf 2' };
 const DAY_MS = 24 * 3_600_000;
 
-describe('ManifestStore', () => {
+describe('ManifestStore (manifests of exported bundles)', () => {
   let dir = '';
   let store: ManifestStore;
 

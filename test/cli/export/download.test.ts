@@ -106,7 +106,7 @@ test('an aborted download leaves no file', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('targetOf() keeps symbolic links, and rejects a path that is neither a file nor a folder', async () => {
+test('targetOf() (target path of a download) resolves a symbolic link, and rejects a path that is neither a file nor a folder', async () => {
   const at = (name: string): string => join(folder, name);
   const target = (output: string) => targetOf({ output, timeout: 1_000 });
   await mkdir(at('deep'));

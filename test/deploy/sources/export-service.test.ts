@@ -264,7 +264,7 @@ describe('a response of the export service', () => {
   });
 });
 
-describe('exportLinks()', () => {
+describe('exportLinks() (bundle links from the export service)', () => {
   const linksOf = (service: ExportServiceClient, settings: { domain?: string; jobId?: string } = { domain: 'acme' }) =>
     exportLinks(service, { domain: settings.domain ?? null, jobId: settings.jobId ?? null });
 

@@ -127,12 +127,15 @@ describe('an error response to a fetch', () => {
       xml('AccessDenied', 'Access Denied'),
       '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
     ],
-  ])('suggests quoting the link if the store rejects the signature or the permission: %s', async (_, body, path) => {
-    await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
-      code: 'link_refused',
-      next: expect.stringMatching(/in quotes/),
-    });
-  });
+  ])(
+    'suggests quoting the link if the store reports a wrong signature or a missing permission: %s',
+    async (_, body, path) => {
+      await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
+        code: 'link_refused',
+        next: expect.stringMatching(/in quotes/),
+      });
+    },
+  );
 
   test.each([
     ['Azure', 403, azure('10:00:00', '11:00:00')],
@@ -189,7 +192,7 @@ describe('a bundle opened over HTTP', () => {
     // Node's servers write a string header as Latin-1: each character is one byte.
     ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
     ['Latin-1', 'attachment; filename="b\u00fcro-v1.2.3.zip"', 'büro-v1.2.3.zip'],
-  ])('has the file name of a Content-Disposition in %s', async (_, header, name) => {
+  ])('has the file name from the header Content-Disposition, encoded in %s', async (_, header, name) => {
     const bundle = await openFrom((__, response) =>
       response.writeHead(200, { 'content-disposition': header }).end('x'),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseChallenges } from '../../../src/deploy/sources/oci-bundle-source.ts';
 
-describe('parseChallenges()', () => {
+describe('parseChallenges() (WWW-Authenticate header of a registry)', () => {
   test('parses schemes and parameters, quoted, plain and escaped', () => {
     const header = 'Bearer realm="https://auth.example/token?a=1,2",service="a \\"b\\"",scope=pull, Basic realm="x"';
     expect(parseChallenges(header)).toEqual([

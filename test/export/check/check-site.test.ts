@@ -157,7 +157,7 @@ describe('absolute references in checkSite()', () => {
     ]);
   });
 
-  it('are external if the canonical link of their page names another page of the host', async () => {
+  it('are external if the canonical link of their page has a different path than the page', async () => {
     const site = { 'v1/a.html': canonical('https://acme.dev/v2/b') + links('https://acme.dev/none') };
     expect(await check(site)).toEqual([]);
   });
@@ -182,7 +182,7 @@ describe('fragments of links in checkSite()', () => {
     expect(await check(site)).toEqual(urls.map((url) => missing('index.html', url)));
   });
 
-  it('are valid if they are empty, #top, a text fragment or an address of a script', async () => {
+  it('are valid if they are empty, #top, a text fragment or a route of a script such as #/route', async () => {
     const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b', '#/route', '#!/route?a=b'];
     expect(await check({ 'index.html': `<p id=x>${links(...urls)}`, 'a.html': '' })).toEqual([]);
     expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);

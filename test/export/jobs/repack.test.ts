@@ -58,7 +58,7 @@ describe('repackBundle() (archive of an earlier export job)', () => {
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
-  it('rejects with the original error if the failure is temporary', async () => {
+  it('does not reject with bundle_gone if the failure is temporary', async () => {
     await rm(await archive());
     await expect(repack({ jobEntry: new URL('data:text/javascript,process.exit(3)') })).rejects.not.toMatchObject({
       code: 'bundle_gone',

@@ -7,7 +7,7 @@ import type { SearchData } from '../../../src/export/ports.ts';
 import { jobIdOf } from '../../contract/job-queue/jobs.ts';
 import { endless, JobBench } from './job-bench.ts';
 
-describe('JobRunner', () => {
+describe('JobRunner (runs queued export jobs)', () => {
   let bench: JobBench;
 
   beforeEach(async () => {

@@ -24,7 +24,7 @@ describe('headings of renderMarkdown()', () => {
     ]);
   });
 
-  it('have fragments with the lowest free number if a fragment with a number is in use', () => {
+  it('have the lowest free number in their fragment if another heading already uses a numbered fragment such as a-1', () => {
     const made = html('## A\n\n## A-1\n\n## A\n\n## A\n\n## A-1\n\n## A-2\n');
     expect([...made.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
       'a',

@@ -69,7 +69,7 @@ describe('files of a Markdown folder', () => {
     expect(site.meta('index.html', 'keywords')).toBe('2.0, true');
   });
 
-  it('are rejected if a page is too large, and the error names the file', async () => {
+  it('cause an error that names the file if a page is too large', async () => {
     const large = Buffer.alloc(8 * 1024 ** 2 + 1, 'a');
     await expect(render({ 'index.md': '# Home\n', 'huge.md': large })).rejects.toMatchObject({
       code: 'bad_source',
@@ -122,7 +122,7 @@ describe('title of a Markdown page', () => {
   });
 
   it.each(['`int[][]` values', 'arr[0][1]', 'Array[Int][String]'])(
-    'contains the brackets of the heading %s, which are no link',
+    'contains the brackets of the heading %s, because these brackets are not a link',
     async (heading) => {
       const text = heading.replaceAll('`', '');
       expect(await titleOf(`# ${heading}\n\ntext\n\n[site]: /x\n`)).toEqual([text, text]);

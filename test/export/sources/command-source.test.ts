@@ -78,7 +78,7 @@ describe('collectOutput() (export of the output of a command)', () => {
     expect(env).toEqual({ PATH, HOME, LANG: 'C.UTF-8', SITE: 'https://x', EMPTY: '' });
   });
 
-  it('searches the program in the PATH of environment', async () => {
+  it('finds the program through the variable PATH in the setting environment', async () => {
     await mkdir(join(workDir, 'bin'));
     await writeFile(join(workDir, 'bin/generate'), '#!/bin/sh\n/bin/mkdir dist', { mode: 0o755 });
     await build(shell('', { command: ['generate'], environment: { PATH: new Secret(join(workDir, 'bin')) } }));
@@ -111,7 +111,7 @@ describe('collectOutput() with a command that fails', () => {
     expect([code, message]).toEqual(['bad_source', expect.stringContaining('none": it does not exist')]);
   });
 
-  it('replaces the values of environment in the reported output', async () => {
+  it('replaces the values of the setting environment in the reported output', async () => {
     const environment = {
       TOKEN: new Secret('c4n4ry-1\nc4n4ry-2'),
       LONG: new Secret('c4n4ry-1-long'),
@@ -181,23 +181,23 @@ describe('collectOutput(), ending the processes of the command,', () => {
   });
 });
 
-describe('collectOutput() with an output folder', () => {
-  it('that the command did not create reports the missing folder', async () => {
+describe('the output folder of a command in collectOutput()', () => {
+  it('causes an error if the command did not create it', async () => {
     const { code, message } = await failureOf(shell('true'));
     expect([code, message]).toEqual(['bad_source', expect.stringContaining('/dist": it does not exist')]);
   });
 
-  it('that is a symbolic link out of workDir rejects the folder', async () => {
+  it('is rejected if it is a symbolic link out of workDir', async () => {
     await symlink(newFolder(), join(workDir, 'dist'));
     const { code, message } = await failureOf(shell('true'));
     expect([code, message]).toEqual(['bad_source', expect.stringContaining('leaves workDir')]);
   });
 
-  it('that is a symbolic link within workDir collects its target', async () => {
+  it('can be a symbolic link within workDir', async () => {
     expect(await build(shell('mkdir v2; ln -s v2 dist'))).toBe(join(workDir, 'v2'));
   });
 
-  it('collects it if workDir itself is a symbolic link', async () => {
+  it('can be in a workDir that is itself a symbolic link', async () => {
     const link = join(newFolder(), 'link');
     await symlink(workDir, link);
     expect(await build(shell('mkdir dist', { workDir: link }))).toBe(join(workDir, 'dist'));

@@ -91,7 +91,7 @@ describe('collectFolder() (export of a folder)', () => {
     expect(sink.leftOut.sort()).toEqual(['_docshelf/', 'html/Start Docs.sh', 'html/serve.js']);
   });
 
-  it('removes a folder that contains the whole site from the paths of the files', async () => {
+  it('omits from all paths a top-level folder that contains the whole site', async () => {
     await write({ ...pages('html/index.html', 'html/a/b.html'), '.git/config': '' });
     expect((await collect()).paths).toEqual(['a/b.html', 'index.html']);
   });
@@ -171,7 +171,7 @@ describe('symbolic links of collectFolder()', () => {
   });
 });
 
-describe('paths of collectFolder()', () => {
+describe('requested paths of collectFolder()', () => {
   const SITE = pages('index.html', '404.html', 'ja/404.html', 'a.html', 'guides/index.html', 'guides/start.html');
 
   it.each([
@@ -267,8 +267,8 @@ describe('source that cannot be exported', () => {
   });
 });
 
-describe('export of a large folder', () => {
-  it('is read with a limited number of concurrent files, and progress that increases up to 100 %', async () => {
+describe('collectFolder() of a large folder', () => {
+  it('reads a limited number of files concurrently, and reports progress that increases up to 100 %', async () => {
     await write(Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at % 20}/${at}.html`, 'x'.repeat(at)])));
     const sink = await collect();
     expect(sink.files.size).toBe(400);

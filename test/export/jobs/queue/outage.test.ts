@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const stopClockAt = (ms: number): string =>
   `CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT ${ms * 1000}::bigint'`;
 
-describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
+describe.skipIf(!HAS_POSTGRES)('jobs during a database outage longer than a lease', () => {
   const databases: Database[] = [];
   afterEach(async () => {
     for (const database of databases.splice(0)) await database.close();
@@ -22,7 +22,7 @@ describe.skipIf(!HAS_POSTGRES)('database outage longer than a lease', () => {
     return new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });
   };
 
-  it('keeps jobs whose process renews the lease within one lease period after the outage, and ends all other leases', {
+  it('keep their lease if it is renewed within one lease period after the outage, and can otherwise be claimed again', {
     timeout: 60_000,
   }, async () => {
     const server = await PostgresServer.start();

@@ -112,7 +112,7 @@ describe('openDatabase() of the embedded job queue', () => {
   });
 });
 
-describe('SqliteDatabase', () => {
+describe('SqliteDatabase (database file of the embedded job queue)', () => {
   const open = () => new SqliteDatabase(openDatabase(file));
 
   test('rolls back a transaction if one of its statements fails', async () => {
@@ -198,7 +198,7 @@ describe('asStoreFault() (error codes for SQLite errors)', () => {
     expect(await codeOf(() => openDatabase(file))).toBe('cannot_read');
   });
 
-  test('returns other errors unchanged', () => {
+  test('returns an error that does not come from SQLite unchanged', () => {
     const errors = [new Error('a bug'), new DocshelfError('queue_full', 'Cannot queue'), null];
     for (const error of errors) expect(asStoreFault(file, error)).toBe(error);
   });
