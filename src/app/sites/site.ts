@@ -52,7 +52,7 @@ export interface SiteHost {
 }
 
 /**
- * Interval to read the inbox of a site in a list, in addition to file events. Longer than for a single site, because a list
+ * Interval to read the inbox of a site in a list, in addition to file events. A single site uses a shorter interval, but a list
  * can have a thousand sites.
  */
 const LISTED_POLL_MS = 5_000;
@@ -173,7 +173,7 @@ export class Site {
     if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
     if (!target.startsWith(basePath) || target.startsWith(OWN_FOLDER, basePath.length)) return null;
     const answer = this.#server.fastAnswer(target.slice(basePath.length - 1), headers);
-    // Leave a 404 response to the slower request handler, which has the endpoint for assistants and can load a release that
+    // If no file was found, use the slower request handler. It has the endpoint for assistants, and can load a release that
     // another daemon activated.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(target)))) return null;
     return answer && (access.privately?.(answer) ?? answer);
