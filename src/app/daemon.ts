@@ -41,7 +41,7 @@ import { certificateNotices, presentedCertificates } from './tls.ts';
 export interface DaemonOptions {
   /** Config at the start. Settings that need a restart keep the values of this config. */
   readonly loaded: LoadedConfig;
-  /** Sources of `loaded`, from which a reload reads the config again. */
+  /** Options with which the daemon loaded its config at the start. A reload uses the same options. */
   readonly sources: LoadOptions;
   readonly log: Logger;
   readonly logRequest: (fields: () => string) => void;
@@ -188,8 +188,8 @@ class Daemon {
   }
 
   /**
-   * Waits until all given parts of the daemon end. Logs errors, because an open listener would keep the process alive if one
-   * error ended the stop.
+   * Waits until all given parts of the daemon end. Logs errors instead of throwing them: if one error ended the stop, an open
+   * listener would keep the process alive.
    */
   async #end(parts: readonly (Promise<unknown> | undefined)[]): Promise<void> {
     for (const ended of await Promise.allSettled(parts))

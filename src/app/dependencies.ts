@@ -47,7 +47,7 @@ export class Dependencies {
   }
 }
 
-/** Resolves to null after two seconds. Prometheus would discard all metrics of the daemon if one server's check took too long. */
+/** Resolves to null after two seconds. If one server's check took longer, Prometheus would discard all metrics of the daemon. */
 export function inTime<T>(result: Promise<T>): Promise<T | null> {
   return Promise.race([result, sleep(CHECK_MS_MAX, null, { ref: false })]);
 }

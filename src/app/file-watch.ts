@@ -17,7 +17,7 @@ type Looks = ReadonlyMap<string, string>;
 
 interface Contents {
   readonly known: Looks;
-  /** Other contents that docshelf reports if they stay the same for `QUIET_MS`. */
+  /** Contents that differ from `known`. docshelf reports them if they stay the same for `QUIET_MS`. */
   readonly changed: { readonly looks: Looks; readonly sinceMs: number } | null;
 }
 
@@ -27,7 +27,7 @@ interface Contents {
 export class FileWatch {
   readonly #onChange: () => void;
   #contents: Contents = { known: new Map(), changed: null };
-  /** Null after the stop. */
+  /** Watchers of the folders of the files. Null after the watch was stopped. */
   #watchers: readonly FSWatcher[] | null = [];
   readonly #pollTimer = setInterval(() => void this.#look(), POLL_MS).unref();
   #settleTimer: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export class FileWatch {
 
   /**
    * Watches `files`. For a file that was watched before, keeps the last known state, so that a change since then is reported.
-   * @param read file of which docshelf has already used this text
+   * @param read file with the text that docshelf has read from it. Another content of the file is reported as a change
    */
   async start(files: readonly string[], read?: { readonly file: string; readonly text: string }): Promise<void> {
     const looks = await looksAt(files, this.#contents.known);
@@ -116,7 +116,7 @@ async function looksAt(files: Iterable<string>, known: Looks = new Map()) {
 async function lookAt(file: string): Promise<string> {
   try {
     await using handle = await openNamed(file);
-    // Only the config may read a pipe, because a pipe returns its content once.
+    // Do not read a pipe, because its content can be read only once, and docshelf needs this content as its config.
     if ((await handle.stat()).isFIFO()) return 'named pipe';
     return hash('sha256', await handle.readFile());
   } catch (error) {

@@ -13,7 +13,7 @@ export class Network {
   #ownPorts: readonly number[] = [];
   #opened: { readonly of: Config; readonly client: Promise<HttpClient> } | null = null;
 
-  /** @param config returns the current config, which a reload replaces */
+  /** @param config function that returns the current config, which a reload replaces */
   constructor(config: () => Config) {
     this.#config = config;
   }

@@ -8,7 +8,7 @@ import { EmbeddedEngine, type Model, type SearchEvent, SiteSearch } from '../sea
 import { once } from '../threads/once.ts';
 import type { Network } from './network.ts';
 
-/** Path of the built-in model. The same path is correct in `src/app` and in `dist/app`. */
+/** Path of the built-in model, relative to this file. It is correct in `src/app` and in the compiled `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
 /** Delay between a change of the active version and loading the model, so that quick changes load the model only once. */

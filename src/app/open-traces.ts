@@ -48,7 +48,7 @@ export async function openTraces(
   return { tracer: new Recorder((span) => sender.add(span)), stop: () => sender.stop() };
 }
 
-/** Sends the trace context only with POST requests, which start an export job or request its link. Polls would flood the trace. */
+/** Sends the trace context only with POST requests (start of an export, bundle link). Polls would flood the trace. */
 export function tracedClient(client: HttpClient, tracer: Tracer): Pick<HttpClient, 'get' | 'post'> {
   return {
     get: (link, options) => client.get(link, options),

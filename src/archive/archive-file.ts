@@ -10,7 +10,7 @@ const READ_BYTES = 256 * 1024;
  * system calls.
  */
 const WINDOW_BYTES = 128 * 1024;
-/** Bytes to read at once at any other position. Small, because a hostile archive can have a million headers in any order. */
+/** Bytes to read at once far from the previous read. Small, because a hostile archive can have a million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {

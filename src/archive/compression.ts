@@ -44,7 +44,7 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   } catch (error) {
     throw gunzipRefusal(error, archive);
   }
-  // Accept only zeros after the last gzip member. If the first byte after a member is zero, Node ignores all further bytes.
+  // Accept only zeros after the last gzip member. Check this here: after a member, Node ignores a zero and all bytes after it.
   for await (const rest of archive.chunks(decoder.bytesWritten)) {
     if (!isZeros(rest)) throw archive.refuse('trailing_garbage', TRAILING);
   }

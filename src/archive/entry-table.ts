@@ -142,7 +142,7 @@ export class NameTable {
   }
 
   /**
-   * Adds an implied folder.
+   * Adds a folder that is part of the path of other entries, but has no entry of its own in the archive.
    * @param name entry name that is not in the table
    * @returns a stored name that differs from `name` only by case, or null if there is none
    */

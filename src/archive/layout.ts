@@ -27,7 +27,7 @@ export const NAMED_MAX = 100;
 /** Files that archive programs and file managers add: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
-/** True for a file of an archive program or file manager. docshelf checks such a file, but does not count or write it. */
+/** True for a file that an archive program or file manager adds. docshelf checks this file, but does not count or write it. */
 export const isByProduct = (name: string): boolean => BY_PRODUCT.test(name);
 
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;

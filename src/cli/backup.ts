@@ -118,7 +118,7 @@ async function writeBackup(dir: string, file: string, signal: AbortSignal): Prom
   const toWriteFault = rethrowAs('cannot_write', `write "${file}"`, NEXT_FILE);
   const found = await ifThere(stat(file)).catch(toWriteFault);
   if (found?.isDirectory() === true) throw cannotWrite(file, 'it is a folder');
-  // Keep a symbolic link, such as /dev/stdout.
+  // If the path is a symbolic link, such as /dev/stdout, write to the target of the link.
   const target = await realpath(file).catch(() => file);
   if (existsSync(dir) && isInside(realpathSync(dir), await ifThere(realpath(dirname(target)))))
     throw cannotWrite(file, 'it is in the data folder');
@@ -142,7 +142,7 @@ const NEXT_FILE = 'Choose a file in a folder that you may write to, outside of s
 const cannotWrite = (file: string, state: string): DocshelfError =>
   new DocshelfError('cannot_write', `Cannot write "${file}": ${state}`, { next: NEXT_FILE });
 
-/** @param path path without symbolic links. Null if the folder does not exist */
+/** @param path path without symbolic links. Null for a missing folder */
 const isInside = (dir: string, path: string | null): boolean =>
   path !== null && (path === dir || path.startsWith(join(dir, '/')));
 
@@ -169,7 +169,7 @@ async function copyFolder(dir: string, out: Writable, signal: AbortSignal, outpu
   });
   try {
     const copier = new Copier(dir, tar, output);
-    // Add the folder `sites` itself. Without it, docshelf would reject a restored folder of an export service as the old layout.
+    // Add the folder `sites` even if it is empty. Without it, docshelf would reject a restored export folder as the old layout.
     if (existsSync(join(dir, 'sites'))) await addEntry(tar, { name: 'sites', type: 'directory', mode: 0o700 });
     // Copy `sites` first, so that no copied version label names a release that was stored after `releases` was copied.
     for (const folder of ['sites', '']) await copier.addFolder(folder);
@@ -218,13 +218,13 @@ class Copier {
   readonly #tar: Pack;
   /** First path of each inode that has several hard links. */
   readonly #links = new Map<string, string>();
-  /** Inodes of copied logs, because a rotated log has a new name but the same inode. */
+  /** Inodes of copied logs, to copy each log only once. A rotated log has a new name, but the same inode. */
   readonly #logs = new Set<number>();
-  /** Version label, for error messages, by the digest of each release to which a copied file refers. */
+  /** Releases to which copied files refer, as digest and version label. Error messages show the version label. */
   readonly #needed = new Map<string, string>();
   readonly #releases = new Set<string>();
   readonly #hash = createHash('sha256');
-  /** Device and inode of standard output, because its file can be in the data folder. */
+  /** Device and inode of standard output. If it is a file in the data folder, the backup omits this file. */
   readonly #output: string | null;
 
   constructor(dir: string, tar: Pack, output: string | null) {

@@ -112,12 +112,12 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
     const headers = folder === null ? {} : { [FOLDER_HEADER]: folderName(folder) };
     return clientOver(`the daemon ${owner.pid} on "${dir}"`, { socketPath: socket }, headers);
   }
-  // Trust only the certificates in the config. Skip the check of the host name, because certificates can lack the loopback address.
+  // Trust only the configured certificates. Skip the check of the host name, because certificates can lack the loopback address.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }
 
-/** Certificates to trust: Node's defaults, `network.caFile`, and those of `admin.tls`, which can be self-signed. */
+/** Certificates to trust for `--admin-url`: Node's, `network.caFile`, and those of `admin.tls`, which can be self-signed. */
 function authorities(config: Config): RequestOptions {
   const { caFile } = config.network;
   const further = caFile === null ? [] : [readCertificates(caFile, 'network.caFile')];

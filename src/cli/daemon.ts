@@ -40,8 +40,8 @@ export function serveCommand(programVersion: string): Command {
 }
 
 /**
- * Resolves after a signal to stop. A later signal ends the process at once, except in the first second, because npm and
- * timeout(1) send a signal that the process has also received.
+ * Resolves after a signal to stop. A later signal ends the process at once, except in the first second: npm and timeout(1) send a
+ * signal again that the process has already received.
  */
 export function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -165,7 +165,7 @@ async function writeConfig(file: string, answers: InitAnswers, force: boolean): 
 }
 
 async function publish(file: string, text: string, force: boolean): Promise<void> {
-  // Keep a link, and a device such as /dev/stdout, because replacing a device would remove it.
+  // Replace the target of a link instead of the link. Never replace a device such as /dev/stdout, because this would remove it.
   const target = await realpath(file).catch(() => file);
   const isOther = (await stat(file).catch(() => null))?.isFile() === false;
   if (force && !isOther) return writing(file, replaceFile(target, text, OWNER_ONLY));

@@ -68,7 +68,7 @@ export function findingsText(
 /** Maximum rows in the text output of a command. */
 const SHOWN_MAX = 50;
 
-/** @param hint sentence that names the place of the omitted rows */
+/** @param hint end of the last line if rows are omitted, such as `; use --json to list all` */
 export function firstRows(
   header: readonly string[],
   rows: readonly (readonly string[])[],

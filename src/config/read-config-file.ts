@@ -20,7 +20,7 @@ export interface ConfigFile extends YamlReading {
 }
 
 /**
- * Reads the config file `named`, which must exist, or else `./config.yaml` if it exists.
+ * Reads the config file `named`, which must exist. If `named` is null, reads `./config.yaml` if it exists.
  * @param known text to use instead of the file's content
  */
 export async function readConfigFile(named: string | null, cwd: string, known?: string): Promise<ConfigFile> {

@@ -296,7 +296,7 @@ function egressRules(config: Config, daemon: Config): Rule[] {
     );
   }
   if (s3.endpoint !== null) {
-    // Check the endpoint only for a user and a password. The rules above check its host with each S3 link.
+    // Check only the user and password of the endpoint here. The rules above check its host for each S3 link in the config.
     const user = userInLink(s3.endpoint, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment');
     rules.push([['network.s3.endpoint'], user !== null, `network.s3.endpoint ${user}`]);
   }

@@ -42,7 +42,7 @@ export interface SchemaNode {
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;
   readonly 'x-shown'?: 'link';
-  /** True if a change needs a restart. With `presence`, only setting or removing the value needs a restart. */
+  /** True if a change needs a restart. With the value `presence`, only setting or removing the key needs a restart. */
   readonly 'x-restart'?: true | 'presence';
 }
 

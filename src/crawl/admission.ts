@@ -175,7 +175,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Matches a robots.txt rule with wildcards in linear time: searches each part of the rule only once, from the left. */
+/** Matches a robots.txt rule with wildcards in linear time: searches each text between two wildcards only once, from the left. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;

@@ -49,7 +49,7 @@ export class Crawl {
   readonly #queue: FetchQueue<Entry>;
   readonly admission: Admission;
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
-  /** Renders a page in the browser. Null if the source has no rendering. */
+  /** Renders a page in the browser. Null if the crawl renders no pages. */
   render: RenderPage | null = null;
   #bytes = 0;
   #done = 0;

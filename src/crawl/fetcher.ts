@@ -200,7 +200,7 @@ async function readBody(
   }
   try {
     const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
-    // Some servers send a charset or `none`. Browsers ignore these values.
+    // Some servers send a charset or `none` as Content-Encoding. Browsers ignore these values.
     if (/^(?:|identity|none|utf-?8)$/.test(coding)) {
       if (Number(headers['content-length'] ?? 0) > limits.bytesMax) throw tooLarge();
       return await gather(received(), limits, tooLarge, spoolDir);

@@ -97,7 +97,7 @@ const EXTERNAL_FOLDER = '_external';
 
 type NaturalName = { readonly folder: string; readonly stem: string; readonly extension: string };
 
-/** Maximum UTF-8 bytes of a path segment. It leaves space for suffixes, because file systems allow 255 bytes. */
+/** Maximum UTF-8 bytes of a path segment. File systems allow 255 bytes. The difference is space for suffixes. */
 const SEGMENT_BYTES_MAX = 180;
 const PATH_BYTES_MAX = 900;
 /** Maximum depth of folders, less than the 64 that archives allow. */

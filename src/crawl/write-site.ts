@@ -171,7 +171,7 @@ async function writeRedirects(
 /** Matches paths that a rule cannot name literally: wildcards, placeholders, and characters that a rule rejects. */
 const NO_RULE = /\*|\/(?::|%3a)|\/\/|%(?:[01]|2[3af]|3f|5c|7f)/i;
 
-/** Rule for the address of a page whose file has a name that no host serves there: `wiki/Help_Start.html` for `/wiki/Help:Start`. */
+/** Redirect rule for a page whose file cannot have the name in its address: from `/wiki/Help:Start` to `wiki/Help_Start.html`. */
 function ruleOfRenamed({ origin, pathname, search }: URL, path: string, scope: Scope): string | null {
   const address = percentDecode(pathname)?.normalize('NFC').slice(1);
   const served = [path, path.replace(/\.x?html?$/i, ''), path.replace(/(?<=^|\/)index\.x?html?$/i, '')];

@@ -58,7 +58,7 @@ export class Database implements Session {
     await this.#pool.end();
   }
 
-  /** Explains an unknown column or table: a newer daemon migrated the schema, or it is missing. The next call then creates it. */
+  /** Explains an unknown column or table: the schema is newer, or it is missing, in which case the next call creates it. */
   async #explain(error: unknown): Promise<never> {
     if (sqlStateOf(error)?.startsWith('42') !== true) throw error;
     await this.#knownVersion(this.#session).catch((fault: unknown) => {

@@ -153,7 +153,7 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
     }
     // A copied heartbeat file names the socket of the original daemon, which may still run. Remove only a socket in this folder.
     const leftover = { id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) };
-    // Ignore an error, because a command that only reads also works on a read-only data folder.
+    // Ignore a failed removal, because a command that only reads must also work on a read-only data folder.
     await removeDaemonSocket(leftover)
       .then(() => rm(file, { force: true }))
       .catch(() => undefined);

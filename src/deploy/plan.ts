@@ -43,8 +43,8 @@ export interface Progress {
   readonly exportAtMs: number | null;
   readonly isSettled: boolean;
   /**
-   * Last failure. `of` identifies what docshelf tried to reach. If `retryAtMs` is null, docshelf retries only after the
-   * settings or that target change.
+   * Last failure. `of` identifies the target of the failed step. If `retryAtMs` is null, docshelf retries only after a change of
+   * the settings or of this target.
    */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   readonly serveLastAtMs: number | null;

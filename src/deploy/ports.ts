@@ -1,7 +1,7 @@
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
-/** Opens a bundle as a raw stream. The caller, `fetchBundle`, stores it, limits its size, retries, and verifies its digest. */
+/** Opens a bundle as a stream of bytes. The caller (`fetchBundle`) limits and stores them, retries, and checks the digest. */
 export interface BundleSource {
   /** Matches the links that the source can open. */
   readonly links: RegExp;
@@ -34,7 +34,7 @@ export interface OpenedBundle {
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
-  /** Releases the connection or file. Call it unless the stream was read to its end. After a complete read, it has no effect. */
+  /** Closes the connection or file. Call it unless the stream was read to its end. After a complete read, it has no effect. */
   close(): void;
 }
 

@@ -68,7 +68,7 @@ export function parseOciReference(link: string): OciReference | null {
 
 export type S3Link = { readonly bucket: string; readonly key: string };
 
-/** Allows `_` and capitals in bucket names, which older buckets and compatible services use. */
+/** Allows `_` and capitals in bucket names, which older buckets and S3-compatible services use. */
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
 const S3_KEY_BYTES_MAX = 1024;
 

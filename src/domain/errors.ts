@@ -221,7 +221,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many open files',
 };
 
-/** Returns the advice `next`, or advice to raise the limit if too many files are open. */
+/** Returns the given advice `next`. If too many files are open, returns the advice to raise this limit instead. */
 export function nextFor<Next extends string | undefined>(error: unknown, next: Next): Next | string {
   const errno = errnoOf(error);
   if (errno === 'ENFILE') return 'Raise the limit of open files of this machine (sysctl fs.file-max), then try again.';

@@ -181,7 +181,7 @@ export const exportReportSchema = {
       maxItems: FINDINGS_MAX,
       description: 'Omissions and problems, in the order of the pages.',
       items: objectOf({
-        /** Examples of kinds: `broken_reference`, `missing_fragment`, `off_origin_load` or `left_out`. */
+        /** Kind of the finding, such as `broken_reference`, `missing_fragment`, `off_origin_load` or `left_out`. */
         kind: text('Kind of the finding, in lower case with underscores. Later versions may add kinds.'),
         page: text('Path of the page or file with the finding.'),
         detail: text('Description in one line.'),
@@ -192,7 +192,7 @@ export const exportReportSchema = {
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
 export type Finding = ExportReport['findings'][number];
 
-/** Optional members are null if the export service of another vendor omits them. */
+/** Response in which members other than `Needed` can be null, because export services of other vendors may omit them. */
 type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
   readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
 };

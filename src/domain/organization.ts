@@ -20,7 +20,7 @@ export type FolderSettings = { readonly kind: 'folder' | 'markdown'; readonly pa
 export interface CommandSettings {
   readonly kind: 'command';
   readonly workDir: string;
-  /** Program and arguments. */
+  /** Command to run: the program and its arguments. */
   readonly command: readonly string[];
   /** Folder that the command creates, relative to `workDir`. */
   readonly output: string;
@@ -48,7 +48,9 @@ export const OWN_ORGANIZATION_ID = 'docshelf';
 
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
-/** Adds the hosts of each site to the configured organizations. If none is configured, returns one with all sites and `search.keys`. */
+/**
+ * Adds each site's hosts to the organizations. If none is configured, returns an organization with all sites and `search.keys`.
+ */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },

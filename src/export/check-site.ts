@@ -142,7 +142,7 @@ class ServedSite {
   targetOf(reference: string, base: string): ServedTarget | null {
     if (NO_PLACE.test(reference)) return null;
     const url = URL.parse(reference, base);
-    // Browsers open no file of the reader's machine from a site.
+    // Browsers do not load `file:` addresses from the pages of a website.
     if (url?.protocol === 'file:') return { kind: 'own', path: null, fragment: '' };
     if (url === null || !/^https?:$/.test(url.protocol)) return null;
     const pathname = this.#ownPathname(url);

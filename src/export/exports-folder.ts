@@ -13,7 +13,7 @@ const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'cra
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** Age at which docshelf removes a left temporary folder in which it repacked an archive. Packing 8 GiB takes only minutes. */
+/** Age at which docshelf removes a leftover temporary folder of a repacked archive. Packing 8 GiB takes only minutes. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -69,8 +69,8 @@ export const makeRepackFolder = async ({ work }: ExportsFolder, jobId: string): 
   mkdtemp(join(work, `${jobId}${REPACK}`));
 
 /**
- * Removes work folders for which `isGone` is true. Keeps a folder that was created to pack an archive again for one hour, because
- * a process may still use it.
+ * Removes work folders for which `isGone` is true. For one hour, keeps a folder that was created to repack an archive, because a
+ * process may still use it.
  */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,

@@ -118,7 +118,10 @@ export class ExportService {
     return jobView(canceled);
   }
 
-  /** Links to a bundle. Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, codes of `repackBundle` */
+  /**
+   * Returns a bundle link. Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, codes of
+   * `repackBundle`
+   */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
     const { job, sha256, sizeBytes } = await this.#keepBundle('link to the bundle of', organizationId, jobId);

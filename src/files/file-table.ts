@@ -224,7 +224,7 @@ function damaged(releaseDir: string): DocshelfError {
   });
 }
 
-/** Maximum digests in memory, about 200 bytes each. For a file without a stored digest, an import writes a copy, not a hard link. */
+/** Maximum digests in memory, about 200 bytes each. An import copies files beyond this number instead of linking them. */
 const DIGESTS_MAX = 400_000;
 
 /** Paths of files in releases, by the digest in their file table. Earlier releases take precedence. Skips unreadable releases. */

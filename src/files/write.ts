@@ -73,18 +73,18 @@ const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** Creates a folder with a unique name. The end of the `await using` scope, or of the process, removes the folder. */
 export async function temporaryFolder(prefix: string) {
-  // Create the folder synchronously, so that no signal is handled before the listeners exist.
+  // Create the folder synchronously, so that no signal arrives before the listeners that remove the folder exist.
   const path = mkdtempSync(prefix);
   const removeNow = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   const endBySignal = (signal: NodeJS.Signals): void => {
-    // If the command handles the signal, it ends the scopes of its folders.
+    // If the command also handles the signal, return: the command then leaves its `await using` scopes, which remove the folders.
     if (process.listeners(signal).some(({ name }) => name !== endBySignal.name)) return;
     removeNow();
     process.off(signal, endBySignal);
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
   };
   process.on('exit', removeNow);
-  // Run before the `once` listeners of a command, so that `endBySignal` finds them.
+  // Run `endBySignal` first: it looks for listeners of the command, and Node removes a `once` listener as soon as it runs.
   for (const signal of SIGNALS) process.prependListener(signal, endBySignal);
   const remove = async (): Promise<void> => {
     await rm(path, { recursive: true, force: true });

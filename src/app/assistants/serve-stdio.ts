@@ -74,7 +74,10 @@ type Message = Parameters<StdioServerTransport['send']>[0];
  * end of the input.
  */
 class PatientTransport extends StdioServerTransport {
-  /** Open requests, by request id. Each promise resolves with the response, or when the client cancels the request. */
+  /**
+   * Requests without a response yet, by request id. Each promise resolves with the response, or if the client cancels the
+   * request.
+   */
   readonly #pending = new Map<unknown, PromiseWithResolvers<void>>();
   readonly #closing = Promise.withResolvers<void>();
 

@@ -83,7 +83,7 @@ interface AddressBook {
 class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
-  /** Titles of pages, by the SHA-256 of the page, because versions share most pages. */
+  /** Cached titles of pages, by the SHA-256 of the page. Versions share most pages, and so also their cached titles. */
   readonly #titles = new LRUCache<string, { readonly title: string | null }>({
     maxSize: TITLES_MAX,
     sizeCalculation: () => 1,

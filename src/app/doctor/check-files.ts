@@ -16,11 +16,11 @@ import { about, certificateState, type Diagnosis } from './diagnosis.ts';
 const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
 const OTHERS_READ = 0o005;
-/** Free bytes below which `docshelf doctor` warns if the data folder is empty. Most bundles need less for archive and files. */
+/** Minimum of free bytes in an empty data folder. With less, `docshelf doctor` warns. Most bundles and their files need less. */
 const EMPTY_SHELF_BYTES = GiB;
 /** Maximum entries of other users to list in a warning. */
 const FOREIGN_SHOWN_MAX = 3;
-/** `docshelf doctor` warns if fewer free inodes remain after the next import. Each file of a site takes an inode. */
+/** Minimum of free inodes after the next import. With less, `docshelf doctor` warns. Each file of a site takes an inode. */
 const INODES_SPARE = 10_000;
 
 /**

@@ -23,7 +23,7 @@ export interface Diagnosis {
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;
-  /** Error code of a failed check, else null. A warning has a code if a server or link fails that docshelf does not need now. */
+  /** Error code of a failed check, else null. A warning about a failed server or link that is not needed now also has a code. */
   readonly code: ErrorCode | null;
 }
 

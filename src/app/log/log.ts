@@ -8,7 +8,7 @@ interface Logs {
   readonly log: Logger;
   /**
    * Logs a request. Lines are written in batches, so a crash of the process loses the last lines.
-   * @param fields returns the members of a JSON object as text, without its braces
+   * @param fields function that returns the members of a JSON object as text, without its braces
    */
   readonly logRequest: (fields: () => string) => void;
 }
@@ -66,9 +66,9 @@ const STALL_MS = 1_000;
  */
 class Output {
   #lines = '';
-  /** Bytes before those of `lines`. The current write, if any, writes the first `WRITE_BYTES_MAX` of them. */
+  /** Bytes to write before `lines`. The current write, if any, writes the first `WRITE_BYTES_MAX` of them. */
   #bytes = Buffer.alloc(0);
-  /** `stalled`: the reader of a pipe does not read. `failed`: another error, so that no operation waits for the output. */
+  /** `stalled`: the reader of a pipe does not read. `failed`: another error, after which a flush does not wait for the output. */
   #state: 'idle' | 'writing' | 'stalled' | 'failed' = 'idle';
   #isDue = false;
   /** True if a flush ended because the reader is stalled. The process then exits without waiting for the reader. */
@@ -126,10 +126,10 @@ class Output {
     });
   }
 
-  /** Writes the last bytes while the process exits. */
+  /** Writes the remaining lines of the log while the process exits. */
   #writeLast(): void {
     const endMs = performance.now() + LAST_WRITES_MS;
-    // Another thread still writes the first bytes.
+    // During an asynchronous write, another thread still writes the first bytes, so skip them.
     if (this.#state === 'writing') this.#bytes = this.#bytes.subarray(this.#first().length);
     for (let bytes = this.#first(); bytes.length > 0 && performance.now() < endMs; bytes = this.#first()) {
       try {

@@ -157,7 +157,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
-    // Exclude the active release, to which the version label can also point, because the active release is never staged.
+    // Exclude the active release, because it is never staged. The requested version label can point to it.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;
@@ -265,7 +265,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, bodies, assets, open, site, onFault } = this.#options;
     const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Pass null as `servedAt`, so that the snapshot compares its files with the other releases, but does not serve their assets.
+    // Pass null as `servedAt` (never active), so that the version compares its files with other releases, but does not serve
+    // their assets.
     const stored = (await store.records()).releases.values();
     const others = [...stored].filter((other) => other.digest !== digest);
     const retained = others.map((other) => store.kept(other, null));

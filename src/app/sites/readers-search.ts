@@ -83,7 +83,7 @@ export class ReaderSearch implements Search {
     const facts = request.wantsFacts ? NO_FACTS : undefined;
     if (results !== undefined) return writeAnswer(results, facts);
     const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
-    // Return no `facts` even if the local search replaced the hosted service, because the hosted service never returns `facts`.
+    // Return no `facts` (data about the query) even if the local search replaced the hosted service, which never returns `facts`.
     return facts === undefined ? local : writeAnswer(readAnswer(local).results, facts);
   }
 

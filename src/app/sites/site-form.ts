@@ -24,7 +24,7 @@ export interface SiteAccess {
   readonly site: SiteConfig;
   readonly signIn: SignIn | null;
   readonly privately: ReturnType<typeof privateAnswers> | null;
-  /** Null until the first request, because a daemon can have a thousand sites. */
+  /** Request handler. Null until the first request creates it, because a daemon can have a thousand sites. */
   app: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null;
 }
 

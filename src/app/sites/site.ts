@@ -50,7 +50,7 @@ export interface SiteHost {
 }
 
 /**
- * Interval to read the inbox of a site in a list, in addition to file events. Longer than for a single site, because a list
+ * Interval to read the inbox of a site in a list, in addition to file events. A single site uses a shorter interval, but a list
  * can have a thousand sites.
  */
 const LISTED_POLL_MS = 5_000;

@@ -20,7 +20,7 @@ interface SitesOptions {
 
 interface OpenedSites {
   readonly all: readonly Site[];
-  /** Empty without a list of sites, because a single site serves all requests. */
+  /** Sites by host and path. Empty without a list of sites, because a single site serves all requests. */
   readonly routes: SiteRoutes<Site>;
   /** Notices about parts of the data folder that belong to no site. */
   readonly notices: readonly string[];
@@ -35,7 +35,7 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  /** Replaced as a whole, so that no request sees a part of a change. */
+  /** Sites and their routes. A change replaces the whole object, so that no request sees a part of the change. */
   current: OpenedSites = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {

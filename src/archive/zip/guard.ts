@@ -136,7 +136,7 @@ async function checkLocalHeader(archive: ArchiveFile, ahead: ReadAhead, entry: Z
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/** Finds the length of a data descriptor. Tries long forms first, because the descriptor of an empty entry also matches short forms. */
+/** Finds the length of a data descriptor. Tries long forms first: those of an empty entry begin like a short form. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];

@@ -176,7 +176,7 @@ async function signatureBeside(file: string): Promise<string | null> {
 
 async function importHere(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {
   if ('file' in archive && (await otherUserOf(dataPaths(config.storage.dir))) !== null) {
-    // Open the files as root, because the user of the data folder may have no access to them.
+    // Open the archive and its signature as root, because the user of the data folder may have no access to them.
     const signature = request.signature ?? (await signatureBeside(archive.file));
     await using handle = await open(archive.file);
     const stream = handle.createReadStream({ autoClose: false });

@@ -26,7 +26,7 @@ export function bundleInspectCommand(): Command {
     });
 }
 
-/** Lists the files of an archive. Extracts only the rule files and a few pages, and verifies no digests. */
+/** Lists the files of an archive. Extracts only `_redirects`, `_headers` and a few pages, and verifies no digests. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
   const { BundledSearchSurvey } = await import('../../web/own-search.ts');

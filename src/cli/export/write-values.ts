@@ -112,7 +112,7 @@ function setKey(text: string, document: Document.Parsed, key: string, literal: s
   const [start, end] = rangeOf(value);
   if (end > start || map.flow === true)
     return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
-  // The YAML section has no value, so add the key on the line after it.
+  // The YAML section is empty, so add the key on the line after the name of the section.
   const indent = indentOf(text, section) + stepOf(text, map);
   return insertLine(text, start, `${indent}${key}: ${literal}`);
 }

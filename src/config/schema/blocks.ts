@@ -115,7 +115,7 @@ export const folder = (...doc: RowText) =>
 export const file = (kind: FileKind, holds: Contents | null, ...doc: RowText) =>
   row<string>({ ...PATH, 'x-names': kind, ...(holds && { 'x-holds': holds }) }, ...doc);
 
-/** Key for a file whose content docshelf reads into `Config`. For a key of the function `file`, docshelf reads only the path. */
+/** Key for a file whose content becomes part of `Config`. With a key that `file` builds, `Config` contains only the path. */
 export const contents = (kind: FileKind, holds: Contents, ...doc: RowText) =>
   row<NamedFile>({ ...PATH, 'x-unit': 'file', 'x-names': kind, 'x-holds': holds }, ...doc);
 

@@ -245,7 +245,7 @@ const LOOK_EVERY_MS = 500;
 /** Unit of `/proc/PID/statm`: one memory page (proc(5)). On ARM machines with larger pages, the actual limit is higher. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/** Kills page processes over RENDERER_BYTES_MAX, which includes buffers and pictures outside of V8's heap. Needs `/proc`. */
+/** Kills page processes that use more than RENDERER_BYTES_MAX, including memory outside of V8's heap. Needs `/proc`. */
 function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);

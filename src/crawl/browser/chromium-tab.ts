@@ -72,7 +72,7 @@ function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Waits with a timer of the page instead of Node, because a script that blocks the page also delays its timers. */
+/** Waits with a timer of the page, not of Node. While a script blocks the page, this timer waits too. */
 const tick = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
@@ -93,7 +93,7 @@ function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBo
       : `<!DOCTYPE ${doctype.name}${doctype.publicId === '' ? '' : ` PUBLIC "${doctype.publicId}"`}${
           doctype.systemId === '' ? '' : `${doctype.publicId === '' ? ' SYSTEM' : ''} "${doctype.systemId}"`
         }>\n`;
-  // Take the document's tag from outerHTML, because getHTML omits it.
+  // Take the tags of the `html` element from outerHTML, because getHTML returns only its content.
   const tag = (documentElement?.cloneNode(false) as Element | undefined)?.outerHTML ?? '';
   const end = tag.lastIndexOf('</');
   const html = `${start}${tag.slice(0, end)}${documentElement?.getHTML({ shadowRoots: roots }) ?? ''}${tag.slice(end)}\n`;
@@ -178,7 +178,7 @@ export class ChromiumTab {
     return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
-  /** Adds an iframe of this page that runs in another process, because the events of this tab do not report such an iframe. */
+  /** Adds an iframe of this page that runs in another process. The events of this tab do not report such an iframe. */
   adoptFrame(frameId: string, parentFrameId: string): void {
     if (this.hasFrame(parentFrameId)) this.#frameIds.add(frameId);
   }

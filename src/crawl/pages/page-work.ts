@@ -183,7 +183,9 @@ export interface ReadPage {
 
 export interface SiteNames {
   readonly paths: ReadonlyMap<string, string>;
-  /** Fragments (with `#`) to add to links, by the canonical address that redirects to an address with the fragment. */
+  /**
+   * Fragments (with `#`) of redirect targets, by the canonical address that redirects. Links to this address get the fragment.
+   */
   readonly fragments: ReadonlyMap<string, string>;
   readonly asked: readonly string[];
 }

@@ -102,7 +102,7 @@ export async function answerOf(fetched: FetchedUrl, store: FileStore): Promise<F
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** Responds to a request of a live page as the site responded during the crawl. Sends requests that the crawl lacks to the site. */
+/** Responds to a request of a live page as the site did during the crawl. Requests a missing response from the site. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;

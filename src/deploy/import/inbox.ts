@@ -41,7 +41,7 @@ export class Inbox {
   readonly #options: InboxOptions;
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
   readonly #stopping = new AbortController();
-  /** Ends the wait for the next look. */
+  /** Ends the wait before the next poll of the inbox. */
   #wake: () => void = () => undefined;
   #done: Promise<void> = Promise.resolve();
 

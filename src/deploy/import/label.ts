@@ -35,7 +35,7 @@ export interface KnownBundle {
 
 /**
  * Checks a bundle before its import and chooses its version label.
- * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned`
+ * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `signature_mismatch`, `bad_version`, `downgrade`, `pinned`
  */
 export async function judge(
   store: SiteStore,
@@ -128,8 +128,8 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
 }
 
 /**
- * Compares domain, version and creation time of a bundle with the signed comment of its signature, because signing the bytes
- * does not confirm these values.
+ * Rejects a bundle whose domain, version or creation time differs from the signed comment of its signature. A valid signature
+ * alone does not prevent an import as another version.
  */
 function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;

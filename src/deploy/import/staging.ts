@@ -10,7 +10,7 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** Age at which a staging folder of another host is removed: longer than any import, because this host cannot see its process. */
+/** Age at which a staging folder of another host is removed. Longer than any import, which can still run on that host. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {

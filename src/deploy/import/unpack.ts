@@ -32,7 +32,7 @@ import { TrailingSlashVotes } from '../../web/trailing-slash.ts';
 export interface UnpackRequest {
   readonly archive: string;
   readonly name: string;
-  /** Empty staging folder, which receives `site/`, `_docshelf/` and the file table. */
+  /** Staging folder without files, which receives `site/`, `_docshelf/` and the file table. */
   readonly releaseDir: string;
   readonly limits: ArchiveLimits;
   /** True if the SHA-256 or the signature of the archive was checked. */

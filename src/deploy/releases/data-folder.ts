@@ -140,7 +140,7 @@ function becomeUser({ uid, gid }: User, groups: readonly number[], dir: string):
     try {
       becomeRoot(groups);
     } catch {
-      // Ignore this error: a process without the capability to change users has not changed its user.
+      // Ignore this second error: a process that cannot change its user is still root.
     }
     const state = `root cannot work as user ${uid}, who owns the folder (${errnoState(error)})`;
     throw new DocshelfError('cannot_write', `Cannot change the data folder "${dir}": ${state}`, {
@@ -154,7 +154,7 @@ export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<
   const found = await ifThere(stat(paths.dir, { bigint: true }));
   if (found === null) return null;
   const [dir, id] = await Promise.all([realpath(paths.dir), readIfThere(paths.id)]);
-  // Ignore an id with other characters from a damaged file, because commands send the id in an HTTP header.
+  // Ignore the id of a damaged file if it has unexpected characters, because commands send the id in an HTTP header.
   return { dir, id: /^[0-9a-f]{32}$/.test(id ?? '') ? id : null, device: String(found.dev), inode: String(found.ino) };
 }
 

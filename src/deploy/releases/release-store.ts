@@ -131,7 +131,7 @@ export class ReleaseStore {
     };
   }
 
-  /** Moves the folder of a complete release into the store. If another process has stored the release, keeps that folder instead. */
+  /** Moves the folder of a complete release into the store. If the store already has the release, keeps the stored folder. */
   async adopt(folder: string, digest: string): Promise<void> {
     const target = this.folderOf(digest);
     try {

@@ -268,7 +268,7 @@ export class SiteStore extends ReleaseStore {
 
   /**
    * Removes releases of the site. Keeps the files of a release that another site uses.
-   * @param choose returns the digests to remove; runs under the exclusive lock of the data folder
+   * @param choose function that returns the digests to remove; runs under the exclusive lock of the data folder
    */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];

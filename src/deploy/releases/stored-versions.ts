@@ -87,7 +87,7 @@ export async function versionNotFound(
   });
 }
 
-/** Error of a rollback. Its next step names the version that was active last, because a rollback cannot return to that version. */
+/** Error if no earlier activation exists for a rollback. Its advice names the version to activate directly instead. */
 export async function noEarlierActivation(store: SiteStore): Promise<DocshelfError> {
   const active = await store.active();
   const others = (await keptVersions(store)).filter(({ digest, servedAt }) => servedAt && digest !== active?.digest);

@@ -30,7 +30,7 @@ const POLL_JITTER = 0.25;
 /** Maximum outage of the export service while docshelf waits for a job. A redeployment of the service takes less time. */
 const OUTAGE_MS_MAX = 120_000;
 
-/** HTTP statuses from export services that cannot list jobs. Some of them send status 200 with unexpected content. */
+/** HTTP statuses from export services that cannot list jobs. Some of these services send status 200 with unexpected content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` */

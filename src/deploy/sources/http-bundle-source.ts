@@ -100,8 +100,8 @@ const strongTag = (etag: string | null): string | null =>
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
 /**
- * Returns the file name in Content-Disposition, or else the last path segment of a link. Prefers a segment with an archive
- * extension.
+ * Returns the file name in Content-Disposition, or else the last path segment of one of the links, preferably a segment with an
+ * archive extension.
  */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');

@@ -23,7 +23,7 @@ import type { CheckedSite, JobSteps } from './steps.ts';
 /** If a step handles more pages than this, the next step runs in a new thread, to free memory. A thread starts in 0.1 to 0.4 s. */
 const PAGES_PER_THREAD_MAX = 1_000;
 
-/** Share of a job's remaining time for computing the vectors of the search. Packing, signing and storing need the other quarter. */
+/** Share of a job's remaining time for computing the vectors of the search. The rest is for packing, signing and storing. */
 const VECTORS_PART = 0.75;
 
 export interface RunJobOptions {

@@ -14,7 +14,7 @@ export function layoutPage(view: View, page: Page, { heading, text }: PageBody):
   const group = isHome ? null : groupTitleOf(view);
   const label = group === null ? '' : `<p class="group">${escapeHtml(group)}</p>`;
   const lead = page.description === null ? '' : `<p class="lead">${escapeHtml(page.description)}</p>`;
-  // An id of the `h1` itself would add a fragment to the address of the page in search results.
+  // Set the id on the article, because an id of its `h1` would add a fragment to the address of the page in search results.
   const id = text.title === null ? '' : ` id="${escapeHtml(text.title.id)}"`;
   const title = `<header class="title">${label}<h1>${heading}</h1>${lead}</header>`;
   return layoutDocument(view, {

@@ -84,7 +84,7 @@ export function createRenderer() {
   };
 }
 
-/** Continues with the last number, because trying all numbers again took a minute for 20,000 equal headings. */
+/** Appends a number to a repeated fragment: the last number plus one, because trying all took a minute for 20,000 headings. */
 function uniqueFragment(fragment: string, { fragments }: Env): string {
   let number = fragments.get(fragment) ?? 0;
   let unique = fragment;

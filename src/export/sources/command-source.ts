@@ -36,7 +36,7 @@ export async function collectOutput<Result>(
   });
 }
 
-/** Time to read the remaining output after the group has ended, because a process outside the group can keep the pipes open. */
+/** Time to read the remaining output after the process group has ended. A process outside the group can keep the pipes open. */
 const DRAIN_MS = 1_000;
 
 async function runCommand(
@@ -90,7 +90,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Ignore the error: the group has ended.
+    // Ignore the error, because it means that the process group has already ended.
   }
 }
 
@@ -103,14 +103,14 @@ function startWatchdog({ pid }: ChildProcess): ChildProcess | null {
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a free process, the command runs without a watchdog.
+  // If the watchdog cannot start, for example because the process limit is reached, the command runs without it.
   return watchdog.on('error', () => undefined);
 }
 
 const TAIL_BYTES = 64 * 1024;
 const LINES_MAX = 20;
 const LINES_CHARS_MAX = 2_000;
-/** Shorter values, such as `true`, are no secrets, and would remove parts of unrelated words. */
+/** Minimum characters of a value that docshelf removes from the output. Shorter values, such as `true`, occur in other words. */
 const SECRET_CHARS_MIN = 5;
 
 /** Last lines of the output, without the values of `environment`. */

@@ -26,7 +26,7 @@ export interface SigningKey {
 /** Bytes of a key. A key longer than the output of HMAC-SHA-256 is not significantly stronger (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
-/** Maximum difference between the clocks of processes on one data folder. */
+/** Assumed maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**

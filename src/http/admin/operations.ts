@@ -126,7 +126,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has no such site',
 } as const;
 
-/** Returns an operation with the site's domain in its path. Empty unless the operation is about versions or bundles. */
+/** Returns the operation with the site's domain in its path. An empty list if it is not about versions or bundles. */
 export function perSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];

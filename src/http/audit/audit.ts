@@ -130,7 +130,7 @@ export class AuditFile {
     this.#options = options;
   }
 
-  /** Appends an audit line. Never rejects: passes a failed write to `onFault`, because docshelf's log also contains the line. */
+  /** Appends an audit line. Never rejects: a failed write only calls `onFault`, because docshelf's log also contains the line. */
   append(line: AuditLine): Promise<void> {
     this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
     return this.#writing;

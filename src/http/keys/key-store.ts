@@ -72,7 +72,7 @@ export abstract class KeyStore {
   abstract remove(id: string): Promise<MadeKey | null>;
   protected abstract readKeys(): Promise<void>;
   protected abstract readUses(): Promise<Uses>;
-  /** Stores the keys' times of last use: the later time of each key stays. Keeps only the latest `USES_MAX` times. */
+  /** Merges times of last use into the stored ones. Keeps the later time of each key, and only the latest `USES_MAX` times. */
   protected abstract joinUses(uses: Uses): Promise<void>;
 
   get fault(): DocshelfError | null {

@@ -34,7 +34,7 @@ const ENDING_MS_MAX = 10_000;
 
 /**
  * Starts the thread of the job queue.
- * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`, as all calls of the queue do
+ * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`; all calls of the queue can throw them too
  */
 export async function openSqliteJobQueue(
   order: QueueFile,

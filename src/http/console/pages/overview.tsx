@@ -47,7 +47,7 @@ async function showOverview(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title, page: '', state: status, content });
 }
 
-/** Reloads the config, which retries failed sites. */
+/** Reloads the config. The reload also retries failed sites. */
 async function reload(visit: SignedVisit): Promise<Response> {
   const { problem } = await call(visit, 'reload');
   const text = problem === null ? 'The config was reloaded' : 'The config was not reloaded';
