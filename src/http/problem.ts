@@ -2,7 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../domain/own-headers.ts';
 
-/** Replaces a database error in public responses: it can contain the database's address. Errors with `isForCallers` are safe. */
+/**
+ * Replaces a database error in public responses, because its message can contain the database's address. Does not replace errors
+ * with `isForCallers`.
+ */
 const DATABASE_AWAY = new DocshelfError(
   'database_unavailable',
   'Cannot process the request now: the database does not respond',

@@ -124,7 +124,8 @@ export class EgressPolicy {
 
 /** Block the requests that docshelf cannot intercept: WebSockets, preconnects, WebRTC and the browser's own requests. */
 const NO_WAY_OUT = [
-  // Port 9 (discard) has no server, so the proxy does not exist. `<-loopback>` applies the proxy to loopback addresses too.
+  // Requests through this proxy fail, because no server uses port 9 (discard). `<-loopback>` applies the proxy to loopback
+  // addresses too.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',

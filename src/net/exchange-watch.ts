@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { util } from 'undici';
 
 interface OriginFacts {
-  /** Milliseconds by which the server's clock is ahead of the clock here. Null if the server sends no Date header. */
+  /** Milliseconds by which the server's clock is ahead of docshelf's clock. Null if the server sends no Date header. */
   readonly aheadMs: number | null;
   /** End of the certificate's validity, in milliseconds since 1970. Null without TLS. */
   readonly certificateEndsAtMs: number | null;

@@ -8,7 +8,7 @@ import type { EgressPolicy } from './egress.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
 export interface HttpClientBounds {
-  /** Time from the call to the last byte of the body, including redirects. */
+  /** Time limit from the call to the last byte of the body, including redirects. */
   readonly totalTimeoutMs: number;
   readonly redirectsMax: number;
 }

@@ -46,7 +46,7 @@ export function openS3Client(
     }),
   };
   const credentials = config.credentials ?? environmentOf(requestHandler);
-  // Do not use the mode `auto`, with which the SDK requests the region from the metadata service of the machine.
+  // Use `legacy` instead of `auto`. With `auto`, the SDK requests the region from the metadata service of the machine.
   return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
 }
 
@@ -97,7 +97,11 @@ export class S3Signer {
     this.#client = new S3Client({ ...s3ConfigOf(place), credentials, requestHandler, defaultsMode: 'legacy' });
   }
 
-  /** Signs a GET request for an hour. @param nowMs since 1970 @throws errors of the AWS SDK, and those of `HttpClient.get` */
+  /**
+   * Signs a GET request, which is then valid for an hour.
+   * @param nowMs current time in milliseconds since 1970
+   * @throws errors of the AWS SDK, and those of `HttpClient.get`
+   */
   async linkTo({ bucket, key }: S3Link, nowMs: number): Promise<Secret> {
     const get = new GetObjectCommand({ Bucket: bucket, Key: key });
     return new Secret(await getSignedUrl(this.#client, get, { expiresIn: SIGNED_S, signingDate: new Date(nowMs) }));

@@ -31,7 +31,7 @@ interface EmbeddedEngineOptions {
 
 interface OpenedBySite {
   readonly searchDir: string;
-  /** Null until `embed` has found or computed vectors. */
+  /** Vectors of the release. Null until `embed` has found or computed them. */
   vectors: UsableVectors | null;
 }
 

@@ -35,7 +35,8 @@ export class HostedSearch {
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
     // Skip hosted search while a reader types: it cannot match prefixes, and each letter would count against its rate limit.
     if (request.prefixLast || this.#now() < this.#pausedUntilMs) return null;
-    // Pause before the response, so that other readers do not also wait for a service that probably still fails.
+    // After repeated failures, pause before this call: other readers then do not also wait for a service that probably still
+    // fails.
     this.#pauseIfFailing();
     try {
       const results = await this.#ask(request, signal);

@@ -71,7 +71,7 @@ export interface EmbedProgress {
 
 export interface IndexFacts {
   readonly sections: number;
-  /** Error because of which docshelf does not use the vectors of the bundle (`bad_search_data`). Null if there is no error. */
+  /** Error that prevents the use of the bundle's vectors (`bad_search_data`). Null if there is no error. */
   readonly refused: PlainError | null;
   readonly leftOut: readonly string[];
   /** Time at which the index was built. Null if the index file cannot be read. */

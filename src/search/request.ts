@@ -28,7 +28,7 @@ export interface SearchAnswer {
 
 export interface Search {
   /**
-   * Returns facts only if the request sets `wantsFacts`.
+   * The response contains `SearchFacts` only if the request sets `wantsFacts`.
    * @throws DocshelfError `index_building`, `search_off`, `queue_full`, `index_damaged`; the signal's reason if it aborts
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
@@ -36,7 +36,7 @@ export interface Search {
 
 type ResponseBody = readonly SearchResult[] | ({ readonly results: readonly SearchResult[] } & SearchFacts);
 
-/** @param facts facts to add. Without facts, the JSON is the list of results */
+/** @param facts facts to add to the results. Without facts, the JSON is only the list of results */
 export function writeAnswer(results: readonly SearchResult[], facts?: SearchFacts): SearchAnswer {
   const body: ResponseBody = facts === undefined ? results : { results, ...facts };
   const isCorrected = facts !== undefined && facts.corrected !== null;

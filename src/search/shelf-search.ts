@@ -38,7 +38,9 @@ export class ShelfSearch implements Search {
   }
 }
 
-/** Joins the facts of all sites. Omits filter values for versions and tags, because their meaning differs between sites. */
+/**
+ * Merges the `SearchFacts` of all sites. Omits filter values for versions and tags, because their meaning differs between sites.
+ */
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,

@@ -18,7 +18,7 @@ export interface SearchStatus {
 export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
-  /** The error is null for a missing index, because a restored backup contains no index. */
+  /** The error is null if the index is missing. This is no error, because a restored backup contains no index. */
   | { readonly kind: 'rebuilding'; readonly error: DocshelfError | null }
   | { readonly kind: 'refused'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };

@@ -13,7 +13,7 @@ import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 /** Maximum bytes of a page to read for its title and language. The head of a page with inline styles can have 100 KB. */
 const HEAD_BYTES = 512 * 1024;
 const READS_MAX = 4;
-/** Maximum meta refreshes to follow from a start page, which may only redirect to the page of a language or version. */
+/** Maximum meta refreshes to follow from a start page. Some start pages only redirect to the page of a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };

@@ -21,7 +21,7 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing`: do not cache, because the file depends on `Host` or `Accept`, or is from an older, removable release. */
+  /** If `isPassing` is true, do not cache the file: it depends on `Host` or `Accept`, or is from an older, removable release. */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` is true if the client expects no page. */

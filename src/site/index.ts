@@ -71,7 +71,8 @@ export class SiteServer {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
     const file = this.current?.prepared.fileAt(target);
-    // Few clients name Markdown. `respond` compares its weight in `Accept` with that of HTML.
+    // Let `respond` handle requests for pages that name Markdown, which few clients do. It compares the weights of Markdown and
+    // HTML.
     if (file === undefined || (file.isPage && /text\/markdown/i.test(headers.accept ?? ''))) return null;
     const wanted = FORMS[file.encodingFor(headers['accept-encoding'])];
     const known = headers['if-none-match'];
@@ -246,7 +247,7 @@ export class SiteServer {
     }
   }
 
-  /** Responds with 503, not 404, because the file table lists the file. */
+  /** Responds to a file that cannot be read. The status is 503, not 404, because the file table lists the file. */
   #unreadable(
     { path }: Pick<SiteFile, 'path'>,
     request: SiteRequest,

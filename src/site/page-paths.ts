@@ -45,7 +45,10 @@ const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
-/** Response: a page (null for none), or a redirect (null if its path is too long). `isBySlash`: only the last slash changes. */
+/**
+ * Response to a path: a page (null for none), or a redirect (null if its target is too long). `isBySlash` is true if the redirect
+ * only adds or removes the last slash.
+ */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page that a browser shows after all redirects. Ignores rules that only change the host. */
@@ -75,7 +78,8 @@ export class PagePaths {
   /** Finds the page at which redirects from a page or its Markdown (`guide.md`) end. @param path decoded path without its first slash */
   pageAt(path: string, work = new Work()): string | null {
     let step = this.#stepFrom(this.#builtFor + path, work, true);
-    // Before the first redirect, skip rules that begin an endless redirect. A redirect of only the last slash does not count.
+    // Before the first redirect, skip rules that begin an endless redirect. Do not count a redirect that only adds or removes the
+    // last slash.
     let isFirst = true;
     while (step !== null && 'moved' in step) {
       isFirst &&= step.isBySlash === true;

@@ -24,7 +24,10 @@ export function matchesWeakly(list: string, etag: string): boolean {
   return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
 }
 
-/** Evaluates conditions (RFC 9110, 13.2.2). Ignores `If-Modified-Since`, because a rollback brings content with an earlier date. */
+/**
+ * Evaluates conditions (RFC 9110, 13.2.2). Ignores `If-Modified-Since`, because after a rollback, the current content can have an
+ * earlier date.
+ */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {

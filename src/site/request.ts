@@ -7,7 +7,10 @@ export interface SiteRequest {
   /** @param name header in lower case @returns all values of the header, joined as HTTP defines */
   header(name: string): string | undefined;
   id(): string | null;
-  /** Returns a signal that aborts if the client disconnects before disposal. The method is absent for requests without a client. */
+  /**
+   * Returns a signal that aborts if the client disconnects before the caller disposes of the returned object. The method is
+   * absent for requests without a client.
+   */
   client?(): Disposable & { readonly signal: AbortSignal };
 }
 

@@ -40,7 +40,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
 interface PartRange {
   readonly start: number;
   readonly end: number;
-  /** Called if a later read fails. The connection then breaks. */
+  /** Called if a read fails after the part was opened. The connection then breaks. */
   readonly onFault: (error: DocshelfError) => void;
 }
 

@@ -10,7 +10,10 @@ import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 const ETAG_DIGITS = 32;
-/** Digits of a compressed file's digest in its entity tag: two compressors can write different bytes for the same content. */
+/**
+ * Number of digits of a compressed file's digest to add to its entity tag, because two compressors can write different bytes for
+ * the same content.
+ */
 const SIBLING_TAG_DIGITS = 8;
 const YEAR_S = 365 * 24 * 3600;
 

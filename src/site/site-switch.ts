@@ -29,7 +29,10 @@ interface VersionParts {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
-  /** Versions and searches in the bundle, which decide what docshelf adds to its pages. Empty if docshelf adds no such feature. */
+  /**
+   * Versions and searches in the bundle, on which the version switcher and the search box depend. Empty for a feature that
+   * docshelf does not add.
+   */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 

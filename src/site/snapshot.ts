@@ -36,7 +36,7 @@ import {
 import { OverlongFiles } from './transform/making-limits.ts';
 
 export interface SnapshotOptions {
-  /** Scheduler key by which the load of each site is limited. Default: the digest of the release. */
+  /** Key of the site in the scheduler, which limits the load of each key. Default: the digest of the release. */
   readonly site?: string;
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;

@@ -29,7 +29,7 @@ function processPort(): Port & { close(): void } {
   return {
     postMessage: (item) => void process.send?.(item, () => undefined),
     on: (event, listener) => process.on(event, (item) => listener(item as never)),
-    // Disconnect after an item that the parent ignores, because the parent must receive all results before it.
+    // Send an item that the parent ignores, and disconnect when it is sent: the parent must receive all earlier results first.
     close: () => void process.send?.({ kind: 'stop' }, () => process.disconnect()),
   };
 }

@@ -22,7 +22,7 @@ export interface ThreadOptions {
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   readonly handlers?: object;
   readonly signal?: AbortSignal;
-  /** Runs a child process instead of a thread (see `startProcess`). */
+  /** True to run a child process instead of a thread (see `startProcess`). */
   readonly isProcess?: boolean;
   /** Maximum resident memory of a process, because V8's limits do not include buffers, SQLite and models. Default: no maximum. */
   readonly residentBytesMax?: number;
@@ -205,7 +205,7 @@ type RunnerOptions = Pick<ThreadOptions, 'entry' | 'heap' | 'residentBytesMax' |
 
 interface Runner {
   readonly port: Port;
-  /** Thread or process. While it has a reference, docshelf keeps running. */
+  /** Thread or process. docshelf keeps running while it runs, except after `unref`. */
   readonly handle: { ref(): void; unref(): void };
   terminate(): void;
   /** Processor time since the start of the thread or process. Null if the system does not report it. */
@@ -244,7 +244,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
-    // Divide by three, because a young generation has three semi-spaces.
+    // Divide by three, because the option limits one semi-space, and a young generation has three.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
   const child = fork(fileURLToPath(entry), {
@@ -256,7 +256,8 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   let cause: unknown;
   child.on('error', (error) => {
     cause = error;
-    // If the system has no free processes or file descriptors, the child never starts and emits no exit event.
+    // If the system has no free processes or file descriptors, report the exit here: the child never starts and emits no exit
+    // event.
     if (child.pid === undefined) onExit(`its process cannot be started (${error.message})`);
   });
   let isOverMemory = false;

@@ -10,7 +10,7 @@ const FOLDERS =
 
 const FOLDERS_MAX = 256;
 
-/** Finds files that never change. Their name contains a digest, or their generator never changes a file of their folder. */
+/** Finds files that never change: their name contains a digest, or their generator never changes a file in their folder. */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, Alphabets>();

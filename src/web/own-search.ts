@@ -71,8 +71,8 @@ interface OwnSearchKind {
   readonly unless?: RegExp;
   readonly script?: RegExp;
   /**
-   * Index file of the search. The search works only if the bundle contains this file. Missing for a search by an external
-   * service, which has `service`.
+   * Index file of the search. The search works only if the bundle contains this file. Undefined if the search needs an external
+   * service (`service`).
    */
   readonly index?: { readonly file: RegExp; readonly name: string };
   readonly service?: string;

@@ -3,7 +3,10 @@ import { encodeAddress, OWN_ORIGIN, percentDecode } from './escape.ts';
 import { isServedPath } from './mount/base-path.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** In the choice of `/x/` or `/x`, weight of a relative reference that works at only one of both. A link to one has weight 1. */
+/**
+ * Weight of a relative reference that works only at `/x/` or only at `/x`, to choose between these addresses. A link to `/x/` or
+ * `/x` has weight 1.
+ */
 const BROKEN_WEIGHT = 10;
 
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;

@@ -11,7 +11,10 @@ interface ClientPolicy {
 /** Maximum rate per client: enough for an office behind one address. A burst of 300 searches uses one processor core for 1 s. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** Maximum clients in memory, 200 bytes each. Drops the least recently seen client, which can send a full burst anyway. */
+/**
+ * Maximum clients in memory, 200 bytes each. docshelf drops the least recently seen client, whose full burst is usually available
+ * again.
+ */
 const CLIENTS_MAX = 10_000;
 
 interface ClientRatesOptions {
@@ -25,7 +28,10 @@ export class ClientRates {
   readonly #policy: ClientPolicy;
   readonly #message: string;
   readonly #help: string;
-  /** Null until the first request, because the cache reserves 220 KB, and a daemon can have a thousand sites. */
+  /**
+   * Null until the first request. Creating the cache later saves 220 KB for each idle site, and a daemon can have a thousand
+   * sites.
+   */
   #buckets: LRUCache<string, { readonly tokens: number; readonly atMs: number }> | null = null;
 
   constructor({
@@ -57,7 +63,7 @@ export class ClientRates {
   }
 }
 
-/** Key of a client: its address, or for IPv6 its network of 64 bits (RFC 7421). An IPv4-mapped address stays complete. */
+/** Key of a client: its IPv4 or IPv4-mapped address, or the first 64 bits of its IPv6 address (RFC 7421). */
 export function clientOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   return groupsOf(address)

@@ -30,7 +30,7 @@ export class FolderCounter implements RequestCounter {
   readonly #options: FolderCounterOptions;
   readonly #file: string;
   #shared: RequestTable | null = null;
-  /** All requests of this daemon, which count while the folder is unavailable. */
+  /** Table in memory with all requests of this daemon. The daemon uses only this table while the folder is unavailable. */
   readonly #own = new RequestTable(':memory:');
   #isFailing = false;
   #retryMs = 0;
@@ -105,7 +105,7 @@ export class FolderCounter implements RequestCounter {
     const nowMs = Date.now();
     const own = this.#own.used(organization, nowMs, windowMs);
     const inFolder = shared?.used(organization, nowMs, windowMs) ?? own;
-    // After a failure, the folder lacks requests of this daemon.
+    // Use the higher count. If the folder was unavailable, its table lacks requests of this daemon.
     const { count, oldestMs } = own.count > inFolder.count ? own : inFolder;
     const isAllowed = count < requestsMax;
     if (isAllowed) (shared ?? this.#own).add(organization, nowMs);
@@ -127,8 +127,8 @@ interface Used {
 const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
 
 /**
- * Table of counted requests. Does not flush writes: a power failure can lose the last seconds. The first and last row number give the
- * count.
+ * Table of counted requests. Does not flush writes, so a power failure can lose the last seconds. docshelf derives the count from
+ * the first and last row number.
  */
 class RequestTable {
   readonly #database: DatabaseSync;

@@ -17,7 +17,10 @@ export interface RateVerdict {
 
 export interface RequestCounter {
   readonly policy: RatePolicy;
-  /** Counts a request. Null if docshelf allows a request that it cannot count. @throws DocshelfError `database_unavailable` */
+  /**
+   * Returns whether the rate limit allows a request, and counts it. Null if docshelf cannot count the request, but allows it.
+   * @throws DocshelfError `database_unavailable`
+   */
   take(organization: string): Promise<RateVerdict | null>;
 }
 

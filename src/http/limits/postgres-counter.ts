@@ -79,7 +79,10 @@ interface GuardedCounterOptions {
 const ANSWER_MS_MAX = 2_000;
 const RETRY_MS = 1_000;
 
-/** After a failure, tries to count only one request per second. All other requests get the result of `onFault` at once. */
+/**
+ * After a failure, sends only one request per second to the database counter. For all requests in between, applies `onFault` at
+ * once.
+ */
 export class GuardedCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #counter: RequestCounter;

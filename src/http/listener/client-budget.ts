@@ -74,7 +74,7 @@ class Scope {
     return this.#bytes === 0 || this.#bytes + bytes <= this.#limits.bytes;
   }
 
-  /** Ends responses that make no progress until a part has room. Returns false if no such response is left. */
+  /** Ends stalled responses until there is room for another part of a body. Returns false if no stalled response is left. */
   makeRoom(): boolean {
     while (!this.hasRoom(PART_BYTES)) if (!this.cutStill()) return false;
     return true;
@@ -90,7 +90,10 @@ class Scope {
     }
   }
 
-  /** Ends a response that has made no progress for `stillMs`. Returns false if none is found among the first `SEARCHED_MAX`. */
+  /**
+   * Ends one response that has made no progress for `stillMs`. Checks at most `SEARCHED_MAX` responses. Returns false if it finds
+   * none.
+   */
   cutStill(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#lookAgainMs) return false;
@@ -107,7 +110,7 @@ class Scope {
   }
 }
 
-/** Limits that apply to a connection: its own, those of its client address, and those of all connections. */
+/** Limits that apply to a connection: those of the connection, those of its client address, and those of all connections. */
 type Scopes = readonly [Scope, Scope, Scope];
 
 interface Connection {
@@ -127,7 +130,9 @@ export class ClientBudget {
   readonly #all: Scope;
   readonly #addresses = new Map<string, Address>();
   readonly #connections = new Map<Opened, Connection>();
-  /** Scopes of each connection by its ports. With TLS, the connection of a request is another object than that of `connect`. */
+  /**
+   * Limits of each connection, by its ports. With TLS, a request has another connection object than the one passed to `connect`.
+   */
   readonly #byPort = new Map<string, Scopes>();
   readonly #scopes = new WeakMap<object, Scopes>();
 
@@ -156,7 +161,7 @@ export class ClientBudget {
     };
     const connection = { scope: scopes[0], bytesRead: 0, left };
     connections.set(peer, connection);
-    // Set the address now, because making room can have removed it with its last connection.
+    // Add the address only now, because `#hasRoom` can have closed its last connection, which removes the address.
     this.#addresses.set(name, address);
     this.#connections.set(peer, connection);
     this.#scopes.set(peer, scopes);
@@ -184,12 +189,12 @@ export class ClientBudget {
   }
 
   /**
-   * Registers a response. Null if there is no room.
-   * @param isFirst true to ignore the limits, because the connection has no other response
+   * Registers a response. Returns null if the budget has no room.
+   * @param isFirst true if the connection has no other response. The limits then do not apply
    */
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const known = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer));
-    // Create new scopes for a closed connection, because the maps no longer contain it.
+    // If the connection is already closed, the maps no longer contain its limits, so create new ones.
     const scopes = known ?? this.#scopesOf(this.#scope('address'));
     this.#scopes.set(connection, scopes);
     const [own] = scopes;
@@ -285,7 +290,8 @@ export class HeldAnswer {
 
   measureIdleMs(nowMs: number): number {
     const moved = this.isUnread ? this.#client.readBytes() : this.#client.sentBytes();
-    // If `moved` is null, docshelf has the complete request and must respond, so do not count the client as idle.
+    // `moved` is null if the client has sent its whole request and has nothing to read. The client then waits for docshelf and is
+    // not idle.
     if (moved !== null && moved === this.#moved) return nowMs - this.#movedMs;
     this.#moved = moved ?? -1;
     this.#movedMs = nowMs;

@@ -25,7 +25,8 @@ export class Connections {
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
-    // Node's `close` would call `closeIdleConnections` and destroy connections whose clients have not read the response.
+    // Disable `closeIdleConnections`: `server.close` calls it, and it destroys connections whose clients have not read the
+    // response.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Map());
@@ -74,7 +75,7 @@ export class Connections {
     const again = (): void => this.whenPreviousSent(answer, act);
     if (answer.socket !== null) act();
     else if (former !== undefined && this.#owed.get(socket)?.has(former) === true) former.once('close', again);
-    // Check again later, because Node can take a moment to notice the end of a prepared response.
+    // Check again later, because Node can take a moment to notice the end of an earlier response that was prepared in memory.
     else if (!socket.destroyed) setImmediate(again);
   }
 
@@ -85,7 +86,7 @@ export class Connections {
     setImmediate(() => this.#now(answer));
   }
 
-  /** Runs the response that `afterPacket` has delayed, because an error of the parser is about to end the connection. */
+  /** Responds now instead of after the current packet, because an error of the parser is about to end the connection. */
   respondNow(socket: Socket): void {
     const latest = this.#latest.get(socket);
     if (latest !== undefined) this.#now(latest);

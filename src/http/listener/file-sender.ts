@@ -8,13 +8,13 @@ import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
  * (measured).
  */
 const LARGE_BYTES = 256 * 1024;
-/** Number of free buffers to keep, by size. Each size takes at most 8 MiB. */
+/** Maximum unused buffers to keep, by buffer size in bytes. The buffers of one size take at most 8 MiB. */
 const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };
 const FAST_MS = 1_000;
 
 /** Sends a large body in parts. Each part waits until the client has read the previous part and the budget has room. */
 export class FileSender {
-  /** Unused buffers by size, to use again, because allocating a buffer takes longer than reading a part into it. */
+  /** Unused buffers, by size in bytes. Reuse them, because allocating a buffer takes longer than reading a part into it. */
   readonly #free: { [bytes: number]: Buffer[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
   async send(response: LargeResponse, outgoing: ServerResponse, held: HeldAnswer): Promise<Response> {

@@ -34,7 +34,7 @@ interface ListenerHandlers {
   readonly fastAnswer?: (incoming: IncomingMessage) => FastAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
-  /** Config key of the port, if it is not `port` in the section of the listener. */
+  /** Config key of the port, for error messages. Default: `port` in the section of the listener. */
   readonly portKey?: string;
   readonly tls?: TlsSettings | undefined;
   /** Budget for connections and responses, to share among several ports. Default: a separate budget for each port. */
@@ -147,7 +147,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     answers.set(outgoing, held);
     const act = () => void respond(incoming, outgoing, { held, requestId, isPlain });
     const actInOrder = () => connections.whenPreviousSent(outgoing, () => held.whenRoom(act));
-    // The response to a plain request already has the socket, so all earlier responses are sent. HTTP/2 needs no order.
+    // Do not wait for earlier responses: HTTP/2 needs no order, and before a plain request (`isPlainRequest`), all of them are
+    // sent.
     if (isOfHttp2 || isPlain) held.whenRoom(act);
     else if (hasBody(incoming)) connections.afterPacket(outgoing, actInOrder);
     else actInOrder();
@@ -193,7 +194,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     });
   }
 
-  // Add this listener after that of the TLS port, so that it counts connections before their handshake, and those of HTTP/2.
+  // Add this event listener only after the TLS port has taken over all earlier ones. It then counts connections before their
+  // handshake, and those of HTTP/2.
   server.prependListener('connection', (socket) => {
     if (!budget.connect(socket)) socket.destroy();
   });

@@ -46,7 +46,7 @@ function plainAddress(text: string): string | null {
   return isIP(address) === 0 ? null : address;
 }
 
-/** Checks the type of the object instead of `httpVersion`, because a client can write any version into its request line. */
+/** True for an HTTP/2 request. Does not use `httpVersion`, because a client can write any version into an HTTP/1 request line. */
 export const isHttp2 = (incoming: IncomingMessage): boolean => 'stream' in incoming;
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';

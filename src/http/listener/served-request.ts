@@ -125,7 +125,7 @@ export function accessLog(trustedProxies: readonly string[]): (served: ServedReq
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [siteField, versionField] = [lastField('site'), lastField('version')];
   const [agentField, referrerField] = [lastField('userAgent'), lastField('referrer')];
-  // List each member instead of using a rest parameter, which took a third of the time for a log line (measured).
+  // List each member. Collecting the members in a rest parameter took a third of the time for a log line (measured).
   return ({
     listener,
     site,

@@ -10,7 +10,7 @@ interface McpServerOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Replaces the default validator of client responses, which each call would create. docshelf sends no requests to clients. */
+/** Keeps the MCP package from creating a validator of client responses for each call. docshelf sends no requests to clients. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('docshelf does not send requests to clients');

@@ -84,7 +84,10 @@ export class BasicPasswords implements SignIn {
   readonly vary = 'Authorization';
   readonly #options: BasicPasswordsOptions;
   readonly #hashes: ReadonlyMap<string, string>;
-  /** Highest cost of all hashes, so that a wrong password takes as long as an unknown name. */
+  /**
+   * Highest cost of all hashes. Each check takes as long as a hash of this cost, so that its time does not reveal which user
+   * names exist.
+   */
   readonly #costMax: number;
 
   constructor(options: BasicPasswordsOptions) {

@@ -6,7 +6,10 @@ const SAME_NAME_MAX = 64;
 /** Minimum and maximum length of a sealed value, which contains an IV, tag and date. Browsers store at most 4,096 bytes. */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
-/** Cookie for the path of one site. Browsers allow the prefix `__Host-` only for the path `/` (RFC 6265bis, section 4.1.3). */
+/**
+ * Cookie for the path of one site. Has the prefix `__Host-` only for the path `/`, as browsers require (RFC 6265bis, section
+ * 4.1.3).
+ */
 export class SiteCookie {
   readonly name: string;
   readonly #path: string;

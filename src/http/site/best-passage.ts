@@ -17,7 +17,7 @@ const LINES = /(?:^.*\S.*\n?)+/gm;
  */
 export function bestPassage(text: string, highlights: readonly Hit[], code: readonly Hit[] = []) {
   const edges = [0, ...code.flatMap(({ start, end }) => [start, end]), text.length];
-  // Every second part is code, because the text before the first code block, even if it is empty, is the first part.
+  // Text and code alternate between the edges. The first part is text, even if it is empty, so every second part is code.
   const blocks = edges.slice(1).flatMap((edge, part) =>
     [...text.slice(edges[part], edge).matchAll(LINES)].map(({ index, 0: lines }) => {
       const start = (edges[part] ?? 0) + index;

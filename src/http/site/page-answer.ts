@@ -43,7 +43,7 @@ export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage)
   });
 }
 
-/** Builds a response with its body even to HEAD, because the framework then removes the body. */
+/** Builds a response with a body, also to a HEAD request, because the framework removes the body of such a response. */
 export function documentAnswer(type: string, body: string): Response {
   return new Response(body, {
     headers: {
@@ -73,7 +73,7 @@ const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 /** Short name of the search. The OpenSearch description and the link to the description must have the same name. */
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
-/** With this description, browsers offer the search in their address bar (OpenSearch 1.1). */
+/** Responds with a description of the search (OpenSearch 1.1), with which browsers offer the search in their address bar. */
 export function openSearchAnswer({ name, address, language }: DescribedSearch): Response {
   const own = address + OPEN_SEARCH_PATH.slice(1);
   const body = `<?xml version="1.0" encoding="UTF-8"?>

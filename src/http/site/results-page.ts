@@ -159,7 +159,8 @@ function pageGroup(path: string, sections: readonly SearchResult[], hasVersions:
   const { title, version, language } = first.metadata;
   const tag = language === null ? null : languageTag(language);
   const facts = hasVersions && version !== null ? `<p class="place">${escapeHtml(version)}</p>\n` : '';
-  // `dir="auto"` would read no text, because the link in the heading and the list have directions of their own.
+  // Set the direction by language. `dir="auto"` would ignore the heading and the list, because their links and items have a
+  // `dir`.
   return `<section${tag === null ? '' : ` lang="${tag}" dir="${languageOf(tag)?.direction ?? 'ltr'}"`}>
 <h2>${link(onHost(path), title || path)}</h2>
 ${facts}<ol>

@@ -78,7 +78,10 @@ function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset
 type AssetFile = Pick<HashedAsset, 'type' | 'bytes'>;
 
 interface AssetFolder {
-  /** Folder name such as `search-box-3f9ab2c41d7e0856`. One digest covers all files, because they name each other without a digest. */
+  /**
+   * Folder name such as `search-box-3f9ab2c41d7e0856`. The digest covers all files, because the files refer to each other by
+   * names without a digest.
+   */
   readonly folder: string;
   readonly files: ReadonlyMap<string, AssetFile>;
 }

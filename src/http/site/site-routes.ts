@@ -92,7 +92,8 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // If the site has no configured host, and the requested host belongs to another site, only `publicUrl` can lead to the site.
+  // If the site has no configured host, and the requested host belongs to another site, the only possible host is that of
+  // `publicUrl`.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);
@@ -101,7 +102,10 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
 }
 
-/** Scheme and port of `publicUrl`, with the requested host if the site has that host, or else with the site's first host. */
+/**
+ * Returns the site's origin: scheme and port of `publicUrl`, with the requested host if the site has it, or else the site's first
+ * host.
+ */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);
   const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];

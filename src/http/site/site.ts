@@ -29,7 +29,7 @@ interface SiteAppOptions {
   state(): DeployState;
   hasFailed(): boolean;
   features(): FeatureReport;
-  /** Absent if the search of the site is off. */
+  /** Search of the site. Undefined if it is off. */
   readonly search?: AnswerSiteSearch | undefined;
   describedSearch(): Promise<DescribedSearch | null>;
   readonly reports: PageReports;

@@ -78,7 +78,7 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
   try {
     return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
   } catch {
-    // OpenSSL throws an error for an invalid host name. No certificate contains such a name.
+    // OpenSSL throws an error for an invalid host name. Ignore the error, because no certificate contains such a name.
     return false;
   }
 }

@@ -12,7 +12,7 @@ export interface BundleSearchMakerOptions {
   readonly lanesMax?: number;
 }
 
-/** Time for an aborted process to finish a batch of texts. docshelf kills a process that needs longer, for example to read pages. */
+/** Time limit for an aborted process to end, enough to finish a batch of texts. After that, docshelf kills the process. */
 const ENDING_MS_MAX = 1_000;
 
 const VECTORS_MS_MAX = 2 ** 31 - 1;

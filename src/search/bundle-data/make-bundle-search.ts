@@ -130,7 +130,8 @@ async function sweepCache(folder: string, dims: number): Promise<void> {
   const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
   const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
   const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
-  // A file in `uses` lists the vectors of a release. Drop only those of old exports, because other releases may still exist.
+  // Each file in `uses` lists the vectors of a release. Remove only old lists of exports, because the releases of other lists may
+  // still exist.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }
 

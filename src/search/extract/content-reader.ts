@@ -323,7 +323,8 @@ export class ContentReader {
     this.#apart(GAP.line, place);
     const shown = cells.filter((each) => !this.#isSkipped(each));
     const before = this.#writer.toString();
-    // A row with one cell is no list of values, so keep its lines, such as the signature and the description of a function.
+    // Keep the line breaks in a row with one cell, such as the signature and the description of a function: it is no list of
+    // values.
     const gapMax = shown.length === 1 && place.gapMax > GAP.line ? GAP.line : GAP.space;
     for (const cell of shown) {
       if (this.#writer.toString() !== before) this.#writer.flow(' · ');
@@ -471,7 +472,7 @@ class TextWriter {
     this.#hasProse = true;
     const start = this.#write(code);
     const end = this.#text.length;
-    // The text can lack the code or its end, because its length is limited.
+    // The length limit of the text can have cut off the end of the code, or all of it.
     if (start < end) this.code.push({ start, end });
   }
 
@@ -479,7 +480,9 @@ class TextWriter {
     return this.#text;
   }
 
-  /** Returns the position of the text, unless the written text is too long for it. */
+  /**
+   * Appends a text up to the length limit. Returns its position, which is not before the end of the written text if no part fits.
+   */
   #write(text: string): number {
     const lead = (this.#text === '' ? '' : SEPARATORS[this.#gap]) + (this.#bullet ? '- ' : '');
     this.#gap = GAP.none;

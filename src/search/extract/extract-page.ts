@@ -48,8 +48,9 @@ interface Placed {
 }
 
 /**
- * If a heading has no text, uses the names of its child pages or headings. If there are none, uses the description or title of
- * the page for the first heading, and drops any other heading. Adds the text above the main heading to the text under it.
+ * Creates sections with text. A heading without text gets the names of its child pages or subheadings as text. Without these, the
+ * first heading gets the description or title of the page, and other headings are dropped. Text above the main heading moves
+ * below it.
  */
 function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';

@@ -34,7 +34,7 @@ export class EmbedProcess {
   }
 
   /**
-   * Computes the missing vectors. Returns the number of existing vectors if another process already computes the others, and null
+   * Computes the missing vectors. If another process already computes them, returns the number of existing vectors, and null
    * otherwise.
    */
   async embed(

@@ -21,7 +21,10 @@ interface PagesOfSite {
   readonly onLargePage?: (path: string | null) => void;
 }
 
-/** Maximum pages to read to learn whether links have a file extension. Taken from the whole site, because languages may differ. */
+/**
+ * Maximum pages to read to learn whether links have a file extension. docshelf selects them from the whole site, because its
+ * languages may differ.
+ */
 const FORM_SAMPLE_MAX = 60;
 
 /**

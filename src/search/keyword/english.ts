@@ -15,7 +15,9 @@ export function isStopWord(folded: string, typed: string): boolean {
   return STOP_WORDS.has(folded) && !(typed.length > 1 && typed === typed.toUpperCase());
 }
 
-/** Endings in British and American spelling. The group before an ending keeps short words apart, such as `four` and `for`. */
+/**
+ * Endings in British and American spelling. The group before an ending requires a minimum length, so that `four` is not `for`.
+ */
 const SPELLINGS = [
   ['(\\w{2})is', 'iz', '(e[drs]?|ing|ations?)'],
   ['(\\w{2})ys', 'yz', '(e[drs]?|ing)'],

@@ -107,7 +107,7 @@ export class IndexFile {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** Finds pages by title or document title, but ignores a document title that pages with different titles share. */
+  /** Finds pages by title, or by document title if all pages with this document title also have the same page title. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
@@ -267,7 +267,8 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     next: database.prepare('SELECT term FROM postings WHERE term >= ? ORDER BY term LIMIT 1'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // Sort the terms, so that `titled` can stop at the second page title of a document title, which all pages of a site may share.
+    // Return equal terms one after the other, so that callers can stop after a few. All pages of a site may share a document
+    // title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
     // Returns one JSON array, because 50,000 rows of one number each take ten times as long.
     phrase: database.prepare(
@@ -281,7 +282,7 @@ const FACET_MAX = 50;
 export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
 export interface Filter extends Partial<SearchRequest['filter']> {
-  /** Version label of the release, which as `version` also matches sections without a version. */
+  /** Version label of the release. If `version` is this label, sections without a version also match. */
   readonly label?: string;
 }
 

@@ -31,7 +31,9 @@ const HEADED_WORDS_MAX = 8;
 const HEADED_POINTS = 0.1;
 /** Maximum words of a query whose missing words lower the score. With four words, nDCG@10 on one test set falls by 0.003. */
 const COVERED_WORDS_MAX = 3;
-/** With this exponent, a section with one of two words has 81% of its score. Exponents of 0.15 and 0.5 are worse. */
+/**
+ * Exponent of the share of query words in a section. With 0.3, one of two words leaves 81% of the score. 0.15 and 0.5 are worse.
+ */
 const COVERAGE_EXPONENT = 0.3;
 const NO_SEQUENCE = new Uint16Array();
 /** Number of best sections to search for a line that defines an identifier, such as a table row. */
@@ -43,9 +45,9 @@ export interface KeywordHit {
   readonly normalised: number;
   readonly exact: Exact | null;
   /**
-   * Points from 0 to 3.1. At most two, one each if the section contains all identifiers and symbols of a short query, defines an
-   * identifier of the query, or contains nearly all words of the query in sequence. One more if its last heading is the query, on
-   * the best page or a version of it. A tenth more if its title and headings together contain all words of the query.
+   * Points from 0 to 3.1. One each, but at most two, if the section contains all identifiers and symbols of a short query,
+   * defines an identifier of the query, or contains nearly all words of the query in sequence. One more if its last heading is
+   * the query, on the best page or a version of it. 0.1 more if its title and headings together contain all words of the query.
    */
   readonly names: number;
 }
@@ -194,7 +196,7 @@ export class KeywordIndex {
     let mask = filtered;
     for (const phrase of unwanted) mask = without(this.#holding(phrase, spellings) ?? [], mask, this.count);
     for (const phrase of isQuestion ? [] : phrases) {
-      // A pasted command has quotes around the reader's own words. If no section has the quoted phrase, its words count as ordinary words.
+      // Quotes can be a part of a pasted command. If no section contains the quoted phrase, its words count as ordinary words.
       const found = this.#holding(phrase, spellings) ?? [];
       if (found.length > 0) mask = only(found, mask, this.count);
     }
@@ -271,7 +273,10 @@ export class KeywordIndex {
     return lowered.sort(byScore);
   }
 
-  /** For an identifier that the site lacks, keeps sections with all known parts, at least two: `TS9999` does not find every `TS`. */
+  /**
+   * For an identifier that the site lacks, keeps sections with all parts that the site has. Empty if the site has fewer than two
+   * of its parts: `TS9999` does not find every `TS`.
+   */
   #withAllParts(ranked: readonly Found[], wishes: readonly Lookup[]): readonly Found[] {
     const known = wishes.filter(({ alternatives }) => alternatives.size > 0);
     if (known.length < 2) return [];
@@ -298,7 +303,8 @@ export class KeywordIndex {
       const lists = terms.map((term) => this.#file.postings(term).sections);
       const near = new Proximity(words.map((word) => ({ terms: spellings.keysOf(plain(word)), rarity: 1 })));
       const pairs = (section: number) => near.of(sequences.get(section) ?? NO_SEQUENCE, atMostOnce);
-      // The words of an identifier must be neighbours. Only two words may have one word between them: `code 137` is also `code is 137`.
+      // The words of an identifier must be neighbours. If there are only two, one word may be between them: `code 137` also finds
+      // `code is 137`.
       const least = words.length === 2 ? 0.5 : words.length - 1;
       const hasAll = (section: number) => words.length > 1 && pairs(section) >= least;
       return (section: number) => lists.some((list) => holds(list, section)) || hasAll(section);

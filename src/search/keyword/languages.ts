@@ -140,7 +140,7 @@ const romanianForms = rewriting('(?<=...)(?:ur|il|el|eau)$→ (?<=...)[aeiou]+$�
 const spanishForms = rewriting('(?<![gq])ue→o ie→e qu$|z$→c gu$→g');
 /** Replaces plurals that the stemmer leaves: `botões`, `animais`, `papéis`, `imagens`. Words in `-il` and `-el` share a plural. */
 const portugueseSingular = rewriting('[õo]es$→ão [áa]is$→al (?:[ée]is|il)$→el ns$→m');
-/** Unifies Russian forms with different vowels, and verbs with their nouns: `ошибка`, `ошибок`; `обновить`, `обновление`; `загрузка`. */
+/** Unifies Russian forms with different vowels, and verbs with their nouns: `ошибка`, `ошибок`; `обновить`, `обновление`. */
 const russianForms = rewriting(
   'ь→ (?<=...)ал$→а (?<=[аео])ек$→ик (?<=....)ен$|(?<=....[^аеиоуыэюя])к$→ (?<=.)[аеиоуыэюя]$→ (?<=[бвмпф])л$→ ж$→з (?<=[бвгджзйклмнпрстфхцчшщ])[ео](?=[бвгджзклмнпрстфхцчшщ]$)→',
 );
@@ -176,7 +176,10 @@ const ARABIC_PLURAL = /(?<=\p{L}{3})ات$/u;
 const arabicStem = (word: string): string =>
   arabic(brokenPlurals(word.replace(ARABIC_ARTICLE, '').replace(ARABIC_PLURAL, '')));
 
-/** Own rules: those of @orama/stemmers throw an error for Bulgarian, and are missing for Polish, Czech, Hebrew and Persian. */
+/**
+ * docshelf's own rules for endings. Those of @orama/stemmers throw an error for Bulgarian, and do not exist for Polish, Czech,
+ * Hebrew and Persian.
+ */
 const bulgarian = without(
   /(?:овете|ищата|ията|ият|ите|ата|ята|ове|ени|ане|ът|ят|та|то|те|ия|ен|на|но|ни|а|я|о|е|и|ъ)$/,
 );
@@ -387,7 +390,9 @@ export function simplify(run: string): string {
   return run.replace(/\p{Script=Han}/gu, (character) => SIMPLIFIED.get(character) ?? character);
 }
 
-/** Words of one length that Taiwan and mainland China call differently, as in 資料庫 and 数据库, in simplified characters. */
+/**
+ * Different words of equal length for the same thing in Taiwan and mainland China, as in 資料庫 and 数据库, in simplified characters.
+ */
 const REGIONAL = new Map(
   (simplify(regional).match(/(?<=^|\|)(\p{Script=Han}{2,}) \p{Script=Han}+/gu) ?? [])
     .map((pair) => pair.split(' ') as [taiwan: string, mainland: string])

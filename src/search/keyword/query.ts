@@ -31,8 +31,8 @@ const QUERY_LENGTH_MAX = 2_000;
 /** Maximum phrases and excluded words, because a phrase of frequent words takes 22 ms of processor time for 30,000 sections (measured). */
 const OPERATORS_MAX = 6;
 /**
- * If a query has more words outside quotes, its phrases are optional. Required phrases in longer queries lowered nDCG@10 on CACM
- * by 0.03.
+ * Maximum words outside quotes in a query whose phrases are required. With more words, phrases are optional: required phrases in
+ * longer queries lowered nDCG@10 on CACM by 0.03.
  */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -107,7 +107,7 @@ const OFTENER = 10;
 /** Weight of a name in another naming convention, such as `retry_count` for `retryCount`, or of another region's word. */
 const ALIKE_SHARE = 0.9;
 const DIGIT = /\p{N}/u;
-/** Matches the number of a code such as `TS9999`, which is no version as in `Python3`. */
+/** Matches the number of a code such as `TS9999`. Does not match a version number, as in `Python3`. */
 export const LONG_NUMBER = /\p{N}{3}/u;
 /** Matches articles, which writers never join with the next word: `a part` is not `apart`. */
 const ARTICLE = /^(?:an?|the)$/;
@@ -395,9 +395,8 @@ function pairShares(run: string): number[] {
 const FUNCTION_CHARACTER = /[\p{Script=Hiragana}怎么办如何什为吗呢的了是在和与及能可以我你有]/u;
 
 /**
- * True if a pair of characters is unknown only because of its place: between two known words, in a Korean particle after a known
- * word, or with function characters instead of known words.
- * @param at index of the pair in the text
+ * True if a pair of characters is unknown only because it spans two words. For Korean, it must follow a known pair. Otherwise,
+ * each of its characters must belong to the adjacent known pair, or be a function character.
  */
 function isBetweenWords(pair: string, at: number, isKnownPair: readonly boolean[]): boolean {
   if (/^\p{Script=Hangul}/u.test(pair)) return isKnownPair.lastIndexOf(true, at) >= 0;
@@ -410,7 +409,7 @@ function isBetweenWords(pair: string, at: number, isKnownPair: readonly boolean[
 const OKURIGANA = [...'いえきけげしせちっつてみめりるれわ'];
 
 /**
- * Japanese words can contain or omit kana: `取り消` is also `取消`. For an unknown pair of characters, returns the pair of the
+ * Japanese words can be written with or without kana: `取り消` or `取消`. For an unknown pair of characters, returns the pair of the
  * other spelling that the site contains.
  */
 function otherKana(pair: string, next: string, has: (term: string) => boolean): string[] {
@@ -450,7 +449,8 @@ export function phraseVariants(
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
   const last = words.at(-1);
-  // Text without spaces, such as Chinese, may continue after the phrase. Inside the phrase, it must end, so add its last character.
+  // Text without spaces, such as Chinese, may continue after the end of the phrase. Text that ends inside the phrase must also
+  // end in the section, so add its last character.
   const isOpen = last?.kind === 'run' && pairsOf(last.folded).length === 0;
   const termsOf = (word: Word, term: string, at: number): string[] => {
     if (word.kind === 'word') return [term];

@@ -221,7 +221,7 @@ function bitsOf(term: string): number {
 
 export class Proximity {
   readonly #linkOf = new Uint8Array(0x10000);
-  /** Number of each pair of words that are neighbours in the query, from 1. Other pairs of words have the number 0. */
+  /** Index, from 1, of each pair of words that are neighbours in the query. 0 for all other pairs of words. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];

@@ -17,7 +17,7 @@ const RELATED_MAX = 24;
 export const RELATED_SHARE = 0.5;
 const STEM_LENGTH_MIN = 5;
 const PART_LENGTH_MIN = 4;
-/** Minimum length of the parts of a compound that the site does not contain: `brevmal`. */
+/** Minimum length of each part into which docshelf splits a compound, such as `brevmal`, that the site does not contain. */
 const SHORT_PART = 3;
 /** Minimum lengths of the two words in a joined word, such as `rollback`, `timeout` and `setup`. */
 const FIRST_WORD_LENGTH_MIN = 3;
@@ -156,14 +156,17 @@ export class Spellings {
     return most > 0 && likeliest.includes(ENGLISH) ? [ENGLISH] : likeliest;
   }
 
-  /** Returns the spellings of a word. If the query omits diacritics, the first spelling has those of the index. */
+  /**
+   * Returns the spellings of a word. If the query omits diacritics, the first spelling has the diacritics of the word in the
+   * index.
+   */
   #spelled({ folded, spelling }: Surface, language: WordLanguage): readonly string[] {
     if (!language.hasParts) return [folded];
     const known = spelling === folded ? this.#dictionary.vocabulary.spellingOf(folded) : spelling;
     return known === folded ? [folded] : [known, folded];
   }
 
-  /** @param failed beginnings of the word without a solution. Trying them again would take exponential time. */
+  /** @param failed beginnings of the word that cannot be split. Trying them again would take exponential time. */
   #split(word: string, failed = new Set<string>()): string[] | null {
     for (let at = word.length - SHORT_PART; at >= SHORT_PART; at -= 1) {
       const [head, tail] = [word.slice(0, at), word.slice(at)];

@@ -19,7 +19,7 @@ const OTHER_INITIAL_LENGTH = 6;
 /** Length of the letter sequences by which docshelf finds related words. */
 const GRAM = 5;
 const BEGINNINGS_MAX = 20;
-/** Maximum letters after a word of four letters that is near the end of a compound. */
+/** Maximum letters that may follow a word of four letters near the end of a compound. */
 const ENDING_LENGTH = 2;
 /** Minimum share of a word's letter sequences (`GRAM`) that a related word contains. */
 const RELATED_MIN = 0.6;

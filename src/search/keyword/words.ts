@@ -266,7 +266,7 @@ const SEPARATOR = /^[-\u2013\u2014|/:&\u00b7\u2022\u203a\u00bb.,;]$/;
 /** Returns the symbols and brackets of a heading. @param wordsMax maximum words of a heading in which a separator is also a symbol */
 export function headingSymbolsOf(heading: string, wordsMax: number): string[] {
   const symbols = new Set(symbolsOf(heading).map(({ symbol }) => symbol));
-  // In a heading, `? :` is also the symbol `?:`.
+  // In a heading, index adjacent signs such as `? :` also as one symbol, `?:`.
   for (const [signs] of heading.matchAll(/(?<=^|\s)[^\s\p{L}\p{N}]+(?:\s+[^\s\p{L}\p{N}]+)*(?=\s|$)/gu))
     for (const symbol of [...signs.split(/\s+/), signs.replace(/\s/g, '')]) symbols.add(symbol);
   const isShort = heading.trim().split(/\s+/).length <= wordsMax;

@@ -16,7 +16,7 @@ interface Excerpt {
 
 interface Marks {
   readonly highlights: readonly Highlight[];
-  /** Index terms that occur both in the query and in the text with the highlights. */
+  /** Index terms of the query that occur in the highlighted text. */
   readonly terms: ReadonlySet<string>;
 }
 
@@ -64,8 +64,8 @@ export function excerptsOf(
 }
 
 /**
- * Adds a passage that starts at the position `row`. Null if `row` is undefined or after the last passage, or if the section has
- * only one passage.
+ * Returns the passages with an additional first one, which starts at the position `row`. Null if `row` is undefined or after the
+ * last passage, or if the section has only one passage.
  */
 function fromRow(passages: readonly Passage[], row: number | undefined): readonly Passage[] | null {
   if (row === undefined || passages.length < 2) return null;
@@ -89,7 +89,7 @@ function excerptOf(
   };
   const near = excerptIn(passages[nearest ?? 0] as Passage);
   if (marker.terms.size === 0 || (nearest !== undefined && near.terms.size > 0)) return withCode(near, code);
-  // Readers look for the words of their query. A passage with only one of several words does not replace the passage nearest in meaning.
+  // Replace the passage nearest in meaning only by a passage with at least two words of the query, or with its only word.
   const most = mostMarked(within(budget, passages).map(excerptIn), marker.terms.size);
   const needed = nearest === undefined ? 1 : Math.min(2, marker.terms.size);
   return withCode(most !== null && most.terms.size >= needed ? most : near, code);

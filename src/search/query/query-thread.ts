@@ -107,7 +107,7 @@ export class OpenReleases {
     return this.#open.size;
   }
 
-  /** Reads the whole index, even if it is open. @throws DocshelfError `index_damaged` */
+  /** Verifies an index by reading all of it, even if it is already open. @throws DocshelfError `index_damaged` */
   check(searchDir: string): { readonly sections: number } {
     let release: ReleaseSearch;
     try {

@@ -32,7 +32,7 @@ function comparePages(one: string, other: string): number {
 }
 
 const OWN_BYTES = 2 * 1024 ** 2;
-/** Maximum memory of an open index, because its caches are limited. */
+/** Maximum memory estimate for an open index. Larger indexes take no more memory, because their caches are limited. */
 const BYTES_MAX = 48 * 1024 ** 2;
 
 export interface SemanticParts {

@@ -70,7 +70,7 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
 }
 
 class PassageRows {
-  /** First row of each text, by the fingerprint of the text. */
+  /** First row that contains a text, by the fingerprint of the text. */
   readonly firsts = new Map<string, number>();
   readonly sections: number[] = [];
   readonly #firstOf: number[] = [];

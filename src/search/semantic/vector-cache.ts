@@ -162,7 +162,7 @@ export async function sweepVectors(
     const wanted = beginningOf(key);
     const at = firstFrom(used.length, (index) => (used[index] ?? 0) < wanted);
     isLive.push(used[at] === wanted && isFound[at] === 0);
-    // Mark the key, so that a duplicate of its vector is not live.
+    // Mark the key as found, so that a second record with this key counts as a duplicate, which docshelf removes.
     isFound[at] = 1;
   }
   const live = isLive.filter(Boolean).length;
@@ -187,8 +187,8 @@ export async function sweepVectors(
 }
 
 /**
- * Sorted keys that the kept releases use. A `Set` of them would need more memory than V8 permits for more than 4,000,000 keys.
- * Removes the lists of other releases.
+ * Returns the sorted keys in the lists of the releases in `kept`, and removes the lists of other releases. Above 4,000,000 keys,
+ * a `Set` would need more memory than V8 permits.
  */
 async function usedKeys(folder: string, kept: ReadonlySet<string>, nowMs: number): Promise<Float64Array> {
   await mkdir(join(folder, USES), { recursive: true });

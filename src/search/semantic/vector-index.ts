@@ -53,7 +53,7 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /** Returns the rows with the nearest vectors, in ascending order. */
+  /** Returns the numbers of the rows with the nearest vectors, in ascending order. */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);

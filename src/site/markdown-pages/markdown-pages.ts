@@ -240,7 +240,10 @@ export interface PageMarkdownText {
   readonly markdown: string;
 }
 
-/** Markdown of a page, after redirects. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
+/**
+ * Reads the Markdown of the page at which redirects from `path` end. Null if no such page exists.
+ * @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded`
+ */
 export async function readMarkdown(
   snapshot: { readonly pages: PagePaths; markdownOf(page: string): SnapshotFile | null },
   bodies: BodyCache,

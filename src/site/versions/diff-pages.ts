@@ -50,7 +50,10 @@ type Pair = { readonly [Side in 'before' | 'after']?: FileEntry };
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/** Compares the main text of all pages, because a changed menu would change every page. @param onProgress receives 0 to 1 */
+/**
+ * Compares the main text of all pages. Excludes menus, because a changed menu would count as a change of every page.
+ * @param onProgress receives 0 to 1
+ */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,

@@ -83,7 +83,7 @@ function isClutterLink(link: Element): boolean {
 /** True for a footer, but false in a quotation, where the footer names the source of the quotation and is content. */
 function isPageFooter(element: Element): boolean {
   const parent = element.parentNode;
-  // Asciidoctor and older generators write a `div` instead of a `footer` element.
+  // Recognize the footer of Asciidoctor and older generators, which write a `div` instead of a `footer` element.
   if (element.tagName === 'div' && attributeOf(element, 'id') === 'footer') return true;
   return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
 }

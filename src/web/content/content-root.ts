@@ -16,8 +16,8 @@ import {
 export interface ContentRoot {
   readonly element: Element;
   /**
-   * True if `element` is a landmark or a known content container. False if docshelf selected it by text density, so that it
-   * may contain menus.
+   * True if `element` is a landmark or a known content container. False if docshelf selected it by text density. It may then
+   * contain menus.
    */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
@@ -48,7 +48,10 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** Returns the first heading whose text is part of the document's title, except links to other pages, or else the first `h1`. */
+/**
+ * Returns the first heading whose text is part of the document's title, and which is not only a link to another page. Default:
+ * the first `h1`.
+ */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {

@@ -198,7 +198,7 @@ function isIndexPage(path: string, text: string, html: Element): boolean {
   if (!mayBeIndex && !mayBeSearch && !mayBeSource) return false;
   for (const element of elementsOf(html)) {
     if (element.tagName === 'div' && INDEX_CLASSES.test(attributeOf(element, 'class') ?? '')) return true;
-    // Sphinx's search page has an empty element for results, which a script fills.
+    // Recognize Sphinx's search page by its empty element for results, which a script fills.
     if (mayBeSearch && attributeOf(element, 'id') === 'search-results' && rawText(element).trim() === '') return true;
     if (mayBeSource && attributeOf(element, 'src')?.includes('documentation_options.js')) return true;
   }

@@ -31,7 +31,7 @@ export function fragmentOffset(html: string, fragment: string, markdown: string)
   return offset;
 }
 
-/** Ways to write an anchor in Markdown. */
+/** Texts in Markdown that define an anchor. */
 const ATTRIBUTES: readonly ((anchor: string) => string)[] = [
   (anchor) => `{#${anchor}}`,
   (anchor) => `id="${anchor}"`,

@@ -51,7 +51,7 @@ export function readCss(region: Region, list: ReferenceList): void {
       case tokenTypes.Function: {
         const name = nameAt(start, end - 1);
         functions.push(name);
-        // The tokenizer reports an escaped `url(`, such as `u\72l(a.png)`, as an ordinary function.
+        // Find an escaped `url(`, such as `u\72l(a.png)`, here, because the tokenizer reports it as an ordinary function.
         if (name === 'url' && !/^\s*["']/.test(text.slice(end, end + 100))) escapedUrlStart = end;
         break;
       }

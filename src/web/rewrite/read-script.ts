@@ -228,7 +228,8 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // Keep the bracket of a replaced call. Replace the start of an assignment by a comma, which ends the previous expression.
+    // Begin the replacement of a call with `(`, and the replacement of an assignment with `,`, which ends the previous
+    // expression.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;

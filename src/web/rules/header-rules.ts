@@ -190,7 +190,7 @@ interface HeaderLink {
 /** Matches a path without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
-/** Matches a link, or the rest of the header after a `<` or `"` without its end. */
+/** Matches a link, or the rest of the header from a `<` or `"` that is never closed. */
 const LINKS = /,*((?:<[^>]*>|"(?:[^"\\]|\\.)*"|[^<",])+(?=,|$)|[^,].*)/gy;
 /** Matches a parameter of a link. Its value may lack the quotes, because many sites omit them. */
 const PARAMETER =

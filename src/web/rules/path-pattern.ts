@@ -95,15 +95,18 @@ const FOUND_UNITS = 24;
 /** Maximum rules with the same pattern. A request rarely reaches a later rule. */
 const SAME_MAX = 256;
 
-/** Rules whose patterns differ only in their texts, so that one look-up finds those that match a path. */
+/**
+ * Rules whose patterns have the same form, and differ only in their texts. One look-up finds all rules of the group that match a
+ * path.
+ */
 interface RuleGroup {
-  /** Returns the `byKey` key of the rules that match the path. Null if no rule of the group can match. */
+  /** Returns the key in `byKey` of the rules that match the path. Null if no rule of the group can match. */
   readonly keyFor: (path: string, segments: readonly string[]) => string | null;
-  /** Indexes of rules. */
+  /** Indexes in `RuleIndex.rules`, by the key that `keyFor` returns. */
   readonly byKey: Map<string, number[]>;
 }
 
-/** Index of rules by their patterns. Usual sites have a few groups of rules. */
+/** Finds the rules that match a path. Most sites have only a few groups of rules. */
 export class RuleIndex<Rule extends { readonly pattern: PathPattern }> {
   readonly rules: Rule[] = [];
   readonly #groups = new Map<string, RuleGroup>();

@@ -58,7 +58,7 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-/** Maximum redirects in a row, because browsers give up after 20. */
+/** Maximum redirects in a row, the same as in browsers. */
 export const REDIRECTS_MAX = 20;
 /** Maximum work units (about 20 ms) to search a rule file for endless redirects. Requests check the remaining rules. */
 const SURVEY_UNITS = 5_000_000;

@@ -38,7 +38,9 @@ export const indexedStemOf = (path: string): string => (stemOf(path) === '/' ? '
 
 export const folderOf = (path: string): string => (stemOf(path) === '/' ? '/' : `${stemOf(path)}/`);
 
-/** Resolves an address from the root of the build. In `/docs/assets/b.js`, resolves `assets/a.js` to `/docs/assets/a.js`. */
+/**
+ * Resolves an address that is relative to the root of the build. In `/docs/assets/b.js`, the root for `assets/a.js` is `/docs/`.
+ */
 export function fromBuildRoot(address: string, filePath: string): string {
   const folder = `/${address.slice(0, address.indexOf('/') + 1)}`;
   const at = folder === '/' ? -1 : filePath.lastIndexOf(folder);

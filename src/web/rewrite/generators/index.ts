@@ -337,7 +337,7 @@ const GENERATORS: readonly Generator[] = [
 /** Search index files to request although no page contains their addresses. The second is from Nextra. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** Text that the `mark` of each rule for pages contains. docshelf quickly skips pages without this text. */
+/** Part of the `mark` of each rule for pages. docshelf quickly skips pages that do not contain this text. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 
