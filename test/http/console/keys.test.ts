@@ -79,7 +79,7 @@ describe('console page of API keys', () => {
     expect(page).toContain('value="2020-01-31"');
   });
 
-  it('revokes a created key, and refers to the config for keys of the config', async () => {
+  it('revokes a created key, but states that a key of the config must be removed from the config', async () => {
     const keys: MadeKey[] = [];
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys) } });
     await operator.act(KEYS, { name: '<b>bold</b>', type: 'assistant' });

@@ -21,7 +21,7 @@ describe('listener from openListener()', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('uses the host of an absolute target instead of the Host header', async () => {
+  it('uses the host of an absolute request target instead of the Host header', async () => {
     const fetch: ListenerOptions['fetch'] = (request, env) =>
       new Response(`${new URL(request.url).host} ${env.incoming.headers.host} ${siteRequest(request, env).target}`);
     const client = await connectTo(await open({ fetch }));
