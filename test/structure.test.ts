@@ -338,7 +338,7 @@ describe('structure of src/', () => {
 describe('structure test', () => {
   const judge = (tree: Tree) => breaches(tree, new Set(['hono', 'undici', 'parse5']));
 
-  it('accepts a tree that follows all rules', () => {
+  it('accepts a source tree that follows all rules', () => {
     const tree = {
       'main.ts': "import { run } from './cli/index.ts';\nawait run();\n",
       'app.ts':

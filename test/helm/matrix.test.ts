@@ -71,7 +71,7 @@ describe('Helm chart', () => {
   });
 
   it.each(MATRIX)(
-    'creates valid and restricted manifests with a loadable config for the values file $name',
+    'creates valid manifests with restricted pods and a loadable config for the values file $name',
     async ({ name, file }) => {
       const manifests = template('--values', file);
       await expectSound(manifests);

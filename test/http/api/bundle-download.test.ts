@@ -69,7 +69,7 @@ describe('bundleDownload() (handler of download links)', () => {
     etag: ETAG,
   };
 
-  it('sends the archive with the headers of its bundle', async () => {
+  it('sends the whole archive with its type, file name, size and ETag in the headers', async () => {
     const answer = await send();
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);

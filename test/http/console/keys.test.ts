@@ -27,7 +27,7 @@ function deskInMemory(keys: MadeKey[] = [], fault: DocshelfError | null = null):
 }
 
 describe('console page of API keys', () => {
-  it('is linked from the organizations, and shows keys only after sign-in', async () => {
+  it('is linked from the page of organizations, and shows keys only after sign-in', async () => {
     const operator = new Operator({ actions: { keys: deskInMemory() } });
     expect(await operator.page('/organizations')).toContain('href="./organizations/acme/keys"');
     const page = await operator.page(KEYS);

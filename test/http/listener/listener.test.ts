@@ -51,7 +51,7 @@ describe('listener from openListener()', () => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  it('has a URL that accepts requests, even if the listener uses all addresses', async () => {
+  it('has a URL that accepts requests, even if the listener listens on 0.0.0.0', async () => {
     const { url, port } = await open({ host: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);

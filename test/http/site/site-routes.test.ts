@@ -89,7 +89,7 @@ describe('SiteRoutes: base paths', () => {
     // Other forms of the same address.
     ['/%64ocs/guide', 'docs'],
     ['/%64ocs', '308 /docs/'],
-  ])('routes the path %s to the site or redirect %s', (target, domain) => {
+  ])('routes the path %s to the site, or responds with the redirect: %s', (target, domain) => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 

@@ -38,7 +38,7 @@ describe('fuse() (ranking by keywords and meaning)', () => {
     expect(order({}, { 5: 0.5, 4: 0.7 })).toEqual([4, 5]);
   });
 
-  it('orders sections by their keyword scores, even if the scores are above the maximum that counts', () => {
+  it('orders sections by their keyword scores, even if all scores are very high', () => {
     expect(order({ 1: 3.1, 2: 3.4 }, null)).toEqual([2, 1]);
   });
 
