@@ -324,7 +324,7 @@ describe('structure of src/', () => {
     expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
   });
 
-  it('keeps site, web, search, export, threads and archive/index.ts out of the modules that every command loads', () => {
+  it('keeps the folders site, web, search, export and threads, and archive/index.ts, out of the modules that every command loads', () => {
     const loaded = loadedFrom(['cli/daemon-client.ts', 'cli/load-config.ts', 'cli/stored-versions.ts'], files);
     const rooms = ['site', 'web', 'search', 'export', 'threads'];
     expect([...loaded].filter((path) => rooms.includes(roomOf(path)) || path === 'archive/index.ts')).toEqual([]);
@@ -338,7 +338,7 @@ describe('structure of src/', () => {
 describe('structure test', () => {
   const judge = (tree: Tree) => breaches(tree, new Set(['hono', 'undici', 'parse5']));
 
-  it('accepts a tree that follows all rules', () => {
+  it('accepts a source tree that follows all rules', () => {
     const tree = {
       'main.ts': "import { run } from './cli/index.ts';\nawait run();\n",
       'app.ts':

@@ -130,7 +130,7 @@ describe('FileStore.link()', () => {
     expect((await stat(to)).ino).toBe((await stat(store.pathOf(digest))).ino);
   });
 
-  it('rejects an existing path and a digest that is not stored', async () => {
+  it('rejects a target path that already exists, and a digest that the store does not contain', async () => {
     const { sha256: digest } = await store.put(Buffer.from('x'));
     await store.link(digest, join(dir, 'a'));
     await expect(store.link(digest, join(dir, 'a'))).rejects.toMatchObject({ code: 'EEXIST' });
@@ -157,7 +157,7 @@ describe('FileStore.sweep()', () => {
     expect(gone?.size).toBe(5);
   });
 
-  it('keeps an old file if put() stores the same bytes again, and an old file that has links', async () => {
+  it('keeps an old file if put() stores the same bytes again, or if the file has links', async () => {
     for (const text of ['again', 'linked'])
       await age(store.pathOf((await store.put(Buffer.from(text))).sha256), 2 * HOUR_MS);
     await store.put(Buffer.from('again'));

@@ -36,7 +36,7 @@ describe('replaceFile()', () => {
 });
 
 describe('readIfThere()', () => {
-  test('names the path of a folder that has the name of the file', async () => {
+  test('throws an error that names the path if the path is a folder', async () => {
     const folder = newFolder();
     const error = { code: 'cannot_read', message: `Cannot read "${folder}": it is a folder` };
     await expect(readIfThere(folder)).rejects.toMatchObject(error);
@@ -84,7 +84,7 @@ test('sweepTemporaries() removes only old temporary files of killed processes', 
 test.each([
   ['with the program sync', process.env.PATH],
   ['without the program sync', '/nowhere'],
-])('flushTree() succeeds for a folder with subfolders %s', async (_, path) => {
+])('flushTree() succeeds for a folder with subfolders (%s)', async (_, path) => {
   const folder = newFolder();
   await mkdir(join(folder, 'a/b'), { recursive: true });
   await writeFile(join(folder, 'a/b/file'), 'text');

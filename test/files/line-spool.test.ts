@@ -43,7 +43,7 @@ describe('LineSpool (lines in a temporary file)', () => {
     expect([...slow].at(-1)).toBe('line 49999');
   });
 
-  it('leaves no file in the folder, and rejects the name of an existing file', async () => {
+  it('leaves no file in the folder, and rejects a path that already exists', async () => {
     using spool = open();
     spool.add('line');
     expect([...spool.lines()]).toEqual(['line']);

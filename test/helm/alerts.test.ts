@@ -84,7 +84,7 @@ describe('alerts of the chart', () => {
     }
   });
 
-  it('read metrics of pods that are not ready as well', () => {
+  it('also read metrics of pods that are not ready', () => {
     const manifests = templateWith('serviceMonitor.enabled=true');
     const service = only(manifests, 'Service', 'docshelf-metrics');
     const monitor = only(manifests, 'ServiceMonitor').spec;

@@ -15,7 +15,7 @@ function refusal(file: string): string {
 
 describe('values that the chart rejects', () => {
   it.each(valueFiles('test/helm/bad-values'))(
-    'cause the error in the first line of the values file $name: $firstLine',
+    'cause the error that the first line of the values file $name expects: $firstLine',
     ({ file, firstLine }) => {
       const text = refusal(file);
       expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));

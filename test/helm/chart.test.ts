@@ -68,7 +68,7 @@ describe('staticExport values of the chart', () => {
 });
 
 describe('config of the chart', () => {
-  it('does not restart pods when it changes, unless config.reload is restart', () => {
+  it('does not restart pods when it changes, except with `config.reload: restart`', () => {
     const podWith = (...settings: string[]) => siteOf(templateWith(...settings)).spec.template;
     expect(podWith('config.log.level=debug')).toEqual(podWith('config.log.level=info'));
     expect(podWith(`staticExport.bundleUrl=${LINK}`, 'staticExport.version=a')).toEqual(
@@ -112,7 +112,7 @@ const SPLIT = [
 ];
 
 describe('export API pods of the chart', () => {
-  it('are the site pods if exportApi.pods is shared', () => {
+  it('are the site pods with `exportApi.pods: shared`', () => {
     const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=shared');
     expect(podsOf(manifests).map(({ owner }) => owner)).toEqual(['Deployment/docshelf', 'Pod/docshelf-test']);
     expect(configOf(manifests)).toMatchObject({
@@ -135,7 +135,7 @@ describe('export API pods of the chart', () => {
     expect(only(manifests, 'PersistentVolumeClaim', 'docshelf-export').spec.accessModes).toEqual(['ReadWriteOnce']);
   });
 
-  it('can have several replicas per role if exportApi.pods is split, with PostgreSQL and S3', () => {
+  it('can have several replicas per role with `exportApi.pods: split`, PostgreSQL and S3', () => {
     const manifests = templateWith(
       ...SPLIT,
       'exportApi.replicas=3',
@@ -195,7 +195,7 @@ describe('export API pods of the chart', () => {
     for (const [name] of facts) expect(only(manifests, 'Deployment', name).spec).not.toHaveProperty('replicas');
   });
 
-  it('can be the site pods, also several, if exportApi.pods is shared', () => {
+  it('can be several site pods with `exportApi.pods: shared`', () => {
     const shared = templateWith(...SPLIT, 'exportApi.pods=shared', 'replicas=3', 'persistence.perReplica=true');
     expect(siteOf(shared).spec.replicas).toBe(3);
     expect(configOf(shared).exportApi.role).toBe('both');

@@ -71,7 +71,7 @@ describe('Helm chart', () => {
   });
 
   it.each(MATRIX)(
-    'creates valid and restricted manifests with a loadable config for the values file $name',
+    'creates valid manifests with restricted pods and a loadable config for the values file $name',
     async ({ name, file }) => {
       const manifests = template('--values', file);
       await expectSound(manifests);
@@ -98,7 +98,7 @@ describe('Helm chart', () => {
   });
 });
 
-describe('manifestFaults()', () => {
+describe('manifestFaults() (check of Kubernetes manifests against their schemas)', () => {
   it('finds unknown fields, wrong types and missing fields at any depth', async () => {
     const [deployment] = template('--show-only', 'templates/deployment.yaml');
     const container = deployment.spec.template.spec.containers[0];
@@ -116,7 +116,7 @@ describe('manifestFaults()', () => {
     );
   });
 
-  it('reports a kind without a schema', async () => {
+  it('returns an error for an object whose kind has no schema', async () => {
     expect(await manifestFaults({ apiVersion: 'v2', kind: 'Nothing', metadata: { name: 'x' } })).toEqual([
       'v2 Nothing has no schema here',
     ]);

@@ -48,7 +48,7 @@ describe('resource names of the chart', () => {
 });
 
 describe('labels of the chart', () => {
-  it('have on pods the value of podLabels if commonLabels sets the label too', () => {
+  it('have on pods the value from podLabels if podLabels and commonLabels set the same label', () => {
     const manifests = templateWith('commonLabels.team=a', 'podLabels.team=b');
     const { metadata, spec } = only(manifests, 'Deployment');
     expect(metadata.labels.team).toBe('a');

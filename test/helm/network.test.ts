@@ -26,7 +26,7 @@ describe('network rules of the chart', () => {
     expect(policyOf().egress).toEqual([{}]);
   });
 
-  it('allow requests to the export API if the site renews its export there', () => {
+  it('allow requests to the export API if the site renews its export through this API', () => {
     const { spec } = only(
       template('--values', EVERYTHING, '--set', 'networkPolicy.egress.extra=null'),
       'NetworkPolicy',
@@ -83,7 +83,7 @@ describe('network rules of the chart', () => {
     expect(() => inside('elsewhere.dev')).not.toThrow();
   });
 
-  it('route readers to the site, searches to the API and exports to their pods, by Ingress and HTTPRoute', () => {
+  it('route the hosts of the site, the search API and the export API to the correct Service, by Ingress and HTTPRoute', () => {
     const manifests = template('--values', EVERYTHING);
     const { rules } = only(manifests, 'Ingress').spec;
     expect(

@@ -77,7 +77,7 @@ describe('twelve sites in the chart', () => {
     expect(containers[0].env).toEqual([{ name: 'DOCSHELF_CONFIG', value: '/etc/docshelf/config.yaml' }]);
   });
 
-  it('do not restart pods if a site with a link in the values is added', () => {
+  it('do not restart pods if a thirteenth site with its own bundleUrl is added', () => {
     const more = { domain: 'more', hosts: ['more.acme.dev'], staticExport: { bundleUrl: LINK('more') } };
     const many = rendered({ sites: [...TWELVE, more] });
     expect(siteOf(many)).toEqual(siteOf(manifests));

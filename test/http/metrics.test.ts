@@ -38,7 +38,7 @@ async function delayMainThread(): Promise<void> {
 }
 
 describe('Metrics', () => {
-  it('counts requests by status class, their bytes and their duration', async () => {
+  it('counts requests by status class, and records the bytes and the duration of their responses', async () => {
     const metrics = new Metrics();
     metrics.onRequest(SERVED);
     metrics.onRequest({ ...SERVED, status: 200, bytes: 100, durationMs: 0.2 });
@@ -232,7 +232,7 @@ describe('Metrics', () => {
     expect(withLabels).not.toMatch(/^docshelf_cache_hits_total /m);
   });
 
-  it('starts no series for a removed site if its removal adds the site labels', async () => {
+  it('labels only the remaining site if the removal of a site reduces the sites to the number in metrics.sites', async () => {
     const metrics = new Metrics();
     const settings = { metrics: { sites: 1 } };
     metrics.useConfig({ sites: [{ domain: 'acme' }, { domain: 'beta' }], ...settings });

@@ -133,7 +133,7 @@ describe('S3 store in EgressPolicy', () => {
     ['https://10.0.0.1:9000', 'eu-1'],
     ['https://[fd00::1]', 'eu-1'],
   ])(
-    'is contacted at the host from s3UrlOf() for any bucket name: endpoint %s, region %s',
+    'is contacted at the URL that s3UrlOf() returns, whatever the bucket name: endpoint %s, region %s',
     async (endpoint, region) => {
       const policy = new EgressPolicy(egressRulesOf()).forStore(() => null);
       for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {

@@ -53,7 +53,7 @@ describe('AddressGuard.kindOf()', () => {
     '2001:4860::5efe:10.0.0.1',
     'not an address',
     '',
-  ])('returns private for %s', (address) => {
+  ])('returns "private" for the address %s', (address) => {
     expect(strict.kindOf(address)).toBe('private');
     expect(strict.allows(address)).toBe(false);
   });
@@ -73,7 +73,7 @@ describe('AddressGuard.kindOf()', () => {
     '::ffff:8.8.8.8',
     '64:ff9b::808:808',
     '2002:808:808::1',
-  ])('returns public for %s', (address) => {
+  ])('returns "public" for the address %s', (address) => {
     expect(strict.kindOf(address)).toBe('public');
     expect(strict.allows(address)).toBe(true);
   });
@@ -96,7 +96,7 @@ describe('AddressGuard.kindOf()', () => {
     '2002:a9fe:a9fe::',
     '2001:0:a9fe:a9fe::f7f7:f7f7',
     '2001:0:808:808::5601:5601',
-  ])('returns metadata for %s, which no setting allows', (address) => {
+  ])('returns "metadata" for the address %s, which no setting allows', (address) => {
     expect(strict.kindOf(address)).toBe('metadata');
     expect(new AddressGuard({ allowPrivate: true, allowAddresses: ['0.0.0.0/0', '::/0'] }).allows(address)).toBe(false);
   });

@@ -5,7 +5,7 @@ import { SECONDARY_PRIOR } from '../../src/search/keyword/ranking.ts';
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 
 describe('PagePriors (weight of each page in the search)', () => {
-  it('weigh a page by the logarithm of its number of incoming links, and count every form of its address', () => {
+  it('weigh a page by the logarithm of the number of links to any of its addresses, such as /b/ and /b/index.html', () => {
     const priors = new PagePriors(PAGES);
     priors.add('/', ['/a', '/b', '/c', '/nowhere']);
     priors.add('/a', ['/b/index.html', '/c.html#x', '/']);

@@ -50,7 +50,7 @@ describe('readSections()', () => {
     expect(await readdir(dir)).toEqual(before);
   });
 
-  it('reports the path of a large page before reading the page, and null afterwards', async () => {
+  it('calls onLargePage with the path of a large page before it reads the page, and with null afterwards', async () => {
     const site = await siteOf({ 'huge.html': page('Huge', 'Much.'), 'small.html': page('Small', 'Little.') });
     site.files.set('huge.html', { ...(site.files.get('huge.html') as FileEntry), size: 2 * 1024 ** 2 });
     const large: unknown[] = [];

@@ -75,7 +75,7 @@ describe('site served at another base path than it was built for', () => {
     expect(await (await send('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
   });
 
-  it('rewrites the 404 page, and replaces the base path of an earlier release in its assets', async () => {
+  it('rewrites the 404 page, and the assets of an earlier release that was built for another base path', async () => {
     const old = releases.make({ 'a.5b0e4cfb.css': 'a{b:url(/old/c)}' }, { builtFor: '/old/' });
     const { send } = serve([releases.make({ '404.html': PAGE }), old], AT);
     const missing = await send('/nowhere');

@@ -116,7 +116,7 @@ describe('respond() of SiteServer when the storage fails', () => {
     },
   );
 
-  it('responds with 200 again when the storage is available', async () => {
+  it('responds with 200 as soon as the storage is available again', async () => {
     const release = releases.make({ 'a.html': PAGE });
     const { send } = serve([release]);
     rmSync(release.siteDir, { recursive: true });

@@ -120,7 +120,7 @@ describe('respond() of SiteServer to a missing address', () => {
     expect(brotliDecompressSync(await bytesOf(response)).toString()).toBe(PAGE);
   });
 
-  it('responds with plain text to a missing asset', async () => {
+  it('responds with plain text to a request for a missing asset', async () => {
     const { send } = serve([site()]);
     for (const path of ['/nope.js', '/ja/nope.css?v=1', '/x.txt', '/x.json']) {
       expect(await summary(await send(path), 'content-type'), path).toEqual([

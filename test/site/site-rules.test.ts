@@ -226,7 +226,7 @@ describe('site with _redirects rules', () => {
     ]);
   });
 
-  it('skips a rule that redirects to the requested address, and caches the response for this host only', async () => {
+  it('skips a rule that redirects to the requested address, but still applies the rule to requests for another host', async () => {
     const { send, server } = await site({ redirects: '/* https://docs.example/:splat 302!' });
     expect(await summaryOf(await send('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
     expect(await summaryOf(await send('/a', { host: 'Docs.Example' }))).toBe('200 page a');
@@ -293,7 +293,7 @@ describe('spaFallback option', () => {
 const header = async (response: Response, name: string) => response.headers.get(name);
 
 describe('response headers', () => {
-  it('combine the preset, the headers of the site and the headers of the operator, in this order', async () => {
+  it('combine the preset of docshelf, the headers of the site and the headers of the operator, in this order', async () => {
     const headers = '/*\n  Referrer-Policy: origin\n  X-Frame-Options: DENY\n/a\n  ! Permissions-Policy';
     const { send } = await site(
       { headers },
@@ -308,7 +308,7 @@ describe('response headers', () => {
     expect(await header(await send('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
   });
 
-  it('contain the headers of the preset for documents only, and headers of the operator for all files', async () => {
+  it('contain the preset of docshelf for documents only, and the headers of the operator for all files', async () => {
     const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
     const { send } = await site({}, form, {
       'a.html': 'x',
@@ -331,7 +331,7 @@ describe('response headers', () => {
     }
   });
 
-  it('omit the headers of docshelf if the preset is none, and omit headers to which the operator gives an empty value', async () => {
+  it('omit the default headers of docshelf with `preset: none`, and each header that the operator sets to an empty value', async () => {
     const none = await site({}, { headers: { preset: 'none', set: {}, policy: {} } });
     expect(await header(await none.send('/a'), 'x-content-type-options')).toBeNull();
     const set = { 'Referrer-Policy': '', 'X-Robots-Tag': '' };
@@ -343,7 +343,7 @@ describe('response headers', () => {
     expect(await header(await less.send('/a'), 'x-robots-tag')).toBeNull();
   });
 
-  it('combine the policy of docshelf with the policy of the site or the operator, for every file', async () => {
+  it('combine the Content-Security-Policy of docshelf with the policy of the site or the operator, for every file', async () => {
     const policy = { 'Content-Security-Policy': "default-src 'self'" };
     const set = { 'Content-Security-Policy': 'img-src *' };
     for (const [own, expected] of [

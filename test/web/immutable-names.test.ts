@@ -137,7 +137,7 @@ describe('ImmutableNames, judging by the other names in the folder', () => {
     expect(immutableOf(paths)).toEqual(paths);
   });
 
-  it('does not treat words, numbers and names of another form in a folder of hashed names as immutable', () => {
+  it('does not treat a name without a hash, such as my-darkMode.js, as immutable in a folder of hashed names', () => {
     const hashed = ['index-Dk3JxaBq.js', 'app-C03MqXtg.js', 'vendor-B1x_T6pQ.js', 'x-CKgyzEfF.js', 'y-D6M2pbQd.css'];
     const plain = ['my-language.js', 'my-Language.js', 'my-darkMode.js', 'my-20240601.js', 'my-chapter1.js', 'init.js'];
     const paths = [...hashed, ...plain.slice(0, 5)];

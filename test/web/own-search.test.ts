@@ -106,7 +106,7 @@ describe('surveys of the built-in search of a site', () => {
     }
   });
 
-  it('use only characters that are safe in CSS selectors', () => {
+  it('find search boxes with selectors that contain only safe characters', () => {
     for (const { boxes } of OWN_SEARCH_KINDS) expect(boxes).toMatch(/^[\w#.[\]="$ ,-]+$/);
   });
 });

@@ -90,7 +90,7 @@ describe.each(PAGE_LANGUAGES)('interface texts in $tag', ({ tag, direction, word
     expect(own).toEqual(sentences(english?.words ?? {}).map(([key, text]) => [key, placeholders(text)]));
   });
 
-  it('contain no markup and no term for operators', () => {
+  it('contain no markup and no technical terms, such as bundle or deploy', () => {
     const text = sentences(words).map(([, sentence]) => sentence);
     expect(
       text.filter((each) => /[<>"]|\b(?:release|bundle|config|deploy|static|pin|docshelf|[45]\d\d)/i.test(each)),

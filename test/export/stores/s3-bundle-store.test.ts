@@ -96,7 +96,7 @@ describe('S3BundleStore.link()', () => {
       { endpoint: 'http://127.0.0.1:9000', pathStyle: false, bucket: 'docs.acme.dev' },
       'http://127.0.0.1:9000/docs.acme.dev/',
     ],
-  ])('signs a link of %s as SigV4 requires', async (_, options: Partial<S3BundleStoreOptions>, base) => {
+  ])('returns a link with a valid SigV4 signature for %s', async (_, options: Partial<S3BundleStoreOptions>, base) => {
     const store = storeAt('', { ...options, nowMs });
     const { url, expiresAt } = await store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     expect(url.split('?')[0]).toBe(`${base}${SHA256}.tar.gz`);
@@ -113,13 +113,16 @@ describe('S3BundleStore.link()', () => {
     ['a b/c+d', `größe "€" 'x' (1)*!.tar.gz`],
     ['/äß/~_-./', 'a%2Fb&c=d;e?f#g.tar.gz'],
     ['50%/=&', 'plain.tar.gz'],
-  ])('signs special characters of prefix %s and name %s', async (prefix, fileName) => {
-    const store = storeAt('http://127.0.0.1:9000', { prefix, nowMs });
-    const { url } = await store.link({ sha256: SHA256, fileName }, HOUR_MS);
-    expect(checkPresigned('GET', url, secret, NOW_MS)).toBe('valid');
-    const key = `${prefix.replace(/^\/|\/$/g, '')}/${SHA256}.tar.gz`;
-    expect(decodeURIComponent(new URL(url).pathname)).toBe(`/${BUCKET}/${key}`);
-  });
+  ])(
+    'returns a validly signed link for special characters in the prefix %s and the file name %s',
+    async (prefix, fileName) => {
+      const store = storeAt('http://127.0.0.1:9000', { prefix, nowMs });
+      const { url } = await store.link({ sha256: SHA256, fileName }, HOUR_MS);
+      expect(checkPresigned('GET', url, secret, NOW_MS)).toBe('valid');
+      const key = `${prefix.replace(/^\/|\/$/g, '')}/${SHA256}.tar.gz`;
+      expect(decodeURIComponent(new URL(url).pathname)).toBe(`/${BUCKET}/${key}`);
+    },
+  );
 
   it('signs a link with the configured secret, for one object and GET only', async () => {
     const { url } = await storeAt('http://127.0.0.1:9000', { nowMs }).link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
@@ -255,7 +258,7 @@ describe('S3BundleStore.put()', () => {
     expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toHaveLength(1);
   });
 
-  it('aborts the upload without completing it if the file has unexpected bytes', async () => {
+  it('aborts the upload instead of completing it if the bytes of the file have changed since their digest was computed', async () => {
     const { origin, calls } = await service(receive);
     const bundle = await packedBundle(dir, randomBytes(2 * PART_BYTES));
     await writeFile(bundle.file, randomBytes(2 * PART_BYTES));
@@ -265,7 +268,7 @@ describe('S3BundleStore.put()', () => {
     expect(methods.at(-1)).toBe('DELETE');
   });
 
-  it('stops and aborts the upload when aborted', async () => {
+  it('sends no further parts and aborts the multipart upload if its signal is aborted', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const { origin, calls } = await service((call, response) => {

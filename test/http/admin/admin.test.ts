@@ -361,7 +361,7 @@ describe('PUT /v1/bundles/{name} on a real connection', () => {
   const connect = async ({ fetch }: ReturnType<typeof createAdminApp>) => connectTo(await open({ fetch }));
   const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
-  it('is rejected with the request id before the upload body is read', async () => {
+  it('is rejected before the upload body is read, and the response contains the request id', async () => {
     const { app } = appWith();
     const connection = await connect(app);
     connection.write(put('X-Request-Id: r-7\r\nContent-Length: 1000000\r\nExpect: 100-continue'));

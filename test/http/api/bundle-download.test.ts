@@ -69,14 +69,14 @@ describe('bundleDownload() (handler of download links)', () => {
     etag: ETAG,
   };
 
-  it('sends the archive with the headers of its bundle', async () => {
+  it('sends the whole archive with its type, file name, size and ETag in the headers', async () => {
     const answer = await send();
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
     expect((await bytesOf(answer)).equals(BYTES)).toBe(true);
   });
 
-  it('responds to HEAD with the same headers and no body, whatever the range', async () => {
+  it('responds to HEAD with the headers of the whole archive and no body, even with a Range header', async () => {
     const answer = await send({ Range: 'bytes=0-1' }, 'HEAD');
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);

@@ -73,7 +73,7 @@ describe('page /docs', () => {
     ['acme', 'acme'],
     ['docs', 'acme-inc'],
   ])(
-    'uses the site %s and the organization %s in examples, and the domain as host if the site has no separate host',
+    'uses the domain %s as the host in examples if the site has no separate host: organization %s',
     (domain, organization) => {
       const written = { site: 'acme', host: 'docs.acme.dev', organization: 'acme-inc', link: '/acme-export-2024.zip' };
       expect(withOwnNames(written, { domain, host: null, organization })).toEqual({

@@ -73,7 +73,7 @@ function requestOf(method: string, authorization: string | null, body?: object):
 
 describe.each(KEYS)('API request with %s', (_, authorization, exported, searched) => {
   it.each(Object.keys(CALLS))(
-    'gets the status that its key permits for %s, and changes no job if it is rejected',
+    'succeeds for %s only if its key permits the call, and changes no job if it is rejected',
     async (call) => {
       const { app, jobId, queue } = await withCompletedJob();
       const [path, method, body] = CALLS[call]?.(jobId, 'acme') ?? ['', ''];

@@ -40,7 +40,7 @@ describe('POST /jobs', () => {
   });
 
   it.each(['ACME', 'docs.acme.dev', 'Docs.Acme.Dev'])(
-    'accepts %s, a domain or its host name in any case, and returns the domain of the job',
+    'accepts %s for the domain acme, and returns the job with the domain acme',
     async (domain) => {
       expect((await withJob({ domain })).job.domain).toBe('acme');
     },
@@ -153,7 +153,7 @@ describe('GET /jobs', () => {
     expect(await list('?domain=&status=&limit=&cursor=')).toEqual({ found: [0, 1, 2], nextCursor: null });
   });
 
-  it('filters jobs by domain, as label or host, and by status', async () => {
+  it('filters jobs by status and by domain, which can be a label or a host name', async () => {
     const { list } = await withJobs();
     expect((await list('?domain=Docs.Acme.dev')).found).toEqual([0, 1, 2]);
     expect((await list('?domain=elsewhere')).found).toEqual([]);
@@ -161,7 +161,7 @@ describe('GET /jobs', () => {
     expect((await list('?domain=acme&status=queued')).found).toEqual([0, 2]);
   });
 
-  it('returns for the cursor of a page the next page', async () => {
+  it('returns the next page for the cursor of the previous page', async () => {
     const { list } = await withJobs();
     const first = await list('?limit=2');
     expect(first.found).toEqual([0, 1]);
@@ -270,7 +270,7 @@ describe('POST /jobs/{jobId}/bundle', () => {
     ['an empty body', { headers: AUTHORIZATION, body: '' }],
     ['an empty body of type JSON', { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '' }],
     ['an empty object', { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '{}' }],
-  ])('returns a link to the bundle with %s', async (_, init) => {
+  ])('returns a link to the bundle if the request has %s', async (_, init) => {
     const { app, queue, job, path } = await withJob();
     queue.complete(job.jobId);
     const response = await app.request(`${path}/bundle`, { method: 'POST', ...init });
@@ -374,7 +374,7 @@ describe('download link', () => {
   });
 });
 
-it('export API writes an audit line with the key for each change, and none for read access', async () => {
+it('export API writes an audit line with the id of the key for each POST and DELETE request, but not for GET', async () => {
   const lines: AuditLine[] = [];
   const store = { append: async (line: AuditLine) => void lines.push(line), read: () => Promise.reject(new Error()) };
   const uses: string[] = [];

@@ -120,7 +120,7 @@ describe('OpenAPI document', () => {
     expect(DOCUMENT.components.securitySchemes[scheme]).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
 
-  it('contains no key', () => {
+  it('contains no API key', () => {
     expect(JSON.stringify(DOCUMENT)).not.toContain(KEY);
   });
 });

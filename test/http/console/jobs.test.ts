@@ -140,7 +140,7 @@ describe('export jobs on the console', () => {
     expect(queue.size).toBe(1);
   });
 
-  it('return 404 with an explanation if the job is unknown or exports are off', async () => {
+  it('have a 404 page with an explanation if the job is unknown or exports are off', async () => {
     const { operator } = await open();
     expect((await operator.get('/jobs/se_0000000000000000')).status).toBe(404);
     const without = await Operator.signedIn();

@@ -27,7 +27,7 @@ function deskInMemory(keys: MadeKey[] = [], fault: DocshelfError | null = null):
 }
 
 describe('console page of API keys', () => {
-  it('is linked from the organizations, and shows keys only after sign-in', async () => {
+  it('is linked from the page of organizations, and shows keys only after sign-in', async () => {
     const operator = new Operator({ actions: { keys: deskInMemory() } });
     expect(await operator.page('/organizations')).toContain('href="./organizations/acme/keys"');
     const page = await operator.page(KEYS);
@@ -79,7 +79,7 @@ describe('console page of API keys', () => {
     expect(page).toContain('value="2020-01-31"');
   });
 
-  it('revokes a created key, and refers to the config for keys of the config', async () => {
+  it('revokes a created key, but states that a key of the config must be removed from the config', async () => {
     const keys: MadeKey[] = [];
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys) } });
     await operator.act(KEYS, { name: '<b>bold</b>', type: 'assistant' });

@@ -146,7 +146,7 @@ describe('console actions', () => {
     expect(await (await Operator.signedIn({ observe })).page('/sites/acme')).not.toContain('Roll back');
   });
 
-  it('offer for each version only the actions that apply', async () => {
+  it('offer the activation of a version only if the version is not active', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/');
     expect(page).toContain('aria-label="Activate 2024-05-01"');

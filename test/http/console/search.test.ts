@@ -34,7 +34,7 @@ describe('search on the console', () => {
     expect(await operator.page('/sites/acme')).toContain('<search><form action="../sites/acme/search"');
   });
 
-  it('does not search without a sign-in, without a query, or for too long a query', async () => {
+  it('does not run without a sign-in, without a query, or if the query is too long', async () => {
     const { changes, queries } = operatorOf(async () => [RESULT]);
     const operator = new Operator(changes);
     expect(await operator.page('/sites/acme/search?q=key')).toContain('href="../../sign-in?to=sites%2Facme%2Fsearch"');
@@ -66,13 +66,13 @@ describe('search on the console', () => {
     expect(page).toContain('<mark>&quot;&gt;&lt;script&gt;');
   });
 
-  it('links only to the site, whatever the path of a result', async () => {
+  it('links a result only to the site, even if the path of the result is a javascript: URL', async () => {
     const result = { ...RESULT, path: 'javascript:alert(1)' };
     const operator = await Operator.signedIn(operatorOf(async () => [result]).changes);
     expect(await operator.page('/sites/acme/search?q=x')).toContain('href="https://acme.example/docs/javascript:');
   });
 
-  it('can explain scores, while an API request cannot ask for this explanation', () => {
+  it('is the only search that explains scores, because the API ignores the option isExplained', () => {
     const sent = { query: 'x', isExplained: true } as { readonly query: string };
     expect(searchRequestOf(sent)).not.toHaveProperty('isExplained');
   });

@@ -166,7 +166,7 @@ describe('upload on the console', () => {
     expect([answer.status, operator.calls]).toEqual([status, []]);
   });
 
-  it('imports no further archive after the admin token changes', async () => {
+  it('imports no further archive of a form if the admin token changes during the upload', async () => {
     let token = new Secret(TOKEN);
     const accepted: string[] = [];
     const upload = async (fileName: string) => {

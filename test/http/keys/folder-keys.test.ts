@@ -78,7 +78,7 @@ describe('FolderKeys (API keys in the data folder)', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('names the path of a folder that has the name of the file', async () => {
+  it('starts with an error that names the path if keys.json is a folder', async () => {
     await mkdir(join(dir, 'keys.json'));
     const message = `Cannot read the keys in "${join(dir, 'keys.json')}": it is a folder`;
     expect((await open()).fault).toMatchObject({ code: 'cannot_read', message });

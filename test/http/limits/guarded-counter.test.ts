@@ -30,7 +30,7 @@ describe('GuardedCounter (rate limit with an open or closed failure mode)', () =
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('allows requests in mode open while the counter is unavailable, and retries the counter once a second', async () => {
+  it('allows requests in open mode while the counter is unavailable, and retries the counter once a second', async () => {
     const { counter, state, reported, goAway } = guarded('open');
     expect(await counter.take('acme')).toEqual(VERDICT);
     goAway();
@@ -43,7 +43,7 @@ describe('GuardedCounter (rate limit with an open or closed failure mode)', () =
     expect([state.calls, reported]).toEqual([7, [AWAY]]);
   });
 
-  it('does not wait in mode open while the counter is unavailable, and counts again when the counter is available', async () => {
+  it('does not wait in open mode while the counter is unavailable, and counts again when the counter is available', async () => {
     const { counter, state, goAway } = guarded('open');
     goAway();
     await counter.take('acme');
@@ -53,7 +53,7 @@ describe('GuardedCounter (rate limit with an open or closed failure mode)', () =
     await expect.poll(() => counter.take('acme')).toEqual(VERDICT);
   });
 
-  it('rejects requests in mode closed while the counter is unavailable, with an error that contains no details', async () => {
+  it('rejects requests in closed mode while the counter is unavailable, with an error that contains no details', async () => {
     const { counter, state, goAway } = guarded('closed');
     goAway();
     const refused = { code: 'database_unavailable', message: expect.not.stringContaining('10.0.0.7') };

@@ -22,7 +22,7 @@ describe('remoteAddressBehind()', () => {
     ['a header with ports and brackets', 'fd00::1', '[2001:db8::5]:443', '2001:db8::5'],
     ['an IPv4 address with a port', '10.1.2.3', '203.0.113.9:5123', '203.0.113.9'],
     ['an empty header', '10.1.2.3', '', '10.1.2.3'],
-  ])('returns the client address behind %s', (_, peer, forwardedFor, expected) => {
+  ])('returns the client address for %s', (_, peer, forwardedFor, expected) => {
     expect(remoteAddress(peer, forwardedFor)).toBe(expected);
   });
 

@@ -87,7 +87,7 @@ const handles = () => openFiles().filter((path) => path === FILE).length;
 
 describe('client that reads its responses slowly or not at all', () => {
   it.each(['/file', '/memory', '/word'])(
-    'causes at most one response in preparation, even with pipelined requests: %s',
+    'causes docshelf to prepare only one response at a time, even with pipelined requests: %s',
     async (path) => {
       const listener = await open(new ClientBudget());
       const client = await still(listener);
@@ -289,7 +289,7 @@ describe('ClientBudget.connect()', () => {
   const peerFrom = (remoteAddress: string) =>
     Object.assign(new EventEmitter(), { remoteAddress, bytesRead: 0, destroy: vi.fn() });
 
-  it('counts all connections of an address, even if it closed the only one to make room for the next', () => {
+  it('still limits the connections of an address after it has closed one of them to accept the next connection', () => {
     const budget = new ClientBudget({ connections: 4 });
     const [first, second, third, fourth] = Array.from({ length: 4 }, () => peerFrom('192.0.2.1'));
     const others = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map(peerFrom);

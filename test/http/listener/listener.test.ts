@@ -21,7 +21,7 @@ describe('listener from openListener()', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('uses the host of an absolute target instead of the Host header', async () => {
+  it('uses the host of an absolute request target instead of the Host header', async () => {
     const fetch: ListenerOptions['fetch'] = (request, env) =>
       new Response(`${new URL(request.url).host} ${env.incoming.headers.host} ${siteRequest(request, env).target}`);
     const client = await connectTo(await open({ fetch }));
@@ -51,7 +51,7 @@ describe('listener from openListener()', () => {
     await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
   });
 
-  it('has a URL that accepts requests, even if the listener uses all addresses', async () => {
+  it('has a URL that accepts requests, even if the listener listens on 0.0.0.0', async () => {
     const { url, port } = await open({ host: '0.0.0.0' });
     expect(url).toBe(`http://127.0.0.1:${port}`);
     expect((await fetch(url)).status).toBe(200);

@@ -127,7 +127,7 @@ describe('client timeouts of a listener', () => {
   it.each([
     ['the framework', {}],
     ['fastAnswer()', { fastAnswer: () => ({ status: 304, headers: [], body: null }) as const }],
-  ])('close an idle connection after a response that %s created', async (_, options) => {
+  ])('close an idle connection after a response from %s', async (_, options) => {
     const connection = await connectTo(await open({ ...options, times: { keepAliveMs: 50, checkMs: 50 } }));
     connection.write(GET);
     expect(statusesOf(await connection.untilClosed())).toHaveLength(1);

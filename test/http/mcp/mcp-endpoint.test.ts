@@ -134,7 +134,7 @@ describe.each(['legacy', 'auto'] as const)('session of the official MCP client (
   });
 });
 
-describe('read_page', () => {
+describe('MCP tool read_page', () => {
   it('reads pages with special characters by the addresses that list_pages returns', async () => {
     const names = ['c#', 'st%61rt', 'start', 'what?'];
     const pages = names.map((name, at) => [`${name}.html`, `<main><h1>Page ${at}</h1>`]);
@@ -224,7 +224,7 @@ describe('read_page', () => {
     }
   });
 
-  it('rejects an address outside of the pages as an unknown page', async () => {
+  it('rejects an address that is not the address of a page, such as a path with ../, as an unknown page', async () => {
     const site = await opened();
     const addresses = [
       '/none',
@@ -368,7 +368,7 @@ describe('redirect rules of a site over MCP', () => {
   });
 });
 
-describe('list_pages', () => {
+describe('MCP tool list_pages', () => {
   it('continues after the cursor of the call, even if pages were added or removed', async () => {
     const site = await opened();
     const list = async (args: object) => contentOf(await site.tool('list_pages', args)).facts;

@@ -60,7 +60,7 @@ describe('listTree() (entries of the MCP tool list_pages)', () => {
     expect(list({ folder: '/ab/' }).total).toBe(0);
   });
 
-  it('returns each entry once over all cursors, for any pages and limit', () => {
+  it('returns each entry exactly once to a client that follows all cursors, whatever the limit', () => {
     const segment = fc.constantFrom('a', 'b', 'a-b', 'a0', 'é', '');
     const page = fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`.replace(/\/+/g, '/'));
     fc.assert(

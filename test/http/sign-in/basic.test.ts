@@ -113,7 +113,7 @@ describe('BasicPasswords (Basic authentication of readers)', () => {
     expect(wrong).toHaveLength(5);
   });
 
-  it('takes the same time for unknown and known user names', async () => {
+  it('verifies hashes of the same total cost for unknown and known user names', async () => {
     const users = [6, 4, 9].map((cost) => `of${cost}:$2y$0${cost}$${'x'.repeat(53)}`).join('\n');
     const work = async (name: string) => {
       let work = 0;

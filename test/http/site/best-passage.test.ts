@@ -37,7 +37,7 @@ describe('bestPassage() (excerpt in a search result)', () => {
   it.each([
     ['prose that resembles code', NOTE, 'port', false],
     ['a code block that resembles prose', 'DROP TABLE name', 'name', true],
-  ])('sets isCode by the positions of code for %s', (_, text, found, isCode) => {
+  ])('sets isCode by the given positions of code, not by the look of the text: %s', (_, text, found, isCode) => {
     const at = text.indexOf(found);
     const code = isCode ? [{ start: 0, end: text.length }] : [];
     expect(bestPassage(text, [{ start: at, end: at + found.length }], code).isCode).toBe(isCode);

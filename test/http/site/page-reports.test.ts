@@ -46,7 +46,7 @@ describe('PageReports (browser reports of blocked resources)', () => {
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
     ['from another origin of the same site', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
   ])(
-    'accepts only reports from pages of its site about its documents, and none if enforcement is off: a report %s',
+    'accepts a report only from a page of the site about a document of the site while enforcement is on: a report %s',
     async (_, site, document, headers, status) => {
       const { reports, reported } = reportsOf(site);
       const newer = JSON.stringify([
@@ -60,7 +60,7 @@ describe('PageReports (browser reports of blocked resources)', () => {
     },
   );
 
-  it('gives no advice to allow a reported origin', async () => {
+  it('shows notices that do not advise the operator to allow a reported origin', async () => {
     const { reports, site } = reportsOf();
     await reports.answer(post(old('https://evil.example/a.js')));
     await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));

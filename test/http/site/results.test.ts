@@ -79,7 +79,7 @@ describe('search results page', () => {
     expect(await (await bare.send('?q=a')).json()).toEqual(RESULTS);
   });
 
-  it('aligns each page of the results by the direction of its language', async () => {
+  it('sets the text direction of each page in the results by the language of this page', async () => {
     const results = ['he', 'en', null].map((language) => result(`/docs/${language}/`, 'x', { language }));
     const { named } = await read(await siteWith({ results }, {}, 'ar').send('?q=a'));
     expect(named('section').map((each) => attribute(each, 'dir'))).toEqual(['rtl', 'ltr', undefined]);

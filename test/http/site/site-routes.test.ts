@@ -89,7 +89,7 @@ describe('SiteRoutes: base paths', () => {
     // Other forms of the same address.
     ['/%64ocs/guide', 'docs'],
     ['/%64ocs', '308 /docs/'],
-  ])('routes the path %s to the site or redirect %s', (target, domain) => {
+  ])('routes the path %s to the site, or responds with the redirect: %s', (target, domain) => {
     expect(routed(routes, 'any', target)).toBe(domain);
   });
 
@@ -211,7 +211,7 @@ describe('shelfAddress()', () => {
     expect(addresses(undefined)[2]).toBe('/bare/');
   });
 
-  it('returns a URL with the first host of the site if another host is requested, and adds the listener port only if requested', () => {
+  it('returns a URL with the first host of the site if another host is requested', () => {
     expect(addresses('elsewhere:8080')).toEqual(['//docs.acme.dev:8080/docs/', '//[::1]:8080/', '/bare/']);
     expect(addresses('elsewhere')).toEqual(['//docs.acme.dev/docs/', '//[::1]/', '/bare/']);
     expect(addresses('elsewhere:18080')[0]).toBe('//docs.acme.dev/docs/');

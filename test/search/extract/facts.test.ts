@@ -37,7 +37,7 @@ describe('extractPage(), reading the title of a page', () => {
     expect(factsOf(head, `<main>${heading}<p>1</p></main>`)?.title).toBe(title);
   });
 
-  it('uses the heading of the page if the name of the site is a heading with a link above it', () => {
+  it('uses the heading of the page, not a linked heading above it that contains the name of the site', () => {
     const links = ['b', 'c', 'd', 'e', 'f'].map((name) => `<a href="/${name}">${name}</a>`).join(' ');
     const body = `<div><div id="hd"><h1><a href="/">Site 3.2</a></h1>${links}</div><div id="bd"><h1>T</h1><p>1</p></div></div>`;
     const page = factsOf('<title>T — Site 3.2</title>', body);
@@ -101,7 +101,7 @@ describe('extractPage(), reading the version of a page', () => {
     });
   });
 
-  it('reads the version from the options file of Sphinx with sphinxVersion()', () => {
+  it('reads the version from the DOCUMENTATION_OPTIONS of a Sphinx script (sphinxVersion())', () => {
     expect(sphinxVersion("const DOCUMENTATION_OPTIONS = {\n    VERSION: '7.2.6',\n};")).toBe('7.2.6');
     expect(sphinxVersion("const DOCUMENTATION_OPTIONS = { VERSION: '' }; var x = 'y'")).toBeNull();
     expect(sphinxVersion("VERSION: '1'")).toBeNull();

@@ -33,7 +33,7 @@ describe('cutPassages()', () => {
     expect(cut('a b c\nd e f\ng h i', 6, 0)).toEqual(['a b c\nd e f', 'g h i']);
   });
 
-  it('cuts a sentence that is too long at white space', () => {
+  it('cuts at white space if a sentence is too long', () => {
     expect(cut('a b c d e f g h', 4, 0)).toEqual(['a b c d', 'e f g h']);
   });
 

@@ -46,18 +46,18 @@ describe('PageForms.extension() (whether page addresses keep .html)', () => {
     return forms.extension();
   };
 
-  it('returns drop if canonical links have no file extension, even if other links have an extension', () => {
+  it('returns "drop" if canonical links have no file extension, even if other links have an extension', () => {
     const links = '<a href="/guides/rpc.html">a</a>'.repeat(10);
     expect(decide(['guides/rpc.html', `<link rel="canonical" href="https://x.example/guides/rpc">${links}`])).toBe(
       'drop',
     );
   });
 
-  it('returns drop if links have no file extension', () => {
+  it('returns "drop" if links have no file extension', () => {
     expect(decide(['index.html', '<a href="/guides/rpc">a</a><a href="both">b</a>'])).toBe('drop');
   });
 
-  it('returns keep if links and canonical links have a file extension', () => {
+  it('returns "keep" if links and canonical links have a file extension', () => {
     expect(
       decide([
         'both.html',

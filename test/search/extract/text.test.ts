@@ -18,11 +18,11 @@ describe('extractPage(), writing the text as a browser shows it', () => {
     expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a · b\n1 2 · 3');
   });
 
-  it('writes no separator before the first cell with text of a row', () => {
+  it('writes no separator for a cell without text at the start of a table row', () => {
     expect(textOf('<table><tr><td><img alt="[Tip]"></td><th>Tip</th><td>a</td></tr></table>')).toBe('Tip · a');
   });
 
-  it('keeps the lines of a row with one cell', () => {
+  it('keeps the line breaks in a table row that has only one cell', () => {
     expect(textOf('<table><tr><td><p>f(x) → y</p><p>Returns y.</p><pre>f(1)\n  f(2)</pre></td></tr></table>')).toBe(
       'f(x) → y\nReturns y.\nf(1)\n  f(2)',
     );

@@ -7,7 +7,7 @@ const SECTIONS = [
   { text: 'Chaves.', language: 'pt-BR', version: 'v2', tags: ['a'] },
 ];
 
-describe('corrections and facets of KeywordIndex', () => {
+describe('KeywordIndex, corrections and facets', () => {
   it.each([
     ['kubwrnetes', 'kubernetes'],
     ['rotate "kubwrnetes" keys', 'rotate "kubernetes" keys'],
@@ -32,7 +32,7 @@ describe('corrections and facets of KeywordIndex', () => {
     expect(index.readings('maintenance_work_mem', false).corrected).toBeNull();
   });
 
-  it('propose no correction for a word that the index contains only joined with its neighbor in the query', () => {
+  it('proposes no correction for a word that the index contains only joined with its neighbor in the query', () => {
     const index = indexOf([{ text: 'The inner intersphinx mapping of Sphinx.' }]);
     expect(index.readings('inter sphinx', false).corrected).toBeNull();
     expect(index.readings('inter mapping', false).corrected).toBe('inner mapping');

@@ -41,7 +41,7 @@ describe('KeywordIndex', () => {
     ['設定方法', 1],
     ['設定変更', 1 / 3],
     ['検索', 0],
-  ])('returns for the query "%s" the share of words that the index contains as %d', (query, part) => {
+  ])('returns for the query "%s" the share of query words that the index contains: %d', (query, part) => {
     const index = indexOf([{ text: 'Rotate all keys.' }, { text: '設定と方法', language: 'ja' }]);
     expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
   });
@@ -172,13 +172,16 @@ describe('KeywordIndex', () => {
     'F.1. Explicit Locking',
     'Chapter 31. Explicit Locking',
     'Part II: Explicit Locking',
-  ])('ranks the page with the title "%s" first for the query "explicit locking", without its number', (title) => {
-    const index = indexOf([
-      { title: 'Explicit locking modes', text: 'Explicit locking.' },
-      { title, text: FILLER },
-    ]);
-    expect(index.find('explicit locking', { limit: 1 }).hits).toMatchObject([{ section: 1, exact: 'title' }]);
-  });
+  ])(
+    'ranks the page with the title "%s" first for the query "explicit locking", which contains no chapter number',
+    (title) => {
+      const index = indexOf([
+        { title: 'Explicit locking modes', text: 'Explicit locking.' },
+        { title, text: FILLER },
+      ]);
+      expect(index.find('explicit locking', { limit: 1 }).hits).toMatchObject([{ section: 1, exact: 'title' }]);
+    },
+  );
 
   it.each(['2.0 Explicit Locking', 'Version 2 explicit locking', 'C. elegans explicit locking'])(
     'does not take the beginning of the title "%s" for the number of a chapter',
@@ -241,7 +244,7 @@ describe('KeywordIndex', () => {
     ['theme', [0, 0]],
     ['create theme online', [0, 0]],
   ])(
-    'raises for the query "%s" sections whose title and headings together contain all its words: %j',
+    'adds points to sections whose title and headings together contain all words of the query "%s": %j',
     (query, points) => {
       const index = indexOf([
         { title: 'Themes', headings: ['Themes', 'Create it'], text: FILLER },
@@ -296,7 +299,7 @@ describe('KeywordIndex.find() with operators', () => {
       { text: '数据库连接 client 数据库' },
     ]);
 
-  it('finds only sections that contain the quoted phrases, in any column', () => {
+  it('finds only sections that contain the quoted phrases in their title or text', () => {
     expect(found(index(), '"retry count"').sort()).toEqual([0, 2, 3]);
     expect(found(index(), 'client "maximum retry"')).toEqual([0]);
     expect(found(index(), '"retry count" "beta"')).toEqual([3]);
@@ -397,7 +400,7 @@ describe('KeywordIndex.find() with a language filter, on pages that state no lan
     expect(found(index(), 'backup', { filter: { language } }).sort()).toEqual(expected);
   });
 
-  it('offers only languages that pages state', () => {
+  it('offers no language filter, because no page states its language', () => {
     expect(index().facets.languages).toEqual([]);
   });
 });
@@ -413,7 +416,7 @@ describe('KeywordIndex.readable() (sections in a language that a model can read)
     expect(index().readable(() => true)).toBeNull();
   });
 
-  it('allocates one mask for all languages', () => {
+  it('does not copy the array of section marks for each language', () => {
     const copying = vi.spyOn(Uint8Array.prototype, 'slice');
     onTestFinished(() => copying.mockRestore());
     index().readable(() => false);

@@ -68,13 +68,13 @@ describe('KeywordIndex.find() in other languages', () => {
       expect([query, texts[index.find(query, { limit: 1 }).hits[0]?.section ?? -1]?.path]).toEqual([query, page]);
   });
 
-  it('finds the words of a compound with a part of three letters, if the site does not contain the compound', () => {
+  it('finds the separate words of a compound that no section contains, even if a word has only three letters', () => {
     const texts = ['En mal bestemmer utseendet', 'Brevene sendes hver dag', 'En mal for brev', 'Noe annet'];
     const index = indexOf(texts.map((text) => ({ text, language: 'no' })));
     expect(index.find('brevmal', { limit: 1 }).hits[0]?.section).toBe(2);
   });
 
-  it('counts the last word as known if a compound of the site begins with it, even if the word may be incomplete', () => {
+  it('counts a query word as known if a compound in the index begins with this word', () => {
     const index = indexOf([{ text: 'Die Datenbankverbindung bricht ab', language: 'de' }]);
     expect(index.find('Datenbank', { limit: 1 }).known).toBe(1);
     expect(index.find('Datenbank', { limit: 1, prefixLast: true }).known).toBe(1);

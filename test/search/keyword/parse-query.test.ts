@@ -33,7 +33,7 @@ describe('parseQuery()', () => {
     expect(parseQuery('say "hello world')).toMatchObject({ phrases: [], wanted: 'say "hello world' });
   });
 
-  it('treats quotes in a long question as emphasis', () => {
+  it('returns isQuestion for a long question that contains a quoted phrase', () => {
     expect(parseQuery('how do I set the "max retries" of a client').isQuestion).toBe(true);
   });
 

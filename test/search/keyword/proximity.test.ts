@@ -29,7 +29,7 @@ describe('Proximity (score for the distance of query words in a text)', () => {
     },
   );
 
-  it('scores words in different columns as 0', () => {
+  it('scores words in different columns, such as title and text, as 0', () => {
     expect(QUERY.of(sequenceOf([['rotate'], ['admin']]), (count) => count)).toBe(0);
   });
 

@@ -34,11 +34,11 @@ describe('fuse() (ranking by keywords and meaning)', () => {
     expect(order({ 1: 0.2, 2: 1.4, 3: 0.7 }, null)).toEqual([2, 3, 1]);
   });
 
-  it('keeps the order of the cosines if keywords match no section', () => {
+  it('orders sections by meaning (cosine) if keywords match no section', () => {
     expect(order({}, { 5: 0.5, 4: 0.7 })).toEqual([4, 5]);
   });
 
-  it('orders sections by their keyword scores, even if the scores are above the maximum that counts', () => {
+  it('orders sections by their keyword scores, even if all scores are very high', () => {
     expect(order({ 1: 3.1, 2: 3.4 }, null)).toEqual([2, 1]);
   });
 

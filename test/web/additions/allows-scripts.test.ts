@@ -14,6 +14,9 @@ it.each([
   ["SCRIPT-SRC 'Self' 'nonce-abc' 'Strict-Dynamic'", false],
   ["default-src 'self', script-src 'none'", false],
   ['script-src', false],
-])('allowsOwnScripts() returns for the policy %s whether it allows scripts of its own site', (policy, isAllowed) => {
-  expect(allowsOwnScripts(policy)).toBe(isAllowed);
-});
+])(
+  'allowsOwnScripts() returns whether the Content-Security-Policy %s allows scripts of its own site',
+  (policy, isAllowed) => {
+    expect(allowsOwnScripts(policy)).toBe(isAllowed);
+  },
+);

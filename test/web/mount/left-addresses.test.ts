@@ -34,7 +34,7 @@ describe('leftAddresses() (addresses that mountFile() did not rewrite)', () => {
 });
 
 describe('isTooLargeToMount()', () => {
-  it('returns true for large files that docshelf rewrites for another base path, but not for images', () => {
+  it('returns true for a large file that docshelf would have to rewrite for another base path, but not for a large image', () => {
     const large = 2 ** 30;
     expect(isTooLargeToMount({ path: 'a.html', type: 'text/html' }, large)).toBe(true);
     expect(isTooLargeToMount({ path: 'a.png', type: 'image/png' }, large)).toBe(false);

@@ -68,7 +68,7 @@ describe('findReferences() and rewriteFile() in JavaScript', () => {
     ['/a.js', '/a.js'],
     ['../a.js', '../a.js'],
     ['a.js', './a.js'],
-  ])('write the specifier %s as %s, which is never bare', (url, written) => {
+  ])('write the module specifier %s as %s, which is never a bare specifier', (url, written) => {
     expect(rewritten('script', 'import "x"', url)).toBe(`import "${written}"`);
   });
 });
