@@ -122,7 +122,7 @@ export const exportRequestSchema = {
     },
   },
 } as const;
-export type ExportOrder = ShapeOf<typeof exportRequestSchema>;
+export type ExportRequestBody = ShapeOf<typeof exportRequestSchema>;
 
 export interface ExportRequest {
   readonly domain: string;

@@ -1,7 +1,7 @@
 import { DocshelfError } from '../domain/errors.ts';
 import {
-  type ExportOrder,
   type ExportReport,
+  type ExportRequestBody,
   JOBS_LIMIT_MAX,
   type Job,
   type JobFault,
@@ -83,7 +83,7 @@ export class JobDesk {
   }
 
   /** Starts an export. @throws DocshelfError `not_found` if no organization can export the domain; `queue_full` */
-  async start({ domain, version, paths }: ExportOrder): Promise<OperatedJob> {
+  async start({ domain, version, paths }: ExportRequestBody): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf(domain);
     return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);

@@ -86,7 +86,7 @@ export class SiteSnapshot {
   readonly #mount: Mount;
   readonly #spaFallback: boolean;
   readonly #added: Added;
-  readonly #twins: MarkdownPages;
+  readonly #markdownPages: MarkdownPages;
   readonly #answersMarkdown: boolean;
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
@@ -111,7 +111,7 @@ export class SiteSnapshot {
     this.pages = new PagePaths(active.files, rules.redirects, this.#mount, this.#trailingSlash);
     this.#spaFallback = spaFallback;
     this.#added = { toAll: form.additions ?? NO_ADDITIONS, toPage: form.additionsOf ?? null };
-    this.#twins = new MarkdownPages(active, {
+    this.#markdownPages = new MarkdownPages(active, {
       mount: this.#mount,
       title: form.title ?? null,
       site,
@@ -132,7 +132,9 @@ export class SiteSnapshot {
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
-    return found instanceof Promise ? found.then(this.#twins.preferMarkdown) : this.#twins.preferMarkdown(found);
+    return found instanceof Promise
+      ? found.then(this.#markdownPages.preferMarkdown)
+      : this.#markdownPages.preferMarkdown(found);
   }
 
   get contentPolicy(): string {
@@ -142,8 +144,8 @@ export class SiteSnapshot {
 
   get notices(): readonly string[] {
     const rewritten = this.#overlong.notice(this.version, 'are served without changes');
-    const twins = this.#twins.overlong.notice(this.version, 'have no Markdown');
-    return [rewritten, twins].filter((notice) => notice !== null);
+    const markdown = this.#markdownPages.overlong.notice(this.version, 'have no Markdown');
+    return [rewritten, markdown].filter((notice) => notice !== null);
   }
 
   get basePath(): string {
@@ -151,7 +153,7 @@ export class SiteSnapshot {
   }
 
   markdownOf(page: string): SnapshotFile | null {
-    return this.#twins.markdownOf(page);
+    return this.#markdownPages.markdownOf(page);
   }
 
   #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
@@ -175,8 +177,9 @@ export class SiteSnapshot {
     const missing = (): Found | Promise<Found> => {
       const ruled = this.#byRule('others', built, asked, work).found;
       if (ruled !== null) return ruled;
-      const twin = this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#twins.at(path, built) : null;
-      if (twin !== null) return { kind: 'file', file: twin };
+      const markdown =
+        this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#markdownPages.at(path, built) : null;
+      if (markdown !== null) return { kind: 'file', file: markdown };
       if (this.#spaFallback && path !== null && isPageLike(path) && this.release.files.has(START_PAGE)) {
         return this.#find(START_PAGE, built);
       }

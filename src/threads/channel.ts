@@ -1,7 +1,7 @@
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
 
 /** Functions that another thread can call. Each takes one argument. Argument and result are plain data. */
-export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, context: never) => unknown };
+export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (request: never, context: never) => unknown };
 
 export interface CallContext<Progress = never> {
   readonly signal: AbortSignal;
@@ -10,9 +10,11 @@ export interface CallContext<Progress = never> {
   flush(): void;
 }
 
-type OrderOf<Call> = Call extends (order: infer Order, ...rest: never[]) => unknown ? Order : never;
+type RequestOf<Call> = Call extends (request: infer Request, ...rest: never[]) => unknown ? Request : never;
 type ResultOf<Call> = Call extends (...args: never[]) => infer Result ? Awaited<Result> : never;
-type ProgressOf<Call> = Call extends (order: never, context: CallContext<infer Progress>) => unknown ? Progress : never;
+type ProgressOf<Call> = Call extends (request: never, context: CallContext<infer Progress>) => unknown
+  ? Progress
+  : never;
 
 export interface CallOptions<Progress = never> {
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +26,7 @@ export interface CallOptions<Progress = never> {
 
 export type ThreadCall<Calls extends CallsOf<Calls>> = <Name extends keyof Calls & string>(
   name: Name,
-  order: OrderOf<Calls[Name]>,
+  request: RequestOf<Calls[Name]>,
   options?: CallOptions<ProgressOf<Calls[Name]>>,
 ) => Promise<ResultOf<Calls[Name]>>;
 
@@ -34,7 +36,7 @@ export interface Port {
 }
 
 type Item =
-  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly order: unknown }
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly request: unknown }
   | { readonly kind: 'abort'; readonly id: number; readonly reason: PlainError }
   | { readonly kind: 'progress'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'answer'; readonly id: number; readonly result: unknown }
@@ -48,7 +50,7 @@ interface OpenCall {
 
 type Task = { readonly context: Context; readonly done: Promise<void> };
 
-type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
+type AnyHandler = (request: unknown, context: CallContext<unknown>) => unknown;
 
 /** Maximum total of UTF-16 code units and buffer bytes in one call: four times the memory of the largest crawled page. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
@@ -74,10 +76,10 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 
   /** @throws DocshelfError of the handler, or `payload_too_large`; the reason of an aborted signal, after the handler has ended */
-  readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress } = {}) => {
+  readonly call: ThreadCall<Theirs> = async (name, request, { signal, onProgress } = {}) => {
     signal?.throwIfAborted();
     let bytes = 0;
-    for (const value of Object.values(order ?? {})) {
+    for (const value of Object.values(request ?? {})) {
       if (typeof value === 'string') bytes += value.length;
       else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
     }
@@ -91,7 +93,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      this.#port.postMessage({ kind: 'call', id, name, order });
+      this.#port.postMessage({ kind: 'call', id, name, request });
       return (await answer.promise) as never;
     } catch (error) {
       this.#calls.delete(id);
@@ -129,10 +131,10 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  #handle({ id, name, order }: Item & { kind: 'call' }): void {
+  #handle({ id, name, request }: Item & { kind: 'call' }): void {
     const context = new Context((value) => this.#port.postMessage({ kind: 'progress', id, value }));
     try {
-      const result = (this.#handlers[name] as AnyHandler)(order, context);
+      const result = (this.#handlers[name] as AnyHandler)(request, context);
       if (result instanceof Promise) this.#await(id, result, context);
       else {
         context.flush();

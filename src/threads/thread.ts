@@ -56,7 +56,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 
   /** @throws DocshelfError of the handler or of `codes`; the reason of an aborted signal, after the handler or thread ended */
-  readonly call: ThreadCall<Calls> = async (name, order, given) => {
+  readonly call: ThreadCall<Calls> = async (name, request, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
     this.#task = given?.task ?? this.#options.task;
@@ -75,7 +75,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      return await channel.call(name, order, { ...given, signal } as typeof given);
+      return await channel.call(name, request, { ...given, signal } as typeof given);
     } finally {
       signal?.removeEventListener('abort', abort);
       clearTimeout(deadline);

@@ -187,8 +187,8 @@ export class Fetcher {
     // the configured one.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
-    const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
-    return this.#importer.fetch(order, version, signal);
+    const download = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
+    return this.#importer.fetch(download, version, signal);
   }
 
   async #fetchLink(link: Secret | null, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {

@@ -163,8 +163,8 @@ export function adminRoutes(options: AdminOptions): readonly Route<AdminEnv>[] {
     },
     listJobs: async (c, { query }) => c.json(await actions.jobs.board(query().cursor ?? null)),
     startJob: async (c, { body }) => {
-      const order = await body();
-      return onJob(c, 'export-start', { site: order.domain }, () => actions.jobs.start(order));
+      const request = await body();
+      return onJob(c, 'export-start', { site: request.domain }, () => actions.jobs.start(request));
     },
     showJob: async (c) => c.json(await actions.jobs.get(jobOf(c))),
     showReport: async (c) => c.json(await actions.jobs.report(jobOf(c))),

@@ -1,8 +1,8 @@
 import {
   type BundleLink,
   bundleLinkSchema,
-  type ExportOrder,
   type ExportReport,
+  type ExportRequestBody,
   exportReportSchema,
   exportRequestSchema,
   type Job,
@@ -24,9 +24,9 @@ import { RETRY_AFTER } from '../openapi.ts';
 
 const JOB_ID = 'se_4f1c09a7e2b85d36';
 
-const exportRequest: ExportOrder = { domain: 'acme', version: '2024-06-01' };
+const exportRequest: ExportRequestBody = { domain: 'acme', version: '2024-06-01' };
 
-const limitedRequest: ExportOrder = { domain: 'docs.acme.dev', paths: ['/guides/start', '/guides/keys'] };
+const limitedRequest: ExportRequestBody = { domain: 'docs.acme.dev', paths: ['/guides/start', '/guides/keys'] };
 
 export const queuedJob: Job = {
   jobId: JOB_ID,

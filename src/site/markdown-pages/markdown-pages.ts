@@ -23,14 +23,18 @@ import {
 } from '../transform/make-file.ts';
 import { OverlongFiles, TransformThreads } from '../transform/making-limits.ts';
 import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
-import type { TwinAnswer, TwinCalls } from './worker.ts';
+import type { MarkdownCalls, MarkdownResult } from './worker.ts';
 
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 /** Maximum processor time to list the pages of a site, enough to read the heads of 20,000 pages. */
 const LIST_MS_MAX = 300_000;
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
-const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
-const listers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'list the pages of a site', msMax: LIST_MS_MAX });
+const makers = new TransformThreads<MarkdownCalls>({ ...PLACES, task: 'make the Markdown of a page' });
+const listers = new TransformThreads<MarkdownCalls>({
+  ...PLACES,
+  task: 'list the pages of a site',
+  msMax: LIST_MS_MAX,
+});
 
 const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
 const LIST_TYPE = 'text/plain; charset=utf-8';
@@ -43,7 +47,7 @@ const LISTS_FORMAT = 'DSM2';
 const LISTED_MAX = 20_000;
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
 
-interface TwinsForm {
+interface MarkdownPagesOptions {
   readonly mount: Mount;
   readonly title: string | null;
   readonly site: string;
@@ -57,10 +61,10 @@ interface TwinsForm {
 
 export class MarkdownPages {
   readonly #release: ReleaseView;
-  readonly #form: TwinsForm;
+  readonly #form: MarkdownPagesOptions;
   readonly overlong = new OverlongFiles();
 
-  constructor(release: ReleaseView, form: TwinsForm) {
+  constructor(release: ReleaseView, form: MarkdownPagesOptions) {
     this.#release = release;
     this.#form = form;
   }
@@ -96,8 +100,8 @@ export class MarkdownPages {
   }
 
   readonly preferMarkdown = (found: Found): Found => {
-    const twin = found.kind === 'file' ? this.markdownOf(found.file.path) : null;
-    return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
+    const markdown = found.kind === 'file' ? this.markdownOf(found.file.path) : null;
+    return markdown === null ? found : { kind: 'file', file: markdown, isPassing: true };
   };
 
   #list(name: ListName, built: string): SnapshotFile {
@@ -139,8 +143,8 @@ export class MarkdownPages {
     const all = Iterator.from(files.values()).filter(({ path }) => isPage(path));
     const { open, isCut } = await this.#form.pages.openPages(all);
     const pages = open.slice(0, LISTED_MAX).map(({ path, type }) => ({ path, type }));
-    const order = { siteDir, pages, builtFor, basePath: mount.to, title };
-    const list = await listers.run({ path: 'llms.txt', size: 0 }, { key: site }, (call) => call('list', order));
+    const request = { siteDir, pages, builtFor, basePath: mount.to, title };
+    const list = await listers.run({ path: 'llms.txt', size: 0 }, { key: site }, (call) => call('list', request));
     if (name !== 'llms.txt') return this.#fullText(list);
     const { text } = list;
     return (isCut || open.length > LISTED_MAX) && !text.endsWith(MORE_PAGES) ? text + MORE_PAGES : text;
@@ -197,15 +201,15 @@ export class MarkdownPages {
     });
   }
 
-  async #markdown(entry: FileEntry, sent: ExtraHeaders, wanted?: AbortSignal): Promise<TwinAnswer> {
+  async #markdown(entry: FileEntry, sent: ExtraHeaders, wanted?: AbortSignal): Promise<MarkdownResult> {
     const { mount, site } = this.#form;
     const { to } = mount;
     const plain = new SiteFile(entry, this.#release, sent, false);
     const mounted = { release: this.#release, basePath: to, added: NOTHING_ADDED, site, overlong: this.overlong };
     const bytes = (await transformFile(plain, entry, mounted, wanted)).bytes ?? (await plain.read());
-    const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
+    const request = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
     try {
-      return await makers.run(entry, { key: site, signal: wanted }, (call) => call('markdown', order));
+      return await makers.run(entry, { key: site, signal: wanted }, (call) => call('markdown', request));
     } catch (error) {
       if (wanted?.aborted !== true) this.overlong.note(entry.path, error, 1);
       throw error;

@@ -19,7 +19,7 @@ const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
 
-interface HeadsOrder {
+interface HeadsRequest {
   readonly siteDir: string;
   readonly pages: readonly { readonly path: string; readonly type: string }[];
   readonly builtFor: string;
@@ -28,7 +28,7 @@ interface HeadsOrder {
 }
 
 /** Returns the pages to list. `navigation` contains the links of the start page, then those of the first page of each section. */
-async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
+async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsRequest): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];
   for (const { path, type } of pages) {
@@ -61,26 +61,26 @@ function* linkedPages(html: string, from: string, builtFor: string, files: { has
 
 /** Markdown is created in this thread, because a page of 400 KiB takes 200 ms (measured). */
 
-interface TwinOrder extends Omit<MarkdownInput, 'html'> {
+interface MarkdownRequest extends Omit<MarkdownInput, 'html'> {
   readonly bytes: Uint8Array;
   readonly type: string;
 }
 
-export interface TwinAnswer {
+export interface MarkdownResult {
   readonly markdown: string;
   readonly isLeftOut: boolean;
 }
 
 const handlers = {
-  markdown: ({ bytes, type, ...page }: TwinOrder): TwinAnswer => {
+  markdown: ({ bytes, type, ...page }: MarkdownRequest): MarkdownResult => {
     const { markdown, isLeftOut } = markdownOf({ ...page, html: pageText(bytes, type) });
     return { markdown, isLeftOut };
   },
-  list: async (order: HeadsOrder): Promise<ListAnswer> => {
-    const site = await readHeads(order);
+  list: async (request: HeadsRequest): Promise<ListAnswer> => {
+    const site = await readHeads(request);
     return { text: llmsText(site), order: orderPages(site).flatMap(({ pages }) => pages.map(({ path }) => path)) };
   },
 };
-export type TwinCalls = typeof handlers;
+export type MarkdownCalls = typeof handlers;
 
 serve(handlers);

@@ -90,7 +90,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       limit.begin();
       const signal = AbortSignal.any([wanted, late.signal]);
       try {
-        return await make((name, order) => thread.call(name, order, { signal }));
+        return await make((name, request) => thread.call(name, request, { signal }));
       } finally {
         // Terminate the thread, because its heap may keep hundreds of megabytes after a large file.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();

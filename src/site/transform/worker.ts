@@ -6,7 +6,7 @@ import { integrityTargets, mountFile } from '../../web/mount/index.ts';
 
 /** Files are rewritten in this thread, because a page of 868 KiB takes 114 ms (measured). */
 
-interface MountOrder {
+interface MountRequest {
   readonly file: MountableFile;
   readonly mount: Mount;
   /** Paths that the rewriter wrongly assumed to exist. Sent instead of the file table, which can have 500,000 entries. */
@@ -22,18 +22,18 @@ export interface MountAnswer {
   readonly integrity: ReturnType<typeof integrityTargets>;
 }
 
-interface AddOrder {
+interface AddRequest {
   readonly page: Uint8Array;
   readonly type: string;
   readonly additions: PageAdditions;
 }
 
 const handlers = {
-  add: ({ page, type, additions }: AddOrder) => {
+  add: ({ page, type, additions }: AddRequest) => {
     const added = addToPage(page, type, additions);
     return added === page ? null : added;
   },
-  mount: ({ file, mount, absent, digests }: MountOrder): MountAnswer => {
+  mount: ({ file, mount, absent, digests }: MountRequest): MountAnswer => {
     const presumed = new Set<string>();
     const has = (path: string): boolean => {
       if (absent.has(path)) return false;

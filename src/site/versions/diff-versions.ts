@@ -2,7 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
-import type { DiffCalls, DiffOrder } from './worker.ts';
+import type { DiffCalls, DiffRequest } from './worker.ts';
 
 /** Maximum pages in each list of a comparison. With the longest paths and titles, all lists together take 10 MB. */
 const LIST_MAX = 500;
@@ -32,7 +32,7 @@ const threads = new ThreadPool(
 
 /** Compares versions. @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
 export async function diffVersions(
-  order: Pick<DiffOrder, 'before' | 'after'>,
+  request: Pick<DiffRequest, 'before' | 'after'>,
   signal: AbortSignal,
   withinMs = DIFF_MS_MAX,
 ): Promise<PagesDiff> {
@@ -41,7 +41,9 @@ export async function diffVersions(
       const late = AbortSignal.timeout(withinMs);
       const ending = AbortSignal.any([signal, late]);
       try {
-        return await threads.run((thread) => thread.call('diff', { ...order, listMax: LIST_MAX }, { signal: ending }));
+        return await threads.run((thread) =>
+          thread.call('diff', { ...request, listMax: LIST_MAX }, { signal: ending }),
+        );
       } catch (error) {
         if (!late.aborted || signal.aborted) throw error;
         throw new DocshelfError(

@@ -6,14 +6,14 @@ import { type ComparedSite, diffPages, type PagesDiff } from './diff-pages.ts';
 
 /** Versions are compared in this thread, because reading 1,000 pages takes seconds. */
 
-export interface DiffOrder {
+export interface DiffRequest {
   readonly before: string;
   readonly after: string;
   readonly listMax: number;
 }
 
 const handlers = {
-  diff: async ({ before, after, listMax }: DiffOrder): Promise<PagesDiff> => {
+  diff: async ({ before, after, listMax }: DiffRequest): Promise<PagesDiff> => {
     yieldToReaders();
     return diffPages(await open(before), await open(after), undefined, listMax).catch(gone);
   },
