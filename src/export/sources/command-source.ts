@@ -39,16 +39,12 @@ export async function collectOutput<Result>(
 /** Time to read the remaining output after the process group has ended. A process outside the group can keep the pipes open. */
 const DRAIN_MS = 1_000;
 
-async function runCommand(
-  { workDir, command: [program = '', ...words], environment, timeoutMs }: CommandSettings,
-  signal: AbortSignal,
-): Promise<void> {
+async function runCommand(source: CommandSettings, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
+  const { workDir, command, environment, timeoutMs } = source;
   const named = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value.reveal()]));
   const { PATH, HOME, LANG } = process.env;
-  const env = { PATH, HOME, LANG, ...named };
-  // A detached process leads a new process group, so that one signal also ends its descendants.
-  const child = spawn(program, words, { cwd: workDir, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = startCommand(source, { PATH, HOME, LANG, ...named });
   const end = (): void => endGroup(child);
   let isTooSlow = false;
   const timer = setTimeout(() => {
@@ -67,7 +63,7 @@ async function runCommand(
     setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), DRAIN_MS).unref();
   });
   const { promise, resolve } = Promise.withResolvers<string | null>();
-  child.once('error', (error) => resolve(`cannot be started (${errnoOf(error) ?? error.message})`));
+  child.once('error', (error) => resolve(notStarted(error)));
   child.once('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `exit code ${code}`}`));
   const state = await promise.finally(() => {
     clearTimeout(timer);
@@ -79,12 +75,24 @@ async function runCommand(
   const lines = lastLines(tail, Object.values(named));
   const how = isTooSlow ? `did not end within ${timeoutMs / 1000} s` : state;
   const wrote = lines === '' ? '' : `. The end of its output is "${lines}"`;
-  throw badSource(workDir, `its command "${program}" ${how}${wrote}`, isTooSlow ? SLOW_NEXT : FAILED_NEXT);
+  throw badSource(workDir, `its command "${command[0]}" ${how}${wrote}`, isTooSlow ? SLOW_NEXT : FAILED_NEXT);
 }
 
 const SLOW_NEXT = 'Raise timeout of the source, or find out what the command waits for.';
 const FAILED_NEXT =
   'Run the command in workDir as the user of docshelf, and fix its error. It gets only PATH, HOME, LANG, and environment of the source.';
+
+function startCommand({ workDir, command: [program = '', ...words] }: CommandSettings, env: NodeJS.ProcessEnv) {
+  try {
+    // A detached process leads a new process group, so that one signal also ends its descendants.
+    return spawn(program, words, { cwd: workDir, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    // `spawn` throws an error such as ENOTDIR or ELOOP, but emits ENOENT or EACCES.
+    throw badSource(workDir, `its command "${program}" ${notStarted(error)}`, FAILED_NEXT, error);
+  }
+}
+
+const notStarted = (error: unknown): string => `cannot be started (${errnoOf(error) ?? String(error)})`;
 
 function endGroup({ pid }: ChildProcess): void {
   try {

@@ -106,6 +106,14 @@ describe('collectOutput() with a command that fails', () => {
     expect([code, message]).toEqual(['bad_source', expect.stringContaining(`cannot be started (${errno})`)]);
   });
 
+  it('reports a workDir that is a file', async () => {
+    const file = join(workDir, 'file');
+    await writeFile(file, '');
+    const { code, message, next } = await failureOf(shell('true', { workDir: file }));
+    expect([code, next]).toEqual(['bad_source', expect.stringContaining('workDir')]);
+    expect(message).toContain('cannot be started (ENOTDIR)');
+  });
+
   it('reports a workDir that does not exist, instead of a missing program', async () => {
     const { code, message } = await failureOf(shell('true', { workDir: join(workDir, 'none') }));
     expect([code, message]).toEqual(['bad_source', expect.stringContaining('none": it does not exist')]);
