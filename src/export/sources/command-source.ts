@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { errnoOf } from '../../domain/errors.ts';
 import { badSource } from '../../domain/job.ts';
@@ -53,11 +54,7 @@ async function runCommand(source: CommandSettings, signal: AbortSignal): Promise
   }, timeoutMs);
   signal.addEventListener('abort', end, { once: true });
   const watchdog = startWatchdog(child);
-  let tail: Buffer = Buffer.alloc(0);
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => {
-      tail = chunk.length < TAIL_BYTES ? Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES) : chunk;
-    });
+  const tail = tailOf([child.stdout, child.stderr]);
   child.once('exit', () => {
     end();
     setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), DRAIN_MS).unref();
@@ -72,7 +69,7 @@ async function runCommand(source: CommandSettings, signal: AbortSignal): Promise
   });
   signal.throwIfAborted();
   if (state === null) return;
-  const lines = lastLines(tail, Object.values(named));
+  const lines = lastLines(tail(), Object.values(named));
   const how = isTooSlow ? `did not end within ${timeoutMs / 1000} s` : state;
   const wrote = lines === '' ? '' : `. The end of its output is "${lines}"`;
   throw badSource(workDir, `its command "${command[0]}" ${how}${wrote}`, isTooSlow ? SLOW_NEXT : FAILED_NEXT);
@@ -120,6 +117,23 @@ const LINES_MAX = 20;
 const LINES_CHARS_MAX = 2_000;
 /** Minimum characters of a value that docshelf removes from the output. Shorter values, such as `true`, occur in other words. */
 const SECRET_CHARS_MIN = 5;
+
+/** Joins the streams by whole lines, so that a line of one stream cannot split a secret in the other stream. */
+function tailOf(streams: readonly (Readable | undefined)[]): () => Buffer {
+  let lines: Buffer = Buffer.alloc(0);
+  const newest = (...parts: Buffer[]): Buffer => Buffer.concat(parts).subarray(-TAIL_BYTES);
+  const rests = streams.map((stream) => {
+    let rest: Buffer = Buffer.alloc(0);
+    // Node creates no streams if the process has too many open files.
+    stream?.on('data', (chunk: Buffer) => {
+      const end = chunk.lastIndexOf('\n') + 1;
+      if (end > 0) lines = newest(lines, rest, chunk.subarray(0, end));
+      rest = end > 0 ? chunk.subarray(end) : newest(rest, chunk);
+    });
+    return () => rest;
+  });
+  return () => newest(lines, ...rests.flatMap((rest) => [rest(), Buffer.from('\n')]));
+}
 
 /** Last lines of the output, without the values of `environment`. */
 function lastLines(tail: Buffer, values: readonly string[]): string {
