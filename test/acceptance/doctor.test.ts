@@ -120,6 +120,22 @@ describe('docshelf doctor', () => {
     expect(await readdir(exports)).toEqual(before);
   });
 
+  test('reports a missing folder of an export source', async () => {
+    const domains = {
+      built: { source: { kind: 'folder', path: './none' } },
+      generated: { source: { kind: 'command', workDir: './none', command: ['true'], output: 'dist' } },
+      sound: { source: { kind: 'command', workDir: '.', command: ['true'], output: 'dist' } },
+    };
+    const organizations = [{ id: 'acme', plan: 'enterprise', domains }];
+    const result = await doctor({ exportApi: { enabled: true }, organizations });
+    const found = about(result, 'folder', /source/).map(({ subject, state }) => [subject, state]);
+    expect(found).toEqual([
+      ['the source of built', 'fault'],
+      ['the source of generated', 'fault'],
+      ['the source of sound', 'ok'],
+    ]);
+  });
+
   test('never prints a credential, as text or JSON', async () => {
     const folder = await bench.folder();
     const bundleUrl = 'http://127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';

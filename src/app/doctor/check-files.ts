@@ -140,8 +140,8 @@ export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
   if (!config.exportApi.enabled) return [];
   const sites = organizationsSlice(config).flatMap(({ sites }) => sites);
   const found = sites.map(async ({ domain, source }): Promise<Diagnosis[]> => {
-    if (source === null || !('path' in source)) return [];
-    const { path } = source;
+    if (source === null || source.kind === 'crawl') return [];
+    const path = source.kind === 'command' ? source.workDir : source.path;
     const subject = `the source of ${domain}`;
     const errno = await access(path, constants.R_OK).then(() => null, errnoOf);
     return errno === null

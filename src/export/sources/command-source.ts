@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { errnoOf } from '../../domain/errors.ts';
 import { badSource } from '../../domain/job.ts';
@@ -39,16 +40,12 @@ export async function collectOutput<Result>(
 /** Time to read the remaining output after the process group has ended. A process outside the group can keep the pipes open. */
 const DRAIN_MS = 1_000;
 
-async function runCommand(
-  { workDir, command: [program = '', ...words], environment, timeoutMs }: CommandSettings,
-  signal: AbortSignal,
-): Promise<void> {
+async function runCommand(source: CommandSettings, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
+  const { workDir, command, environment, timeoutMs } = source;
   const named = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value.reveal()]));
   const { PATH, HOME, LANG } = process.env;
-  const env = { PATH, HOME, LANG, ...named };
-  // A detached process leads a new process group, so that one signal also ends its descendants.
-  const child = spawn(program, words, { cwd: workDir, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = startCommand(source, { PATH, HOME, LANG, ...named });
   const end = (): void => endGroup(child);
   let isTooSlow = false;
   const timer = setTimeout(() => {
@@ -57,17 +54,13 @@ async function runCommand(
   }, timeoutMs);
   signal.addEventListener('abort', end, { once: true });
   const watchdog = startWatchdog(child);
-  let tail: Buffer = Buffer.alloc(0);
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => {
-      tail = chunk.length < TAIL_BYTES ? Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES) : chunk;
-    });
+  const tail = tailOf([child.stdout, child.stderr]);
   child.once('exit', () => {
     end();
     setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), DRAIN_MS).unref();
   });
   const { promise, resolve } = Promise.withResolvers<string | null>();
-  child.once('error', (error) => resolve(`cannot be started (${errnoOf(error) ?? error.message})`));
+  child.once('error', (error) => resolve(notStarted(error)));
   child.once('close', (code, by) => resolve(code === 0 ? null : `ended with ${by ?? `exit code ${code}`}`));
   const state = await promise.finally(() => {
     clearTimeout(timer);
@@ -76,15 +69,27 @@ async function runCommand(
   });
   signal.throwIfAborted();
   if (state === null) return;
-  const lines = lastLines(tail, Object.values(named));
+  const lines = lastLines(tail(), Object.values(named));
   const how = isTooSlow ? `did not end within ${timeoutMs / 1000} s` : state;
   const wrote = lines === '' ? '' : `. The end of its output is "${lines}"`;
-  throw badSource(workDir, `its command "${program}" ${how}${wrote}`, isTooSlow ? SLOW_NEXT : FAILED_NEXT);
+  throw badSource(workDir, `its command "${command[0]}" ${how}${wrote}`, isTooSlow ? SLOW_NEXT : FAILED_NEXT);
 }
 
 const SLOW_NEXT = 'Raise timeout of the source, or find out what the command waits for.';
 const FAILED_NEXT =
   'Run the command in workDir as the user of docshelf, and fix its error. It gets only PATH, HOME, LANG, and environment of the source.';
+
+function startCommand({ workDir, command: [program = '', ...words] }: CommandSettings, env: NodeJS.ProcessEnv) {
+  try {
+    // A detached process leads a new process group, so that one signal also ends its descendants.
+    return spawn(program, words, { cwd: workDir, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    // `spawn` throws an error such as ENOTDIR or ELOOP, but emits ENOENT or EACCES.
+    throw badSource(workDir, `its command "${program}" ${notStarted(error)}`, FAILED_NEXT, error);
+  }
+}
+
+const notStarted = (error: unknown): string => `cannot be started (${errnoOf(error) ?? String(error)})`;
 
 function endGroup({ pid }: ChildProcess): void {
   try {
@@ -112,6 +117,23 @@ const LINES_MAX = 20;
 const LINES_CHARS_MAX = 2_000;
 /** Minimum characters of a value that docshelf removes from the output. Shorter values, such as `true`, occur in other words. */
 const SECRET_CHARS_MIN = 5;
+
+/** Joins the streams by whole lines, so that a line of one stream cannot split a secret in the other stream. */
+function tailOf(streams: readonly (Readable | undefined)[]): () => Buffer {
+  let lines: Buffer = Buffer.alloc(0);
+  const newest = (...parts: Buffer[]): Buffer => Buffer.concat(parts).subarray(-TAIL_BYTES);
+  const rests = streams.map((stream) => {
+    let rest: Buffer = Buffer.alloc(0);
+    // Node creates no streams if the process has too many open files.
+    stream?.on('data', (chunk: Buffer) => {
+      const end = chunk.lastIndexOf('\n') + 1;
+      if (end > 0) lines = newest(lines, rest, chunk.subarray(0, end));
+      rest = end > 0 ? chunk.subarray(end) : newest(rest, chunk);
+    });
+    return () => rest;
+  });
+  return () => newest(lines, ...rests.flatMap((rest) => [rest(), Buffer.from('\n')]));
+}
 
 /** Last lines of the output, without the values of `environment`. */
 function lastLines(tail: Buffer, values: readonly string[]): string {

@@ -161,9 +161,10 @@ export async function sweepVectors(
   for (const { key } of recordsOf(folder, dims, quiet)) {
     const wanted = beginningOf(key);
     const at = firstFrom(used.length, (index) => (used[index] ?? 0) < wanted);
-    isLive.push(used[at] === wanted && isFound[at] === 0);
+    const isUsed = used[at] === wanted;
+    isLive.push(isUsed && isFound[at] === 0);
     // Mark the key as found, so that a second record with this key counts as a duplicate, which docshelf removes.
-    isFound[at] = 1;
+    if (isUsed) isFound[at] = 1;
   }
   const live = isLive.filter(Boolean).length;
   const dead = isLive.length - live;

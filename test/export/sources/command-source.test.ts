@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { CommandSettings } from '../../../src/domain/organization.ts';
@@ -106,6 +108,27 @@ describe('collectOutput() with a command that fails', () => {
     expect([code, message]).toEqual(['bad_source', expect.stringContaining(`cannot be started (${errno})`)]);
   });
 
+  it('reports a workDir that is a file', async () => {
+    const file = join(workDir, 'file');
+    await writeFile(file, '');
+    const { code, message, next } = await failureOf(shell('true', { workDir: file }));
+    expect([code, next]).toEqual(['bad_source', expect.stringContaining('workDir')]);
+    expect(message).toContain('cannot be started (ENOTDIR)');
+  });
+
+  it('reports that docshelf has too many open files to start the program', async () => {
+    const module = new URL('../../../src/export/sources/command-source.ts', import.meta.url);
+    const order = `${JSON.stringify(shell('true'))}, ${JSON.stringify(locks)}, new AbortController().signal`;
+    const script = `
+      import { openSync, writeSync } from 'node:fs';
+      import { collectOutput } from '${module}';
+      try { for (;;) openSync('/dev/null'); } catch {}
+      await collectOutput(${order}).catch(({ message }) => writeSync(1, message));`;
+    const limited = ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', script];
+    const { stdout } = await promisify(execFile)('sh', limited);
+    expect(stdout).toContain('cannot be started (EMFILE)');
+  });
+
   it('reports a workDir that does not exist, instead of a missing program', async () => {
     const { code, message } = await failureOf(shell('true', { workDir: join(workDir, 'none') }));
     expect([code, message]).toEqual(['bad_source', expect.stringContaining('none": it does not exist')]);
@@ -119,6 +142,13 @@ describe('collectOutput() with a command that fails', () => {
     };
     const { message } = await failureOf(shell('echo "$TOKEN $LONG $CI"; exit 1', { environment }));
     expect(message).toContain('"[redacted]\n[redacted] [redacted] 1"');
+  });
+
+  it('replaces a value that the command writes in two parts, with a line of the error output in between', async () => {
+    const environment = { TOKEN: new Secret('c4n4ry-secret') };
+    const script = 'printf c4n4ry; sleep 0.2; echo warning >&2; sleep 0.2; echo -secret; printf end; exit 1';
+    const { message } = await failureOf(shell(script, { environment }));
+    expect(message).toContain('"warning\n[redacted]\nend"');
   });
 
   it('reports no part of a long secret that the output repeats', async () => {

@@ -142,6 +142,14 @@ describe('sweepVectors() (cleanup of the vector cache)', () => {
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
   });
 
+  it('keeps all used vectors if it removes many unused vectors', async () => {
+    await fill(...upTo(200));
+    const used = upTo(200).filter((number) => number % 2 === 1);
+    await noteUse(folder, releases.kept, keys(...used));
+    expect(await sweep([releases.kept])).toBe(100);
+    expect(await storedKeys(...upTo(200))).toEqual(used);
+  });
+
   it('keeps all segments if few of their records are unused', async () => {
     await fill(...upTo(10));
     await noteUse(folder, releases.kept, keys(...upTo(9)));
