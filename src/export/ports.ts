@@ -91,10 +91,10 @@ export interface VerifyCommand extends VerifyCrawlOptions {
 
 /** Interface of the crawler. It exists because code in `src/export` and code in `src/crawl` must not import each other. */
 export interface SiteCrawler {
-  collect(order: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void>;
+  collect(options: CrawlOptions, ...given: Parameters<SiteSource>): Promise<void>;
 
   verify(
-    order: VerifyCrawlOptions,
+    options: VerifyCrawlOptions,
     events: { readonly find: (finding: Finding) => void; readonly onProgress: (done: number, total: number) => void },
     signal: AbortSignal,
   ): Promise<void>;

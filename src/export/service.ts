@@ -56,9 +56,9 @@ export class ExportService {
     const { queue, settings, onStarted, tracer } = this.#options;
     if (source === null) throw noSource(domain);
     const jobId = `se_${randomBytes(8).toString('hex')}`;
-    const order = { jobId, organizationId: organization.id, domain, version, paths };
+    const request = { jobId, organizationId: organization.id, domain, version, paths };
     const queued = await tracer.span('send exports', { kind: 'producer', facts: queueFacts('send') }, async (span) => {
-      const job = await queue.add({ ...order, traceparent: tracer.traceparent }, settings().queuedMax);
+      const job = await queue.add({ ...request, traceparent: tracer.traceparent }, settings().queuedMax);
       span.note(jobFacts(job));
       return job;
     });

@@ -184,8 +184,8 @@ export class EmbeddedEngine {
     const opened = this.#opened.get(site)?.get(release.releaseDir);
     if (opened === undefined)
       throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
-    const order = { ...opened, request, label, form };
-    return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
+    const query = { ...opened, request, label, form };
+    return this.#queryScheduler.run(() => this.#queries.call('search', query), { key: site });
   }
 
   async close(release: IndexedRelease, site: object = this): Promise<void> {

@@ -20,8 +20,8 @@ export async function repackBundle(job: StoredJob, options: RunJobOptions, signa
   try {
     const to = join(workDir, 'bundle.tar.gz');
     await shared?.fetchContent(bundle.contentSha256, signal);
-    const order = { ...storeFolders(folder), contentSha256: bundle.contentSha256, to };
-    const { createdAt, ...packed } = await thread.call('pack', order).catch((error: unknown) => {
+    const command = { ...storeFolders(folder), contentSha256: bundle.contentSha256, to };
+    const { createdAt, ...packed } = await thread.call('pack', command).catch((error: unknown) => {
       throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
     });
     await thread.terminate();

@@ -80,7 +80,7 @@ export async function runJob(
     const lastContent = last?.bundle?.contentSha256 ?? null;
     let tableSha256 = await keptTable(job.checkpoint, folders.filesDir, shared, signal);
     if (tableSha256 === null) {
-      const order = {
+      const command = {
         ...folders,
         request,
         hosts: site.hosts,
@@ -91,7 +91,7 @@ export async function runJob(
         pageThreads: options.pageThreads,
       };
       const collect = (source: CollectCommand['source']) =>
-        thread.call('collect', { ...order, source }, reporting(progress, 'collect'));
+        thread.call('collect', { ...command, source }, reporting(progress, 'collect'));
       const collected =
         source.kind === 'command' ? await collectOutput(source, folder.locks, signal, collect) : await collect(source);
       tableSha256 = collected.tableSha256;
@@ -108,8 +108,8 @@ export async function runJob(
       const picturesDir = join(folder.pictures, job.jobId);
       await rm(picturesDir, { recursive: true, force: true });
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
-      const order = { ...folders, ...crawl, settings: source, ...work };
-      checked = { ...checked, found: await thread.call('verify', order, reporting(progress, 'verify')) };
+      const command = { ...folders, ...crawl, settings: source, ...work };
+      checked = { ...checked, found: await thread.call('verify', command, reporting(progress, 'verify')) };
       await shared?.keepPictures(job.jobId, signal);
     }
 
@@ -191,8 +191,8 @@ async function packAndStore(
   }
   const to = join(workDir, 'bundle.tar.gz');
   const folders = storeFolders(folder);
-  const order = { ...folders, contentSha256, to };
-  const { createdAt, ...packed } = await thread.call('pack', order, reporting(progress, 'pack'));
+  const command = { ...folders, contentSha256, to };
+  const { createdAt, ...packed } = await thread.call('pack', command, reporting(progress, 'pack'));
   await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
   const facts = { 'docshelf.bundle.sha256': packed.sha256, 'docshelf.bundle.bytes': packed.sizeBytes };
   await tracer.span('store', { facts }, () => store.put({ ...packed, file: to }, signal));

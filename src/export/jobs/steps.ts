@@ -17,10 +17,10 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
 import { collectSite, type OnStep, readSiteTable, writeSiteTable } from './collect.ts';
 
-export function sourceOf(order: CollectCommand, crawler: SiteCrawler): SiteSource {
-  const { source, workDir, limits } = order;
+export function sourceOf(command: CollectCommand, crawler: SiteCrawler): SiteSource {
+  const { source, workDir, limits } = command;
   if (source.kind !== 'crawl') return folderSource(source, workDir, limits);
-  return (...given) => crawler.collect({ ...order, settings: source }, ...given);
+  return (...given) => crawler.collect({ ...command, settings: source }, ...given);
 }
 
 /** Imports the code for each kind of source on demand, because rendering Markdown needs many modules. */
@@ -74,13 +74,13 @@ const onStep =
     progress(done);
 
 const stepsWith = (crawler: SiteCrawler) => ({
-  collect: (order: CollectCommand, context: StepContext) =>
-    collect(order, sourceOf(order, crawler), onStep(context), context.signal),
-  check: (order: CheckCommand, context: StepContext) => check(order, onStep(context), context.signal),
-  verify: (order: VerifyCommand, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
-  describe: (order: DescribeCommand) => describe(order),
-  pack: (order: PackCommand, context: StepContext) => pack(order, onStep(context), context.signal),
-  sweep: (order: SweepCommand) => sweep(order, crawler),
+  collect: (command: CollectCommand, context: StepContext) =>
+    collect(command, sourceOf(command, crawler), onStep(context), context.signal),
+  check: (command: CheckCommand, context: StepContext) => check(command, onStep(context), context.signal),
+  verify: (command: VerifyCommand, context: StepContext) => verify(command, crawler, onStep(context), context.signal),
+  describe: (command: DescribeCommand) => describe(command),
+  pack: (command: PackCommand, context: StepContext) => pack(command, onStep(context), context.signal),
+  sweep: (command: SweepCommand) => sweep(command, crawler),
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
@@ -127,18 +127,18 @@ async function check({ tableSha256, filesDir, siteDir, hosts }: CheckCommand, on
 }
 
 export async function verify(
-  order: VerifyCommand,
+  command: VerifyCommand,
   crawler: SiteCrawler,
   onProgress: OnStep,
   signal: AbortSignal,
 ): Promise<FoundSoFar> {
-  const findings = FindingList.of(order.found);
-  await crawler.verify(order, { find: (finding) => findings.add(finding), onProgress }, signal);
+  const findings = FindingList.of(command.found);
+  await crawler.verify(command, { find: (finding) => findings.add(finding), onProgress }, signal);
   return findings.soFar;
 }
 
-async function describe(order: DescribeCommand): Promise<{ readonly contentSha256: string }> {
-  const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
+async function describe(command: DescribeCommand): Promise<{ readonly contentSha256: string }> {
+  const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = command;
   const store = new FileStore(filesDir);
   const { files } = await readSiteTable(store, tableSha256);
   const own: FileEntry[] = [];
@@ -153,8 +153,8 @@ async function describe(order: DescribeCommand): Promise<{ readonly contentSha25
   return { contentSha256 };
 }
 
-async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
-  const { contentSha256, filesDir, manifestsDir, to } = order;
+async function pack(command: PackCommand, onStep: OnStep, signal: AbortSignal) {
+  const { contentSha256, filesDir, manifestsDir, to } = command;
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
   if (bytes === null) {

@@ -11,7 +11,7 @@ export interface ModelFacts {
 }
 
 export interface ModelCalls {
-  facts(order: null): Promise<ModelFacts>;
+  facts(request: null): Promise<ModelFacts>;
   embedQuery(text: string): Promise<Float32Array>;
   embedPassages(texts: readonly string[]): Promise<Float32Array[]>;
 }

@@ -37,14 +37,14 @@ const ENDING_MS_MAX = 10_000;
  * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`; all calls of the queue can throw them too
  */
 export async function openSqliteJobQueue(
-  order: QueueFile,
+  queueFile: QueueFile,
   entry = threadEntry('./worker', import.meta),
 ): Promise<JobQueue> {
   const thread = new Thread<QueueCalls>({
     task: 'ask for jobs',
     heap: HEAPS.queue,
     entry,
-    data: order,
+    data: queueFile,
     callsMax: WAITING_MAX,
   });
   const calls = (methods: readonly (keyof JobQueue)[], isUrgent: boolean) =>
