@@ -106,17 +106,17 @@ export class KeywordIndex {
       const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
       const { wishes, links, names, joined } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
-      for (const wish of wishes) this.#score(wish, mask);
+      const [code, ...others] = wordsOf(parsed.wanted);
+      const isNumbered = LONG_NUMBER.test(code?.folded ?? '');
+      const isUnknown = (links.length > 1 && isNumbered) || knownPart(links) === 0;
+      const isCode = code !== undefined && code.parts.length > 0 && others.length === 0 && isUnknown;
+      const scored = isCode ? this.#withParts(wishes, mask) : mask;
+      for (const wish of wishes) this.#score(wish, scored);
       if (parsed.isQuestion)
         for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
       const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
-      const all = this.#rank(parsed.wanted, spellings, { only, links, joined, limit: options.limit });
-      const [code, ...others] = wordsOf(parsed.wanted);
-      const isSplit = links.length > 1 && LONG_NUMBER.test(code?.folded ?? '');
-      const isCode =
-        code !== undefined && code.parts.length > 0 && others.length === 0 && (isSplit || knownPart(links) === 0);
-      const ranked = isCode ? this.#withAllParts(all, wishes) : all;
+      const ranked = this.#rank(parsed.wanted, spellings, { only, links, joined, limit: options.limit });
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       // Signs before a word belong to the word: the heading `<<` does not define `<<EOF`.
@@ -273,17 +273,17 @@ export class KeywordIndex {
     return lowered.sort(byScore);
   }
 
-  /**
-   * For an identifier that the site lacks, keeps sections with all parts that the site has. Empty if the site has fewer than two
-   * of its parts: `TS9999` does not find every `TS`.
-   */
-  #withAllParts(ranked: readonly Found[], wishes: readonly Lookup[]): readonly Found[] {
+  /** For an identifier that the site lacks, allows sections with all known parts, at least two: `TS9999` does not find every `TS`. */
+  #withParts(wishes: readonly Lookup[], mask: Mask): Mask {
     const known = wishes.filter(({ alternatives }) => alternatives.size > 0);
-    if (known.length < 2) return [];
-    const lists = known.map(({ alternatives }) =>
-      [...alternatives.keys()].map((term) => this.#file.postings(term).sections),
-    );
-    return ranked.filter(({ section }) => lists.every((each) => each.some((list) => holds(list, section))));
+    const least = Math.max(2, known.length);
+    const counts = new Uint8Array(this.count);
+    for (const { alternatives } of known) {
+      const sections = alternatives.keys().flatMap((term) => this.#file.postings(term).sections);
+      for (const [section, has] of only(sections, mask, this.count).entries())
+        counts[section] = (counts[section] ?? 0) + has;
+    }
+    return counts.map((count) => Number(count >= least));
   }
 
   #takeScores(sections: Iterable<number>): Ranked[] {

@@ -228,6 +228,12 @@ describe('KeywordIndex', () => {
     expect(found(index, query)).toEqual(expected);
   });
 
+  it('finds a section with all parts of an unknown code below many sections with one part', () => {
+    const ofNumber = Array.from({ length: 3 }, () => ({ title: '420', headings: ['420'], text: '420' }));
+    const index = indexOf([...ofNumber, { text: `TS 420 ${FILLER.repeat(200)}` }, { text: 'TS' }, { text: 'TS' }]);
+    expect(index.find('TS420', { limit: 2 }).hits.map(({ section }) => section)).toEqual([3]);
+  });
+
   it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },
