@@ -275,7 +275,7 @@ export class KeywordIndex {
 
   /** For an identifier that the site lacks, allows sections with all known parts, at least two: `TS9999` does not find every `TS`. */
   #withParts(wishes: readonly Lookup[], mask: Mask): Mask {
-    const known = wishes.filter(({ alternatives }) => alternatives.size > 0);
+    const known = wishes.filter(({ alternatives, isCorrection }) => alternatives.size > 0 && !isCorrection);
     const least = Math.max(2, known.length);
     const counts = new Uint8Array(this.count);
     for (const { alternatives } of known) {

@@ -83,6 +83,8 @@ function isCommandLine(query: string, isOption: (text: string, isAtEnd: boolean)
 
 export interface Lookup {
   readonly alternatives: ReadonlyMap<string, number>;
+  /** True if `alternatives` are only corrections of a rare word, which has a look-up of its own. */
+  readonly isCorrection: boolean;
   readonly weight: number;
 }
 
@@ -153,7 +155,11 @@ export function planOf(
     if (sections === 0) sections = others;
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
-    wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
+    wishes.set(key, {
+      alternatives,
+      isCorrection: exact.length === 0,
+      weight: rare * weight + (wishes.get(key)?.weight ?? 0),
+    });
     return { terms: [...alternatives.keys()], rarity: rare, share };
   }
 

@@ -234,6 +234,12 @@ describe('KeywordIndex', () => {
     expect(index.find('TS420', { limit: 2 }).hits.map(({ section }) => section)).toEqual([3]);
   });
 
+  it('finds the section with both parts of an unknown identifier if a rare part resembles a frequent word', () => {
+    const frequent = Array.from({ length: 12 }, () => ({ text: 'A frog and a limit.' }));
+    const index = indexOf([{ text: 'The limit of a frob.' }, { text: 'The limit.' }, ...frequent]);
+    expect(found(index, 'frobLimit')).toEqual([0]);
+  });
+
   it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },
