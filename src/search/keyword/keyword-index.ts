@@ -35,6 +35,7 @@ const COVERED_WORDS_MAX = 3;
  * Exponent of the share of query words in a section. With 0.3, one of two words leaves 81% of the score. 0.15 and 0.5 are worse.
  */
 const COVERAGE_EXPONENT = 0.3;
+const PARTS_SHARE = 0.75;
 const NO_SEQUENCE = new Uint16Array();
 /** Number of best sections to search for a line that defines an identifier, such as a table row. */
 const ROW_CANDIDATES = 20;
@@ -273,10 +274,13 @@ export class KeywordIndex {
     return lowered.sort(byScore);
   }
 
-  /** For an identifier that the site lacks, allows sections with all known parts, at least two: `TS9999` does not find every `TS`. */
+  /**
+   * For an identifier that the site lacks, allows sections with two or three known parts, or three quarters of more parts, because
+   * a part may be misspelled: `TS9999` does not find every `TS`.
+   */
   #withParts(wishes: readonly Lookup[], mask: Mask): Mask {
     const known = wishes.filter(({ alternatives, isCorrection }) => alternatives.size > 0 && !isCorrection);
-    const least = Math.max(2, known.length);
+    const least = Math.max(2, PARTS_SHARE * known.length);
     const counts = new Uint8Array(this.count);
     for (const { alternatives } of known) {
       const sections = alternatives.keys().flatMap((term) => this.#file.postings(term).sections);

@@ -240,6 +240,11 @@ describe('KeywordIndex', () => {
     expect(found(index, 'frobLimit')).toEqual([0]);
   });
 
+  it('finds a section with most parts of an unknown identifier if the site has a misspelled part elsewhere', () => {
+    const index = indexOf([{ text: 'The iso_8859_to_utf8 table.' }, { text: 'The io package.' }, { text: FILLER }]);
+    expect(found(index, 'io_8859_to_utf8')).toEqual([0]);
+  });
+
   it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },
