@@ -100,6 +100,14 @@ describe('ReleaseSearch (search of one release)', () => {
     expect(first?.metadata.highlights).toHaveLength(4);
   });
 
+  it('finds no section by meaning for a code that the site lacks', async () => {
+    const { search, pending } = await openRelease();
+    const searching = search('rotate9999');
+    await turns(1);
+    pending[0]?.resolve(like(1));
+    expect(await searching).toEqual([]);
+  });
+
   it('adds the reasons for each score if the request asks for them, without any other change of the results', async () => {
     const { search, pending } = await openRelease();
     const both = [search(), search(REQUEST.query, true)];

@@ -138,7 +138,9 @@ export class KeywordIndex {
         return { section, normalised: score / total, exact, names: namePoints };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
-      return { hits, ...facts, allowed: mask, rows, matchedIn: this.#matcher(wishes) };
+      // The model cannot distinguish numbers, so it would find sections for any code.
+      const allowed = isNumbered ? scored : mask;
+      return { hits, ...facts, allowed, rows, matchedIn: this.#matcher(wishes) };
     });
   }
 
