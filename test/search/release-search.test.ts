@@ -205,6 +205,26 @@ it('ReleaseSearch ranks the section that defines a method above its subsections'
   expect(first?.path).toBe('/p#parseBody()');
 });
 
+it('ReleaseSearch shows readers one result for headings that share the link of an id', async () => {
+  const section = (path: string, text: string) => ({ page: '/p', path, headings: ['Themes'], text });
+  const sections = [
+    section('/p#editor', 'Rotate the colours.'),
+    section('/p#editor', 'Rotate, rotate.'),
+    section('/p', 'Rotate the page.'),
+    section('/p', 'Rotate the screen.'),
+  ];
+  const path = indexPath();
+  writeIndex(path, [...sections, { text: 'Other words.' }]);
+  const release = new ReleaseSearch(dirname(path));
+  onTestFinished(() => release.close());
+  const pathsOf = async (wantsFacts: boolean) =>
+    (await release.search({ ...searchRequestOf({ query: 'rotate', pageSize: 4 }), wantsFacts }, 'v1', null))
+      .map((result) => result.path)
+      .toSorted();
+  expect(await pathsOf(true)).toEqual(['/p', '/p', '/p#editor']);
+  expect(await pathsOf(false)).toEqual(['/p', '/p', '/p#editor', '/p#editor']);
+});
+
 describe('ReleaseSearch over several versions of a page', () => {
   const page = (path: string, version: string | null, text: string, more: object = {}) => ({
     ...{ page: path, path: `${path}#rotate`, title: 'Keys', headings: ['Keys', 'Rotate'], text, version },

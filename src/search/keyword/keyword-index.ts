@@ -167,6 +167,10 @@ export class KeywordIndex {
     return this.#read(() => this.#file.readSections(numbers));
   }
 
+  links(numbers: readonly number[]): ReadonlyMap<number, string> {
+    return this.#read(() => new Map(this.#file.readHeadings(numbers).map(({ n, path }) => [n, path])));
+  }
+
   section(n: number): StoredSection | null {
     return this.sections([n]).get(n) ?? null;
   }
