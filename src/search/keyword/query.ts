@@ -507,12 +507,12 @@ export function correctedQuery(
     if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
     if (isInside(spellings.related(word)) || spellings.partsOf(word).length > 1) continue;
     if (namedAlike(parts, dictionary, spellings).length > 0) continue;
-    const at = words.indexOf(word);
-    const pairs = [words.slice(at - 1, at + 1), words.slice(at, at + 2)].map((pair) => pair.map((each) => each.folded));
-    if (pairs.some((pair) => namedAlike(pair, dictionary, spellings).length > 0)) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
     if (looked > MISSPELLINGS_MAX || spellings.twoWords(word).length > 0) continue;
+    const at = words.indexOf(word);
+    const pairs = [words.slice(at - 1, at + 1), words.slice(at, at + 2)].map((pair) => pair.map((each) => each.folded));
+    if (pairs.some((pair) => namedAlike(pair, dictionary, spellings).length > 0)) continue;
     const [nearest] = similarWords(folded, dictionary, spellings);
     if (nearest === undefined) continue;
     corrected += query.slice(copied, start) + dictionary.vocabulary.spellingOf(nearest.word);
