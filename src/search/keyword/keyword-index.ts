@@ -288,12 +288,14 @@ export class KeywordIndex {
     const known = wishes.filter(({ alternatives, isCorrection }) => alternatives.size > 0 && !isCorrection);
     const least = Math.max(2, PARTS_SHARE * known.length);
     const counts = new Uint8Array(this.count);
-    for (const { alternatives } of known) {
-      const sections = alternatives.keys().flatMap((term) => this.#file.postings(term).sections);
-      for (const [section, has] of only(sections, mask, this.count).entries())
-        counts[section] = (counts[section] ?? 0) + has;
-    }
-    return counts.map((count) => Number(count >= least));
+    const latest = new Uint8Array(this.count);
+    for (const [at, { alternatives }] of known.entries())
+      for (const term of alternatives.keys())
+        for (const section of this.#file.postings(term).sections) {
+          if (latest[section] !== at + 1) counts[section] = (counts[section] ?? 0) + 1;
+          latest[section] = at + 1;
+        }
+    return counts.map((count, section) => Number(count >= least && mask?.[section] !== 0));
   }
 
   #takeScores(sections: Iterable<number>): Ranked[] {

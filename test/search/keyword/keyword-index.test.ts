@@ -234,6 +234,14 @@ describe('KeywordIndex', () => {
     expect(index.find('TS420', { limit: 2 }).hits.map(({ section }) => section)).toEqual([3]);
   });
 
+  it('finds the parts of an unknown code only in sections that the filter allows', () => {
+    const index = indexOf([
+      { text: 'The error 420 of TS.', version: '1' },
+      { text: 'The error 420 of TS.', version: '2' },
+    ]);
+    expect(found(index, 'TS420', { filter: { version: '2' } })).toEqual([1]);
+  });
+
   it('finds the section with both parts of an unknown identifier if a rare part resembles a frequent word', () => {
     const frequent = Array.from({ length: 12 }, () => ({ text: 'A frog and a limit.' }));
     const index = indexOf([{ text: 'The limit of a frob.' }, { text: 'The limit.' }, ...frequent]);
