@@ -310,6 +310,17 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await options.count()).toBe(1);
   });
 
+  it('removes the number of earlier results while it searches by meaning for a query without results by words', async () => {
+    const { page, status, ask } = await open({ lang: '' });
+    await ask('keys');
+    (await site.question({ q: 'keys', legs: 'words' })).answer({ results: KEYS });
+    await status('Results: 3');
+    await page.getByRole('combobox').fill('TS9999');
+    (await site.question({ q: 'TS9999', legs: 'words' })).answer({ results: [], semantic: true });
+    await site.question({ q: 'TS9999', legs: 'all' });
+    await page.getByRole('status').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
+  });
+
   it('suggests the corrected word, and searches for this word on request', async () => {
     const { page, status, ask } = await open();
     await ask('kyes');

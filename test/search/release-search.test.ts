@@ -100,6 +100,14 @@ describe('ReleaseSearch (search of one release)', () => {
     expect(first?.metadata.highlights).toHaveLength(4);
   });
 
+  it('finds no section by meaning for a code that the site lacks', async () => {
+    const { search, pending } = await openRelease();
+    const searching = search('rotate9999');
+    await turns(1);
+    pending[0]?.resolve(like(1));
+    expect(await searching).toEqual([]);
+  });
+
   it('adds the reasons for each score if the request asks for them, without any other change of the results', async () => {
     const { search, pending } = await openRelease();
     const both = [search(), search(REQUEST.query, true)];
@@ -195,6 +203,26 @@ it('ReleaseSearch ranks the section that defines a method above its subsections'
   ];
   const [first] = await resultsOf(sections, 'c.req.parseBody');
   expect(first?.path).toBe('/p#parseBody()');
+});
+
+it('ReleaseSearch shows readers one result for headings that share the link of an id', async () => {
+  const section = (path: string, text: string) => ({ page: '/p', path, headings: ['Themes'], text });
+  const sections = [
+    section('/p#editor', 'Rotate the colours.'),
+    section('/p#editor', 'Rotate, rotate.'),
+    section('/p', 'Rotate the page.'),
+    section('/p', 'Rotate the screen.'),
+  ];
+  const path = indexPath();
+  writeIndex(path, [...sections, { text: 'Other words.' }]);
+  const release = new ReleaseSearch(dirname(path));
+  onTestFinished(() => release.close());
+  const pathsOf = async (wantsFacts: boolean) =>
+    (await release.search({ ...searchRequestOf({ query: 'rotate', pageSize: 4 }), wantsFacts }, 'v1', null))
+      .map((result) => result.path)
+      .toSorted();
+  expect(await pathsOf(true)).toEqual(['/p', '/p', '/p#editor']);
+  expect(await pathsOf(false)).toEqual(['/p', '/p', '/p#editor', '/p#editor']);
 });
 
 describe('ReleaseSearch over several versions of a page', () => {

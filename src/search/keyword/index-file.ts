@@ -174,7 +174,7 @@ export class IndexFile {
     );
   }
 
-  /** Reads titles and last headings of sections without the text, which can have 512 KiB. */
+  /** Reads links, titles and last headings of sections without the text, which can have 512 KiB. */
   readHeadings(numbers: readonly number[]): HeadingRow[] {
     return this.#statements.headings.all(JSON.stringify(numbers)) as unknown as HeadingRow[];
   }
@@ -240,6 +240,7 @@ type TermRow = { readonly term: string; readonly sections: number };
 
 interface HeadingRow {
   readonly n: number;
+  readonly path: string;
   readonly title: string;
   /** Last heading of the section. Null for text before the first heading of the page. */
   readonly heading: string | null;
@@ -261,7 +262,7 @@ function prepareStatements(database: DatabaseSync) {
   return {
     sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
     headings: database.prepare(
-      "SELECT n, title, headings->>'$[#-1]' AS heading FROM sections WHERE n IN (SELECT value FROM json_each(?))",
+      "SELECT n, path, title, headings->>'$[#-1]' AS heading FROM sections WHERE n IN (SELECT value FROM json_each(?))",
     ),
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),

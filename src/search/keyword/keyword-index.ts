@@ -35,6 +35,7 @@ const COVERED_WORDS_MAX = 3;
  * Exponent of the share of query words in a section. With 0.3, one of two words leaves 81% of the score. 0.15 and 0.5 are worse.
  */
 const COVERAGE_EXPONENT = 0.3;
+const PARTS_SHARE = 0.75;
 const NO_SEQUENCE = new Uint16Array();
 /** Number of best sections to search for a line that defines an identifier, such as a table row. */
 const ROW_CANDIDATES = 20;
@@ -106,17 +107,17 @@ export class KeywordIndex {
       const mask = this.#restrict(parsed, spellings, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
       const { wishes, links, names, joined } = planOf(parsed.wanted, goesOn, this.#file, spellings, this.#ranking);
-      for (const wish of wishes) this.#score(wish, mask);
+      const [code, ...others] = wordsOf(parsed.wanted);
+      const isNumbered = LONG_NUMBER.test(code?.folded ?? '');
+      const isUnknown = (links.length > 1 && isNumbered) || knownPart(links) === 0;
+      const isCode = code !== undefined && code.parts.length > 0 && others.length === 0 && isUnknown;
+      const scored = isCode ? this.#withParts(wishes, mask) : mask;
+      for (const wish of wishes) this.#score(wish, scored);
       if (parsed.isQuestion)
         for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase, spellings) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
       const only = onlyIdentifier(parsed.wanted, this.#file, spellings);
-      const all = this.#rank(parsed.wanted, spellings, { only, links, joined, limit: options.limit });
-      const [code, ...others] = wordsOf(parsed.wanted);
-      const isSplit = links.length > 1 && LONG_NUMBER.test(code?.folded ?? '');
-      const isCode =
-        code !== undefined && code.parts.length > 0 && others.length === 0 && (isSplit || knownPart(links) === 0);
-      const ranked = isCode ? this.#withAllParts(all, wishes) : all;
+      const ranked = this.#rank(parsed.wanted, spellings, { only, links, joined, limit: options.limit });
       const sections = ranked.map(({ section }) => section);
       const named = this.#sectionsWith(parsed.isQuestion ? [] : names, spellings, sections);
       // Signs before a word belong to the word: the heading `<<` does not define `<<EOF`.
@@ -137,7 +138,9 @@ export class KeywordIndex {
         return { section, normalised: score / total, exact, names: namePoints };
       });
       const facts = { known: knownPart(links), isShort: links.length <= SHORT_WORDS };
-      return { hits, ...facts, allowed: mask, rows, matchedIn: this.#matcher(wishes) };
+      // The model cannot distinguish numbers, so it would find sections for any code.
+      const allowed = isNumbered ? scored : mask;
+      return { hits, ...facts, allowed, rows, matchedIn: this.#matcher(wishes) };
     });
   }
 
@@ -162,6 +165,10 @@ export class KeywordIndex {
 
   sections(numbers: readonly number[]): ReadonlyMap<number, StoredSection> {
     return this.#read(() => this.#file.readSections(numbers));
+  }
+
+  links(numbers: readonly number[]): ReadonlyMap<number, string> {
+    return this.#read(() => new Map(this.#file.readHeadings(numbers).map(({ n, path }) => [n, path])));
   }
 
   section(n: number): StoredSection | null {
@@ -274,16 +281,21 @@ export class KeywordIndex {
   }
 
   /**
-   * For an identifier that the site lacks, keeps sections with all parts that the site has. Empty if the site has fewer than two
-   * of its parts: `TS9999` does not find every `TS`.
+   * For an identifier that the site lacks, allows sections with two or three known parts, or three quarters of more parts, because
+   * a part may be misspelled: `TS9999` does not find every `TS`.
    */
-  #withAllParts(ranked: readonly Found[], wishes: readonly Lookup[]): readonly Found[] {
-    const known = wishes.filter(({ alternatives }) => alternatives.size > 0);
-    if (known.length < 2) return [];
-    const lists = known.map(({ alternatives }) =>
-      [...alternatives.keys()].map((term) => this.#file.postings(term).sections),
-    );
-    return ranked.filter(({ section }) => lists.every((each) => each.some((list) => holds(list, section))));
+  #withParts(wishes: readonly Lookup[], mask: Mask): Mask {
+    const known = wishes.filter(({ alternatives, isCorrection }) => alternatives.size > 0 && !isCorrection);
+    const least = Math.max(2, PARTS_SHARE * known.length);
+    const counts = new Uint8Array(this.count);
+    const latest = new Uint8Array(this.count);
+    for (const [at, { alternatives }] of known.entries())
+      for (const term of alternatives.keys())
+        for (const section of this.#file.postings(term).sections) {
+          if (latest[section] !== at + 1) counts[section] = (counts[section] ?? 0) + 1;
+          latest[section] = at + 1;
+        }
+    return counts.map((count, section) => Number(count >= least && mask?.[section] !== 0));
   }
 
   #takeScores(sections: Iterable<number>): Ranked[] {

@@ -83,6 +83,8 @@ function isCommandLine(query: string, isOption: (text: string, isAtEnd: boolean)
 
 export interface Lookup {
   readonly alternatives: ReadonlyMap<string, number>;
+  /** True if `alternatives` are only corrections of a rare word, which has a look-up of its own. */
+  readonly isCorrection: boolean;
   readonly weight: number;
 }
 
@@ -153,7 +155,11 @@ export function planOf(
     if (sections === 0) sections = others;
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
-    wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
+    wishes.set(key, {
+      alternatives,
+      isCorrection: exact.length === 0,
+      weight: rare * weight + (wishes.get(key)?.weight ?? 0),
+    });
     return { terms: [...alternatives.keys()], rarity: rare, share };
   }
 
@@ -501,12 +507,12 @@ export function correctedQuery(
     if (spellings.keysOf(word).some((term) => dictionary.sectionsWith(term) > 0)) continue;
     if (isInside(spellings.related(word)) || spellings.partsOf(word).length > 1) continue;
     if (namedAlike(parts, dictionary, spellings).length > 0) continue;
-    const at = words.indexOf(word);
-    const pairs = [words.slice(at - 1, at + 1), words.slice(at, at + 2)].map((pair) => pair.map((each) => each.folded));
-    if (pairs.some((pair) => namedAlike(pair, dictionary, spellings).length > 0)) continue;
     if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
     looked += 1;
     if (looked > MISSPELLINGS_MAX || spellings.twoWords(word).length > 0) continue;
+    const at = words.indexOf(word);
+    const pairs = [words.slice(at - 1, at + 1), words.slice(at, at + 2)].map((pair) => pair.map((each) => each.folded));
+    if (pairs.some((pair) => namedAlike(pair, dictionary, spellings).length > 0)) continue;
     const [nearest] = similarWords(folded, dictionary, spellings);
     if (nearest === undefined) continue;
     corrected += query.slice(copied, start) + dictionary.vocabulary.spellingOf(nearest.word);

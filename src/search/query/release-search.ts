@@ -101,9 +101,9 @@ export class ReleaseSearch {
     const { priors } = this.#keyword;
     const partOf = (section: number): number => ((priors[section] ?? 0) < 0 ? SECONDARY_PART : 1);
     const legs = { hits, nearest, known, isShort, partOf };
-    const fused = fuse(legs, filter.version === null ? limit : pageSize);
+    const fused = fuse(legs, limit);
     const ofOneVersion = filter.version === null ? this.#ofOneVersion(fused) : fused;
-    const ranked = ofOneVersion
+    const ranked = (request.wantsFacts === true ? this.#ofOneLink(ofOneVersion) : ofOneVersion)
       .slice(0, pageSize)
       .filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
     const reasonsOf = isExplained ? (section: number) => partsOf(section, legs) : null;
@@ -133,6 +133,14 @@ export class ReleaseSearch {
       kept.add(fitting.sort((one, other) => comparePages(one.page, other.page))[0]?.page ?? '');
     }
     return ranked.filter(({ section }) => kept.has(placeOf(section).page));
+  }
+
+  /** For readers, keeps the best section of each link: headings without an id of their own have the link of the id before them. */
+  #ofOneLink(ranked: readonly RankedSection[]): readonly RankedSection[] {
+    const links = this.#keyword.links(ranked.map(({ section }) => section));
+    const linkOf = (section: number) => links.get(section) ?? '';
+    const best = Map.groupBy(ranked, ({ section }) => (linkOf(section).includes('#') ? linkOf(section) : section));
+    return Array.from(best.values(), ([first]) => first as RankedSection);
   }
 
   close(): void {

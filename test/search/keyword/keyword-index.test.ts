@@ -228,6 +228,31 @@ describe('KeywordIndex', () => {
     expect(found(index, query)).toEqual(expected);
   });
 
+  it('finds a section with all parts of an unknown code below many sections with one part', () => {
+    const ofNumber = Array.from({ length: 3 }, () => ({ title: '420', headings: ['420'], text: '420' }));
+    const index = indexOf([...ofNumber, { text: `TS 420 ${FILLER.repeat(200)}` }, { text: 'TS' }, { text: 'TS' }]);
+    expect(index.find('TS420', { limit: 2 }).hits.map(({ section }) => section)).toEqual([3]);
+  });
+
+  it('finds the parts of an unknown code only in sections that the filter allows', () => {
+    const index = indexOf([
+      { text: 'The error 420 of TS.', version: '1' },
+      { text: 'The error 420 of TS.', version: '2' },
+    ]);
+    expect(found(index, 'TS420', { filter: { version: '2' } })).toEqual([1]);
+  });
+
+  it('finds the section with both parts of an unknown identifier if a rare part resembles a frequent word', () => {
+    const frequent = Array.from({ length: 12 }, () => ({ text: 'A frog and a limit.' }));
+    const index = indexOf([{ text: 'The limit of a frob.' }, { text: 'The limit.' }, ...frequent]);
+    expect(found(index, 'frobLimit')).toEqual([0]);
+  });
+
+  it('finds a section with most parts of an unknown identifier if the site has a misspelled part elsewhere', () => {
+    const index = indexOf([{ text: 'The iso_8859_to_utf8 table.' }, { text: 'The io package.' }, { text: FILLER }]);
+    expect(found(index, 'io_8859_to_utf8')).toEqual([0]);
+  });
+
   it('ranks a word in the title or headings above the same word in the text', () => {
     const index = indexOf([
       { title: 'Alpha', text: `webhook ${FILLER}` },

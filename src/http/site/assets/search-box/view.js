@@ -113,7 +113,7 @@ export function createView(language) {
     showGroups(facets);
     const count = options.length;
     if (count > 0) say(fill(words.found, { count: results.length < RESULTS_MAX ? count : `${RESULTS_MAX}+` }));
-    else if (isWhole) say(fill(words.noneFound, { query: input.value.trim() }));
+    else say(isWhole ? fill(words.noneFound, { query: input.value.trim() }) : '');
     if (count > 0 || isWhole)
       more.replaceChildren(
         ...(excluded.length > 0
