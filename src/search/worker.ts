@@ -12,26 +12,26 @@ const queries = new QueryThread(async (choice) =>
 const embedding = new EmbedProcess(modelOf);
 
 const handlers = {
-  build: (order: BuildIndexRequest, context: CallContext<string | null>) => {
+  build: (request: BuildIndexRequest, context: CallContext<string | null>) => {
     yieldToReaders();
-    return buildIndex(order, (page) => {
+    return buildIndex(request, (page) => {
       context.progress(page);
       // Report the page before reading it, so that docshelf knows the page if reading it ends this process.
       context.flush();
     });
   },
-  embed: (order: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) => {
+  embed: (request: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) => {
     yieldToReaders();
-    return embedding.embed(order, progress, signal);
+    return embedding.embed(request, progress, signal);
   },
-  makeForBundle: async (order: BundleSearchRequest, { progress, signal }: CallContext<EmbedProgress>) => {
+  makeForBundle: async (request: BundleSearchRequest, { progress, signal }: CallContext<EmbedProgress>) => {
     yieldToReaders();
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
-    return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
+    return makeBundleSearch(request, await modelOf(request.model, request.lanesMax), progress, signal);
   },
   open: (searchDir: string) => queries.open(searchDir),
   close: (searchDir: string) => queries.close(searchDir),
-  search: (order: QueryRequest) => queries.search(order),
+  search: (request: QueryRequest) => queries.search(request),
 };
 export type SearchCalls = typeof handlers;
 

@@ -47,8 +47,8 @@ export class BundleSearchMaker {
       abortWithinMs: ENDING_MS_MAX,
     });
     try {
-      const order = { siteDir, files, into, cacheDir, model: model.choice, vectorsWithinMs, lanesMax };
-      return await thread.call('makeForBundle', order, {
+      const request = { siteDir, files, into, cacheDir, model: model.choice, vectorsWithinMs, lanesMax };
+      return await thread.call('makeForBundle', request, {
         onProgress: ({ embedded, passages }) => onProgress(embedded, passages),
       });
     } finally {

@@ -31,18 +31,18 @@ const USES_KEPT_MAX = 50;
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason if it aborts
  */
 export async function makeBundleSearch(
-  order: BundleSearchRequest,
+  request: BundleSearchRequest,
   model: KnownModel,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const late = AbortSignal.timeout(order.vectorsWithinMs);
-  using sections = await unlessAborted(sectionsOf(order), signal);
+  const late = AbortSignal.timeout(request.vectorsWithinMs);
+  using sections = await unlessAborted(sectionsOf(request), signal);
   const embedder = await model.load();
-  const file = join(order.into, '.vectors.bin');
+  const file = join(request.into, '.vectors.bin');
   try {
-    if (!(await embed(order, sections, embedder, file, onProgress, signal, late))) return false;
-    writeVectors(order.into, file, embedder, passageTexts(sections, embedder));
+    if (!(await embed(request, sections, embedder, file, onProgress, signal, late))) return false;
+    writeVectors(request.into, file, embedder, passageTexts(sections, embedder));
     return true;
   } finally {
     await rm(file, { force: true });

@@ -17,12 +17,12 @@ export interface BuildIndexRequest {
 }
 
 export async function buildIndex(
-  order: BuildIndexRequest,
+  request: BuildIndexRequest,
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<number> {
-  const { releaseDir, searchDir, trailingSlash } = order;
+  const { releaseDir, searchDir, trailingSlash } = request;
   const files = await readFileTable(releaseDir);
-  const leftOut = order.leavesOutLarge === true ? largePagesOf(files) : order.leftOut;
+  const leftOut = request.leavesOutLarge === true ? largePagesOf(files) : request.leftOut;
   await mkdir(searchDir);
   if (leftOut.length > 0) await writeFile(join(searchDir, LEFT_OUT_FILE), JSON.stringify(leftOut));
   await checkCarried(releaseDir, searchDir);

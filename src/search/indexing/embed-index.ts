@@ -38,19 +38,19 @@ export class EmbedProcess {
    * otherwise.
    */
   async embed(
-    order: EmbedIndexRequest,
+    request: EmbedIndexRequest,
     report: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const { searchDir, ignoresOthers } = order;
-    this.#model ??= once(() => this.#open(order));
+    const { searchDir, ignoresOthers } = request;
+    this.#model ??= once(() => this.#open(request));
     const model = await this.#model();
     const onProgress = (progress: EmbedProgress): void => report({ ...progress, modelDigest: model.digest });
     const there = vectorsIn(join(searchDir, VECTOR_FILE), model.digest);
     const isWhole = there.passages !== null && there.embedded === there.passages;
     const lock = isWhole || ignoresOthers ? null : lockFile(join(searchDir, VECTOR_LOCK), 'exclusive');
     try {
-      if (!isWhole && lock !== 'taken') await this.#embed(order, model, onProgress, signal);
+      if (!isWhole && lock !== 'taken') await this.#embed(request, model, onProgress, signal);
       // Until the other process has written its first vectors, the number of passages is unknown, so report 0 of 1 passages.
       else onProgress({ passages: there.passages ?? 1, embedded: there.embedded });
     } finally {
@@ -72,7 +72,7 @@ export class EmbedProcess {
     const keyword = new KeywordIndex(join(searchDir, KEYWORD_FILE));
     try {
       const embedder = await model.load();
-      const texts = (order: () => Iterable<number>) => () => passageTexts(keyword, embedder, order());
+      const texts = (sections: () => Iterable<number>) => () => passageTexts(keyword, embedder, sections());
       const carried = await carriedVectors(searchDir, embedder);
       await embedRelease({
         ...(carried === null ? {} : { carried: () => carried.records() }),

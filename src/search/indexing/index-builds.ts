@@ -106,8 +106,8 @@ export class IndexBuilds {
   ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
-      const order = { releaseDir, trailingSlash, searchDir, leftOut: [], leavesOutLarge: false };
-      const sections = await this.#attempt(order, place, signal, report);
+      const request = { releaseDir, trailingSlash, searchDir, leftOut: [], leavesOutLarge: false };
+      const sections = await this.#attempt(request, place, signal, report);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
       return sections;
     } finally {
@@ -118,7 +118,7 @@ export class IndexBuilds {
   }
 
   async #attempt(
-    order: BuildIndexRequest,
+    request: BuildIndexRequest,
     place: BuildPlace,
     signal: AbortSignal,
     report: ReportBuild,
@@ -133,22 +133,22 @@ export class IndexBuilds {
       else limit.begin();
     };
     try {
-      return await thread.call('build', order, { signal, onProgress });
+      return await thread.call('build', request, { signal, onProgress });
     } catch (error) {
       const isOfPlace = place === 'aside' && !limit.isOver;
       if (signal.aborted || isOfPlace || toDocshelfError(error).code !== 'worker_ended') throw error;
-      const next = nextAttempt(order, page);
+      const next = nextAttempt(request, page);
       if (next === null) throw error;
-      await rm(order.searchDir, { recursive: true, force: true });
+      await rm(request.searchDir, { recursive: true, force: true });
       return this.#attempt(next, place, signal, report);
     }
   }
 }
 
-function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexRequest | null {
-  if (page === null || order.leavesOutLarge) return null;
-  const leftOut = [...order.leftOut, page];
-  return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
+function nextAttempt(request: BuildIndexRequest, page: string | null): BuildIndexRequest | null {
+  if (page === null || request.leavesOutLarge) return null;
+  const leftOut = [...request.leftOut, page];
+  return { ...request, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
 }
 
 export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
