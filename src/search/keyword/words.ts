@@ -165,11 +165,14 @@ function addName(words: Word[], found: string, folded: string, parts: readonly s
   words.push({ kind: 'joined', folded, spelling: folded, parts, start, end: start + found.length });
 }
 
+/** Matches `ISO-8859-1`, `python3.12` and `CVE-2024-1234`, which people also write as one word. */
+const NUMBERED_NAME = /^\p{L}{2,}[.-]?\p{N}+(?:[.-]\p{N}+)+$/u;
 const TWO_WORDS = /^([^.\-/\u2010\u2011]+)([.\-/\u2010\u2011])([^.\-/:@#\\\u2010\u2011+]+)$/u;
 
 function otherSpellings(name: string): string[] {
   if (/^v\p{N}+(?:\.\p{N}+)+$/u.test(name)) return [name.slice(1)];
   if (GROUPED_DIGITS.test(name) && name.length > 7) return [name.replaceAll('.', '')];
+  if (name.length <= ONE_WORD_LENGTH_MAX && NUMBERED_NAME.test(name)) return [name.replace(/[.-]/g, '')];
   const [, first = '', joint, second = ''] = TWO_WORDS.exec(name) ?? [];
   if (joint === undefined || first.length + second.length > ONE_WORD_LENGTH_MAX) return [];
   if (/\p{N}$/u.test(first) && /^\p{N}/u.test(second)) return [];

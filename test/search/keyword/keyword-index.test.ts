@@ -228,6 +228,14 @@ describe('KeywordIndex', () => {
     expect(found(index, query)).toEqual(expected);
   });
 
+  it.each([
+    ['ISO88591', 'Files in ISO-8859-1.'],
+    ['python312', 'Needs python3.12 here.'],
+    ['CVE20241234', 'Fixes CVE-2024-1234.'],
+  ])('finds for the code %s, written as one word, the text "%s"', (query, text) => {
+    expect(found(indexOf([{ text: 'iso python cve' }, { text }]), query)[0]).toBe(1);
+  });
+
   it('finds a section with all parts of an unknown code below many sections with one part', () => {
     const ofNumber = Array.from({ length: 3 }, () => ({ title: '420', headings: ['420'], text: '420' }));
     const index = indexOf([...ofNumber, { text: `TS 420 ${FILLER.repeat(200)}` }, { text: 'TS' }, { text: 'TS' }]);
