@@ -57,7 +57,8 @@ function checkedName(name: string, option: string): string {
 }
 
 function pageOf({ key, organization, id, type, sha256 }: ReturnType<typeof createKey>): string {
-  const use = type === 'admin' ? 'It is a secret: store it only on servers.' : 'It is public: pages may contain it.';
+  const use =
+    type === 'admin' ? 'This key is a secret: store it only on servers.' : 'This key is public: pages may contain it.';
   return `${key}
 
 docshelf shows the key only once. ${use}

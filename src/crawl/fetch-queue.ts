@@ -39,7 +39,7 @@ export class FetchQueue<Item> {
     this.#done.promise.catch(() => undefined);
   }
 
-  /** @param isUrgent true to send the request before all requests that are not urgent, even if `restingMax` responses are being read */
+  /** @param isUrgent true to send the request before all others, even if the maximum of unread responses (`restingMax`) is reached */
   add(host: string, item: Item, isUrgent = false): void {
     const line = this.#lineOf(host);
     (isUrgent ? line.urgent : line.waiting).push(item);

@@ -140,7 +140,10 @@ export class PagePaths {
     return { open, isCut: false };
   }
 
-  /** Finds the page or the next redirect at a path. @param isFirst true to ignore rules that redirect endlessly */
+  /**
+   * Finds the page or the next redirect at a path.
+   * @param isFirst true before the first redirect of a rule. Rules that redirect endlessly then do not apply
+   */
   #stepFrom(built: string, work: Work, isFirst: boolean, host: string | null = null): Step | null {
     const path = this.#inSite(built);
     if (path === null || isInternalPath(path)) return null;

@@ -75,7 +75,7 @@ describe('a bundle older than the newest release that was ever active', () => {
     );
   });
 
-  test('is accepted if its age is unknown, because it contains no creation time', async () => {
+  test('is accepted if it contains no creation time, because docshelf then does not know its age', async () => {
     const { deployment } = await startDaemon(await newStore());
     await deployment.deliver(delivery(third));
     expect(await codeOf(deployment.deliver(delivery(await packBundle('acme-2020-01-01.zip', 'x'))))).toBe(

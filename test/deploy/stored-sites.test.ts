@@ -184,7 +184,7 @@ describe('a change of the config from one site to a list of sites', () => {
     expect([await readFile(join(inbox, 'a.tar.gz'), 'utf8'), await readdir(listed)]).toEqual(['a.tar.gz', []]);
   });
 
-  test('stores no domain in a new data folder, so that a later config with one site can use any listed domain', async () => {
+  test('can be reverted to a single site with any listed domain, because a list stores no domain in the data folder', async () => {
     const paths = await openDataFolder(newFolder());
     await settleListedDomains(paths, ['acme']);
     const listed = await startDaemon(new SiteStore(paths, 'acme'), { domain: 'acme' });

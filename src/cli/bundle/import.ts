@@ -206,7 +206,7 @@ async function inputOf(file: string): Promise<ArchiveInput> {
 
 export function sentenceOf({ version, digest, unpacked, activated, moved }: Delivered): string {
   const taken = unpacked ? 'Imported' : 'Already stored:';
-  const state = activated ? 'It is the active version now' : 'It is stored, but not active';
+  const state = activated ? 'This version is active now' : 'This version is stored, but not active';
   const former =
     moved === undefined ? '' : ` Until now, this version was the bundle with digest ${moved.slice(0, 12)}.`;
   return `${taken} version ${version} (${digest.slice(0, 12)}). ${state}.${former}`;

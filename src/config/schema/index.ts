@@ -42,7 +42,7 @@ export const exportApi = t.section(
       {
         sandbox: t.oneOf(
           ['auto', 'off'],
-          'Sandbox of Chromium. auto: on. With the sandbox, Chromium cannot run as root. off: only for trusted sites in a container without user namespaces.',
+          'Sandbox of Chromium. auto: Chromium uses its sandbox, and cannot run as root. off: Chromium runs without it. Use off only for trusted sites in a container without user namespaces.',
           'auto',
         ),
         tabs: t.integer(1, 32, 'Number of pages that Chromium renders at the same time.', 4),

@@ -203,7 +203,7 @@ const MISMATCH = /SignatureDoesNotMatch|signature did not match/i;
 /** Matches the 403 response of S3, MinIO and AWS services to a link that is not yet valid. */
 const EARLY_BODY = /request is not (?:yet valid|valid yet)|signature (?:is )?not yet (?:current|valid)/i;
 
-/** Matches the 400 or 403 response of S3, Google, Azure ("… specified time frame") and docshelf to an expired link. */
+/** Matches a response to an expired link: 400 or 403 from S3, Google, Azure ("… specified time frame") or docshelf. */
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified (?:key )?time frame/i;
 

@@ -119,7 +119,7 @@ const securityScheme = (type: 'assistant' | 'admin', description: string, more =
     },
     {
       code: 'forbidden',
-      description: `The key has another type${more}.`,
+      description: `The key is not of the type that this operation needs${more}.`,
       message: `Cannot authorize the request: the API key has the type ${type === 'admin' ? 'assistant' : 'admin'}, and this call needs the type ${type}`,
     },
   ],

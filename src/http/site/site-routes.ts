@@ -92,8 +92,8 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // If the site has no configured host, and the requested host belongs to another site, the only possible host is that of
-  // `publicUrl`.
+  // If the site has no configured host, and the requested host belongs to another site, build the address of the site with the
+  // host of `publicUrl`.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);

@@ -27,7 +27,7 @@ const USE_PREFIX = 'export-';
 const USES_KEPT_MAX = 50;
 
 /**
- * Computes the vectors at export, to save this work for the daemon that imports the bundle. Returns false if the time runs out.
+ * Computes the vectors at export, so that the daemon that imports the bundle need not. Returns false if the time runs out.
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason if it aborts
  */
 export async function makeBundleSearch(

@@ -58,7 +58,7 @@ describe('findReferences() in scripts of Doxygen', () => {
     );
   });
 
-  it('returns the parts of the navigation tree', () => {
+  it('returns the script files that contain parts of the navigation tree', () => {
     const script =
       'var NAVTREE =\n[\n  [ "L \\"x\\"", "index.html", [\n    [ "Files", "files.html", "files_dup" ],\n    [ "A", "a.html", null ] ] ]\n];\nvar NAVTREEINDEX =\n[\n"a.html",\n"b.html"\n];';
     expect(found('script', script)).toEqual([
