@@ -65,7 +65,7 @@ export const BOXED_SITES: readonly BoxedSite[] = [
     other: 'reference/site-config',
     room: '.content-body',
     query: 'line highlighting code',
-    found: ['guide/markdown#line-highlighting-in-code-blocks', 'guide/markdown#import-code-snippet'],
+    found: ['guide/markdown#line-highlighting-in-code-blocks', 'guide/markdown#import-code-snippets'],
     rightToLeft: { start: 'fa/guide/using-vue', query: 'cleanurls', found: 'fa/reference/site-config#cleanurls' },
   },
   {
