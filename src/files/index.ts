@@ -7,6 +7,7 @@ export {
   collect,
   digestFile,
   ifThere,
+  isInside,
   listFiles,
   namesIn,
   openNamed,

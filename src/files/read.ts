@@ -15,6 +15,10 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
   }
 }
 
+/** True if `path` is below `folder`. Both must be absolute and resolved, because links and `..` are not followed. */
+export const isInside = (path: string, folder: string): boolean =>
+  path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+
 export const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? [];
 
 /** Milliseconds since the last change of a file or folder. Null if the path cannot be read. */

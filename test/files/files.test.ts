@@ -3,9 +3,20 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/export/jobs/queue/sqlite.ts';
 import { lockFile } from '../../src/files/file-lock.ts';
-import { flushTree, readIfThere, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
+import { flushTree, isInside, readIfThere, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
 import { newStore } from '../deploy/workbench.ts';
 import { newFolder } from '../helpers/new-folder.ts';
+
+describe('isInside()', () => {
+  test.each([
+    ['/srv/site/a', '/srv/site', true],
+    ['/srv/site-2/a', '/srv/site', false],
+    ['/srv/site', '/srv/site', false],
+    ['/srv', '/', true],
+  ])('returns for the path %s and the folder %s the value %s', (path, folder, expected) => {
+    expect(isInside(path, folder)).toBe(expected);
+  });
+});
 
 describe('replaceFile()', () => {
   test('creates and replaces a file', async () => {

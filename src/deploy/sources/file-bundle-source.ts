@@ -5,7 +5,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { cleanFileName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
-import { openNamed } from '../../files/index.ts';
+import { isInside, openNamed } from '../../files/index.ts';
 import type { BundleSource, OpenedBundle } from '../ports.ts';
 
 /** @param roots folders that must contain the file of a link, after symbolic links are resolved */
@@ -43,7 +43,7 @@ async function pathWithin(roots: readonly string[], path: string, name: string):
   const real = await realpath(path).catch(cannotOpen(name));
   for (const root of roots) {
     const at = await realpath(root).catch(() => null);
-    if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
+    if (at !== null && isInside(real, at)) return real;
   }
   throw cannotRead(name, 'it is outside network.fileRoots', 'Add the folder of the file to network.fileRoots.');
 }

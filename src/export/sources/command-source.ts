@@ -9,6 +9,7 @@ import { badSource } from '../../domain/job.ts';
 import type { CommandSettings, FolderSettings } from '../../domain/organization.ts';
 import { printableLines } from '../../domain/text.ts';
 import { whileLocked } from '../../files/file-lock.ts';
+import { isInside } from '../../files/index.ts';
 import { statSource } from './walk-folder.ts';
 
 /**
@@ -32,7 +33,8 @@ export async function collectOutput<Result>(
     const next = 'Set output of the source to the folder that the command creates, relative to workDir.';
     await statSource(place, next);
     const path = await realpath(place);
-    if (!`${path}/`.startsWith(`${root}/`)) throw badSource(place, 'it is a symbolic link that leaves workDir', next);
+    if (path !== root && !isInside(path, root))
+      throw badSource(place, 'it is a symbolic link that leaves workDir', next);
     return collect({ kind: 'folder', path });
   });
 }

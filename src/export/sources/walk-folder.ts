@@ -1,6 +1,6 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join, posix, sep } from 'node:path';
+import { join, posix } from 'node:path';
 import { isByProduct } from '../../archive/layout.ts';
 import { canonicalName, decodeName, refusalsOf } from '../../archive/rules.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -8,6 +8,7 @@ import { badSource, type Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { showName } from '../../domain/secret.ts';
+import { isInside } from '../../files/index.ts';
 import { mapAhead } from '../../files/lanes.ts';
 import { isHidden } from '../../web/resolve.ts';
 
@@ -141,7 +142,7 @@ class FolderWalk {
       return unreadable(link)(error);
     });
     if (target === null) return this.#leaveOut(path, 'it is a symbolic link without a target');
-    const isWithin = target === this.#root || target.startsWith(this.#root === sep ? sep : this.#root + sep);
+    const isWithin = target === this.#root || isInside(target, this.#root);
     return isWithin ? target : this.#leaveOut(path, 'it is a symbolic link that leaves the folder');
   }
 
