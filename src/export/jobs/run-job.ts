@@ -101,8 +101,8 @@ export async function runJob(
     }
 
     const siteDir = join(workDir, 'site');
-    const checkOrder = { ...folders, tableSha256, siteDir, hosts: site.hosts };
-    let checked = await thread.call('check', checkOrder, reporting(progress, 'check'));
+    const checkCommand = { ...folders, tableSha256, siteDir, hosts: site.hosts };
+    let checked = await thread.call('check', checkCommand, reporting(progress, 'check'));
     if (source.kind === 'crawl' && crawl.browser.verify === 'auto') {
       const { files, found } = checked;
       const picturesDir = join(folder.pictures, job.jobId);
